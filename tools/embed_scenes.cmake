@@ -1,0 +1,12 @@
+# Writes a C++ source with the text of every scene:  cmake -DOUTPUT=... -DSCENES=a;b -P this
+set(text "// Generated from scenes/*.toml.\n#include \"ricochet/study/builtin_scenes.h\"\n\n")
+string(APPEND text "namespace ricochet::study {\n\n")
+string(APPEND text "const std::vector<BuiltinScene>& builtin_scenes() {\n")
+string(APPEND text "  static const std::vector<BuiltinScene> scenes = {\n")
+foreach(scene ${SCENES})
+  get_filename_component(name ${scene} NAME_WE)
+  file(READ ${scene} content)
+  string(APPEND text "      {\"${name}\", R\"ricochet(${content})ricochet\"},\n")
+endforeach()
+string(APPEND text "  };\n  return scenes;\n}\n\n}  // namespace ricochet::study\n")
+file(WRITE ${OUTPUT} "${text}")
