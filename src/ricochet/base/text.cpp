@@ -1,0 +1,111 @@
+#include "ricochet/base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+#include <version>
+
+#if defined(__cpp_lib_to_chars)
+#include <charconv>
+#else
+#include <locale>
+#include <sstream>
+#endif
+
+namespace ricochet::base {
+namespace {
+
+/// Damerau-Levenshtein distance (restricted: no substring is edited twice), ignoring case.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> d((a.size() + 1) * width);
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i * width] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t cost = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
+      std::size_t best = std::min({d[(i - 1) * width + j] + 1, d[i * width + j - 1] + 1,
+                                   d[(i - 1) * width + j - 1] + cost});
+      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                           lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) best = std::min(best, d[(i - 2) * width + j - 2] + 1);
+      d[i * width + j] = best;
+    }
+  }
+  return d.back();
+}
+
+bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+#if defined(__cpp_lib_to_chars)
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+#else
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  double value = 0.0;
+  if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof()) {
+    return std::nullopt;
+  }
+  return value;
+#endif
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> candidates) {
+  const std::string* best = nullptr;
+  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;  // more edits: another word
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < least && distance < std::max(name.size(), candidate.size())) {
+      least = distance;
+      best = &candidate;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
+
+std::string list_names(std::span<const std::string> names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    if (i > 0) text += ", ";
+    text += names[i];
+  }
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+int display_width(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+std::string slice(std::string_view text, int first, int count) {
+  std::string part;
+  int at = -1;
+  for (const char c : text) {
+    if (starts_code_point(c)) ++at;
+    if (at >= first && at < first + count) part += c == '\t' ? ' ' : c;
+  }
+  return part;
+}
+
+std::string_view line_of(std::string_view text, int number) {
+  for (int line = 1; line < number; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace ricochet::base

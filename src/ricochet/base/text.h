@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ricochet::base {
+
+/// The decimal number that is the whole of `text`, independent of the locale; nothing otherwise.
+std::optional<double> parse_number(std::string_view text);
+
+/// The candidate that a typing error turns into `name`: least number of insertions, deletions,
+/// substitutions and swaps of neighbours. Nothing when even the best one is far off.
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> candidates);
+
+/// "a, b, c", cut after `most` names with a count of the rest.
+std::string list_names(std::span<const std::string> names, std::size_t most = 12);
+
+/// Columns that UTF-8 text takes on a terminal, one per code point.
+int display_width(std::string_view text);
+
+/// `count` code points of UTF-8 text from code point `first`; tabs become single blanks.
+std::string slice(std::string_view text, int first, int count);
+
+/// Line `number` (from 1) of `text`, without its line end; empty when there is no such line.
+std::string_view line_of(std::string_view text, int number);
+
+}  // namespace ricochet::base
