@@ -1,0 +1,238 @@
+#include "ricochet/formula/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <unordered_set>
+#include <utility>
+
+namespace ricochet::formula {
+
+GraphTooLarge::GraphTooLarge(std::size_t limit)
+    : std::runtime_error(fmt::format("the formula needs more than {} operations", limit)) {}
+
+std::size_t Graph::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(key.op) * 0x9E3779B97F4A7C15ULL;
+  const auto mix = [&hash](std::uint64_t word) {
+    hash ^= word + 0x9E3779B97F4A7C15ULL + (hash << 6U) + (hash >> 2U);
+    hash *= 0xFF51AFD7ED558CCDULL;
+  };
+  for (const NodeId operand : key.operands) mix(static_cast<std::uint32_t>(operand));
+  mix(key.bits);
+  return hash ^ (hash >> 32U);
+}
+
+NodeId Graph::intern(const Key& key, const Node& node) {
+  if (const auto found = index_.find(key); found != index_.end()) return found->second;
+  if (nodes_.size() >= node_limit_) throw GraphTooLarge(node_limit_);
+  const NodeId id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back(node);
+  index_.emplace(key, id);
+  return id;
+}
+
+NodeId Graph::constant(double value) {
+  if (value == 0.0) value = 0.0;  // -0 and 0 are one node
+  return intern({Op::Constant, {-1, -1, -1}, std::bit_cast<std::uint64_t>(value)},
+                {.op = Op::Constant, .value = value});
+}
+
+NodeId Graph::input(int slot) {
+  return intern({Op::Input, {-1, -1, -1}, static_cast<std::uint64_t>(slot)},
+                {.op = Op::Input, .input = slot});
+}
+
+NodeId Graph::make(Op op, NodeId a, NodeId b, NodeId c) {
+  if (is_commutative(op) && a > b) std::swap(a, b);
+  const int operands = arity(op);
+  const bool foldable =
+      is_constant(a) && (operands < 2 || is_constant(b)) && (operands < 3 || is_constant(c));
+  if (foldable) {
+    const auto value = [&](NodeId id) { return id < 0 ? 0.0 : (*this)[id].value; };
+    return constant(apply(op, value(a), value(b), value(c)));
+  }
+  if (const NodeId same = simplify(op, a, b, c); same >= 0) return same;
+  return intern({op, {a, b, c}, 0}, {.op = op, .operands = {a, b, c}});
+}
+
+NodeId Graph::power(NodeId base, NodeId exponent) {
+  if (!is_constant(exponent)) return make(Op::Power, base, exponent);
+  const double e = (*this)[exponent].value;
+  if (e == 0.5) return make(Op::Sqrt, base);
+  constexpr double kLargestProduct = 16.0;
+  if (e != std::floor(e) || std::abs(e) > kLargestProduct) return make(Op::Power, base, exponent);
+  NodeId product = constant(1.0);
+  NodeId square = base;
+  for (auto bits = static_cast<unsigned>(std::abs(e)); bits != 0; bits >>= 1U) {
+    if ((bits & 1U) != 0) product = multiply(product, square);
+    if (bits > 1) square = multiply(square, square);
+  }
+  return e < 0.0 ? divide(constant(1.0), product) : product;
+}
+
+NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
+  switch (op) {
+    case Op::Negate:
+      if ((*this)[a].op == Op::Negate) return (*this)[a].operands[0];
+      break;
+    case Op::Add:
+      if (is_constant(a, 0.0)) return b;
+      if (is_constant(b, 0.0)) return a;
+      if (a == b) return multiply(constant(2.0), a);
+      if ((*this)[b].op == Op::Negate) return subtract(a, (*this)[b].operands[0]);
+      if ((*this)[a].op == Op::Negate) return subtract(b, (*this)[a].operands[0]);
+      break;
+    case Op::Subtract:
+      if (a == b) return constant(0.0);
+      if (is_constant(b, 0.0)) return a;
+      if (is_constant(a, 0.0)) return negate(b);
+      if ((*this)[b].op == Op::Negate) return add(a, (*this)[b].operands[0]);
+      break;
+    case Op::Multiply:
+      if (is_constant(a, 0.0) || is_constant(b, 0.0)) return constant(0.0);
+      if (is_constant(a, 1.0)) return b;
+      if (is_constant(b, 1.0)) return a;
+      if (is_constant(a, -1.0)) return negate(b);
+      if (is_constant(b, -1.0)) return negate(a);
+      if ((*this)[a].op == Op::Negate && is_constant(b)) {
+        return multiply((*this)[a].operands[0], constant(-(*this)[b].value));
+      }
+      if ((*this)[b].op == Op::Negate && is_constant(a)) {
+        return multiply((*this)[b].operands[0], constant(-(*this)[a].value));
+      }
+      break;
+    case Op::Divide:
+      if (is_constant(b, 1.0)) return a;
+      if (is_constant(b, -1.0)) return negate(a);
+      break;
+    case Op::Ratio:
+      if (is_constant(a, 0.0)) return constant(0.0);
+      break;
+    case Op::Min:
+    case Op::Max:
+      if (a == b) return a;
+      break;
+    case Op::Select:
+      if (is_constant(a)) return (*this)[a].value != 0.0 ? b : c;
+      if (b == c) return b;
+      break;
+    default: break;
+  }
+  return -1;
+}
+
+std::vector<NodeId> Graph::reachable(const std::vector<NodeId>& roots) const {
+  std::vector<NodeId> order;
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> stack(roots.begin(), roots.end());
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    if (!seen.insert(id).second) continue;
+    order.push_back(id);
+    for (const NodeId operand : (*this)[id].operands) {
+      if (operand >= 0) stack.push_back(operand);
+    }
+  }
+  std::sort(order.begin(), order.end());  // operands have smaller numbers than their node
+  return order;
+}
+
+bool Graph::depends_on(NodeId root, int first, int last) const {
+  for (const NodeId id : reachable({root})) {
+    const Node& node = (*this)[id];
+    if (node.op == Op::Input && node.input >= first && node.input < last) return true;
+  }
+  return false;
+}
+
+double Graph::evaluate(NodeId root, const std::vector<double>& inputs) const {
+  std::unordered_map<NodeId, double> values;
+  for (const NodeId id : reachable({root})) {
+    const Node& node = (*this)[id];
+    const auto value = [&](int k) {
+      const NodeId operand = node.operands[static_cast<std::size_t>(k)];
+      return operand < 0 ? 0.0 : values[operand];
+    };
+    if (node.op == Op::Constant) {
+      values[id] = node.value;
+    } else if (node.op == Op::Input) {
+      values[id] = inputs.at(static_cast<std::size_t>(node.input));
+    } else {
+      values[id] = apply(node.op, value(0), value(1), value(2));
+    }
+  }
+  return values[root];
+}
+
+namespace {
+
+/// How tightly an operation binds, as in the language; 9: needs no brackets anywhere.
+int binding(Op op) {
+  switch (op) {
+    case Op::Or: return 1;
+    case Op::And: return 2;
+    case Op::Not: return 3;
+    case Op::Less:
+    case Op::LessEqual:
+    case Op::Equal: return 4;
+    case Op::Add:
+    case Op::Subtract: return 5;
+    case Op::Multiply:
+    case Op::Divide: return 6;
+    case Op::Negate: return 7;
+    case Op::Power: return 8;
+    default: return 9;
+  }
+}
+
+}  // namespace
+
+std::string Graph::to_text(NodeId root, const std::vector<std::string>& names,
+                           std::size_t longest) const {
+  std::string text;
+  write(root, names, 0, longest, text);
+  return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+void Graph::write(NodeId root, const std::vector<std::string>& names, int outer,
+                  std::size_t longest, std::string& text) const {
+  if (text.size() > longest) return;
+  const Node& node = (*this)[root];
+  const auto operand = [&](std::size_t k, int level) {
+    write(node.operands[k], names, level, longest, text);
+  };
+  if (node.op == Op::Constant) {
+    text += node.value < 0.0 && outer > 5 ? fmt::format("({})", node.value)
+                                          : fmt::format("{}", node.value);
+    return;
+  }
+  if (node.op == Op::Input) {
+    const auto slot = static_cast<std::size_t>(node.input);
+    text += slot < names.size() ? names[slot] : fmt::format("#{}", node.input);
+    return;
+  }
+  const int level = binding(node.op);
+  const bool bracketed = level < outer;
+  if (bracketed) text += "(";
+  if (level == 9) {  // a function
+    text += fmt::format("{}(", text_of(node.op));
+    for (int k = 0; k < arity(node.op); ++k) {
+      if (k > 0) text += ", ";
+      operand(static_cast<std::size_t>(k), 0);
+    }
+    text += ")";
+  } else if (arity(node.op) == 1) {
+    text += text_of(node.op);
+    operand(0, level);
+  } else {
+    operand(0, level == 8 ? 9 : level);
+    text += level == 8 ? "^" : fmt::format(" {} ", text_of(node.op));
+    operand(1, level == 8 ? 8 : level + 1);
+  }
+  if (bracketed) text += ")";
+}
+
+}  // namespace ricochet::formula

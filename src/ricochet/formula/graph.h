@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ricochet/formula/op.h"
+
+namespace ricochet::formula {
+
+using NodeId = std::int32_t;
+
+struct Node {
+  Op op{Op::Constant};
+  std::array<NodeId, 3> operands{-1, -1, -1};  // operands come before the node
+  double value{0.0};                           // of a Constant
+  int input{-1};                               // of an Input: its slot
+};
+
+/// The graph outgrew its limit.
+class GraphTooLarge : public std::runtime_error {
+ public:
+  explicit GraphTooLarge(std::size_t limit);
+};
+
+/// A hash-consed expression graph: equal expressions are one node, so common subexpressions are
+/// shared as they are built. Operations on constants are folded, and identities that do not change
+/// the result (x + 0, x * 1, x - x, ...) are applied. Nodes are numbered in topological order.
+class Graph {
+ public:
+  explicit Graph(std::size_t node_limit = 2'000'000) : node_limit_(node_limit) {}
+
+  NodeId constant(double value);
+  NodeId input(int slot);
+  NodeId make(Op op, NodeId a, NodeId b = -1, NodeId c = -1);
+
+  NodeId add(NodeId a, NodeId b) { return make(Op::Add, a, b); }
+  NodeId subtract(NodeId a, NodeId b) { return make(Op::Subtract, a, b); }
+  NodeId multiply(NodeId a, NodeId b) { return make(Op::Multiply, a, b); }
+  NodeId divide(NodeId a, NodeId b) { return make(Op::Divide, a, b); }
+  NodeId negate(NodeId a) { return make(Op::Negate, a); }
+  NodeId power(NodeId base, NodeId exponent);  // small whole exponents become products
+
+  const Node& operator[](NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  std::size_t size() const { return nodes_.size(); }
+  std::size_t node_limit() const { return node_limit_; }
+
+  bool is_constant(NodeId id) const { return (*this)[id].op == Op::Constant; }
+  bool is_constant(NodeId id, double value) const {
+    return is_constant(id) && (*this)[id].value == value;
+  }
+
+  /// All nodes the roots are made of, in topological order.
+  std::vector<NodeId> reachable(const std::vector<NodeId>& roots) const;
+
+  /// Whether `root` is made of an input whose slot satisfies first <= slot < last.
+  bool depends_on(NodeId root, int first, int last) const;
+
+  /// Plain recursive value, for tests and one-off evaluations.
+  double evaluate(NodeId root, const std::vector<double>& inputs) const;
+
+  /// The expression as text; inputs are shown by `names` or as #slot. A text longer than `longest`
+  /// characters is cut to "...": written out, a graph can be far larger than it is.
+  std::string to_text(NodeId root, const std::vector<std::string>& names = {},
+                      std::size_t longest = 2000) const;
+
+ private:
+  struct Key {
+    Op op;
+    std::array<NodeId, 3> operands;
+    std::uint64_t bits;  // of the value of a Constant, or the slot of an Input
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  NodeId intern(const Key& key, const Node& node);
+  NodeId simplify(Op op, NodeId a, NodeId b, NodeId c);  // -1: no identity applies
+  void write(NodeId root, const std::vector<std::string>& names, int outer, std::size_t longest,
+             std::string& text) const;
+
+  std::size_t node_limit_;
+  std::vector<Node> nodes_;
+  std::unordered_map<Key, NodeId, KeyHash> index_;
+};
+
+}  // namespace ricochet::formula

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/formula/graph.h"
+#include "ricochet/formula/scope.h"
+#include "ricochet/formula/syntax.h"
+
+namespace ricochet::formula {
+
+/// Puts a formula into the graph, with its names looked up in the scope and its sums written out.
+/// Throws FormulaError for unknown names, wrong numbers of arguments, values that are not finite,
+/// and formulas that outgrow the graph's limit.
+NodeId lower(const Syntax& syntax, const Scope& scope, Graph& graph);
+
+/// One side-by-side comparison of a chain: `left <op> right`, op one of < <= > >= == !=.
+struct Comparison {
+  NodeId left{-1};
+  std::string op;
+  NodeId right{-1};
+};
+
+/// The comparisons of a formula that is an inequality or a chain of them, a <= g <= b.
+std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph);
+
+/// The value of a formula that has no inputs.
+double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph);
+
+/// Names of all functions, sorted.
+std::vector<std::string> function_names();
+
+}  // namespace ricochet::formula

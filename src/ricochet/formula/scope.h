@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ricochet/formula/graph.h"
+
+namespace ricochet::formula {
+
+/// The names a formula may use, and what each stands for. A velocity is stored under its primed
+/// name, "x'". Names that exist but have no place here are kept with the reason, for the message.
+class Scope {
+ public:
+  /// z[first], z[first + 1], ...
+  struct Family {
+    int first{1};
+    std::vector<NodeId> nodes;
+  };
+
+  void define(const std::string& name, NodeId node) { nodes_[name] = node; }
+  void define_family(const std::string& name, Family family) {
+    families_[name] = std::move(family);
+  }
+  void forbid(const std::string& name, const std::string& why) { forbidden_[name] = why; }
+
+  std::optional<NodeId> find(const std::string& name) const;
+  const Family* find_family(const std::string& name) const;
+  std::optional<std::string> why_forbidden(const std::string& name) const;
+
+  /// All usable names, sorted, families as "z[1..9]".
+  std::vector<std::string> names() const;
+
+ private:
+  std::map<std::string, NodeId> nodes_;
+  std::map<std::string, Family> families_;
+  std::map<std::string, std::string> forbidden_;
+};
+
+/// Whether `name` is a word of the language (a function, pi, t, and, or, not): no name for users.
+bool is_reserved(const std::string& name);
+
+/// Whether `name` can be the name of a coordinate, parameter or definition.
+bool is_plain_name(const std::string& name);
+
+}  // namespace ricochet::formula
