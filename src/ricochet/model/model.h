@@ -1,0 +1,54 @@
+#pragma once
+
+#include <concepts>
+
+#include "ricochet/convex/metric.h"
+#include "ricochet/model/index_list.h"
+#include "ricochet/model/state.h"
+
+namespace ricochet::model {
+
+/// Where the contacts of a model are looked at: filled by `gaps` and then `gradients` at one (t,
+/// q). A model adds its own scratch to it.
+template <int N, int K>
+struct ContactPlace {
+  Vector<K> gap;         // g_a(t, q), as written in the scene
+  Matrix<N, K> normals;  // column a: J_a^T = (dg_a/dq)^T
+  Vector<K> rate;        // dg_a/dt
+
+  ContactPlace() = default;
+  ContactPlace(int dofs, int contacts) : gap(contacts), normals(dofs, contacts), rate(contacts) {
+    gap.setZero();
+    normals.setZero();
+    rate.setZero();
+  }
+};
+
+/// What schemes and judges ask of a mechanical system: contacts, forces, kinetic metric. The model
+/// is const; scratch lives in a `Place` that the caller owns, one for each independent use.
+///
+///   M du/dt = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
+template <class M>
+concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
+                         const Vector<M::kDofs>& u, Vector<M::kDofs>& out,
+                         const IndexList<M::kContacts>& active, double t) {
+  { m.dofs() } -> std::convertible_to<int>;
+  { m.contacts() } -> std::convertible_to<int>;
+  { m.make_place() } -> std::same_as<typename M::Place>;
+  m.gaps(t, q, place);           // place.gap, all contacts
+  m.gradients(active, place);    // place.normals and rate of `active`, where gaps was called
+  m.force(t, q, u, place, out);  // out = Q
+  m.mass();                      // a MetricLike
+  m.advance(q, u, t, out);       // out = q moved along u for a time t; may be q itself
+  { m.has_potential() } -> std::same_as<bool>;
+  { m.potential(t, q, place) } -> std::same_as<double>;
+  {
+    m.is_autonomous()
+    } -> std::same_as<bool>;  // all forces from a potential without t, walls fixed
+}
+&&requires {
+  { M::kDofs } -> std::convertible_to<int>;
+  { M::kContacts } -> std::convertible_to<int>;
+};
+
+}  // namespace ricochet::model
