@@ -1,0 +1,19 @@
+#pragma once
+
+namespace ricochet::problem {
+
+enum class Status {
+  Solved,          // to rounding (direct methods) or to the tolerance asked (iterative ones)
+  Infeasible,      // the constraints contradict each other: no velocity satisfies them all
+  IterationLimit,  // stopped before the end; the solution is the best so far
+  Degenerate,      // a contact whose gradient vanishes (or is not finite) would have to push
+};
+
+/// How a solver fared. Never ignored: the caller decides what a status means for the run.
+struct [[nodiscard]] Report {
+  Status status{Status::Solved};
+  int iterations{0};
+  bool unique{true};  // false when W is singular, so that other impulses give the same motion
+};
+
+}  // namespace ricochet::problem

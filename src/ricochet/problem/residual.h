@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ricochet/convex/cone.h"
+
+namespace ricochet::problem {
+
+/// The scale-free residual of one step, contact by contact:
+///
+///     residual = max_i max(0, |r_i - P_K(r_i - rho_i v_i)| - rounding_i) / max_i scale_i,
+///     scale_i  = max(|r_i|, rho_i |v_free,i|),    rho_i = d / tr W_ii,
+///
+/// where v = U + e U_ref is the velocity that is complementary to the impulse r, v_free the same
+/// without impulses, and rounding_i = 32 eps rho_i |J_i| (|u| + |u+|) what the evaluation of v
+/// itself loses. 0/0 = 0. Scaling masses, lengths or times changes nothing.
+class Residual {
+ public:
+  /// `lost` is a lower bound of rounding_i / rho_i that is cheap to have, `lost_exactly()` the
+  /// value: most steps are decided by the first.
+  template <convex::LineCone K, class Lost>
+  void add(const K& cone, double r, double rho, double v, double v_free, double lost,
+           Lost&& lost_exactly) {
+    const double natural = std::abs(r - cone.project(r - rho * v));
+    scale_ = std::max({scale_, std::abs(r), rho * std::abs(v_free)});
+    if (natural <= rho * lost) return;
+    finite_ = finite_ && std::isfinite(natural);  // NaN would vanish in max()
+    distance_ = std::max(distance_, natural - rho * lost_exactly());
+  }
+
+  double value() const {
+    if (!finite_) return std::numeric_limits<double>::infinity();
+    if (distance_ <= 0.0) return 0.0;
+    return distance_ / scale_;
+  }
+
+ private:
+  double distance_{0.0};
+  double scale_{0.0};
+  bool finite_{true};
+};
+
+}  // namespace ricochet::problem
