@@ -1,0 +1,52 @@
+#include "ricochet/certify/certificate.h"
+
+#include <cmath>
+
+namespace ricochet::certify {
+
+double Certificate::violation_rms() const { return std::sqrt(mean(violation_squares)); }
+
+FailureText describe(Failure failure) {
+  switch (failure) {
+    case Failure::None: return {"ok", "every step was checked and holds", ""};
+    case Failure::ActiveSet:
+      return {"active_set", "the active contacts are not those with gap <= 0",
+              "this is a fault of the program; please report it with the scene"};
+    case Failure::Residual:
+      return {"residual", "impulses and velocities do not satisfy the contact law",
+              "scale the scene so that masses and lengths are nearer to 1, or raise "
+              "run.residual_limit if this accuracy is enough"};
+    case Failure::Balance:
+      return {"balance", "the change of momentum is not that of forces and impulses",
+              "scale the scene so that masses and lengths are nearer to 1"};
+    case Failure::Kinematics:
+      return {"kinematics", "the positions do not follow the velocities",
+              "positions are too large for double precision; move the origin nearer"};
+    case Failure::EnergyGain:
+      return {"energy_gain", "a contact created energy, which its law forbids",
+              "try a smaller step"};
+    case Failure::NotFinite:
+      return {"not_finite", "a number became infinite or undefined",
+              "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
+              "asin of values out of range"};
+    case Failure::Diverged:
+      return {"diverged", "the energy grew tenfold with nothing to drive the motion",
+              "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"};
+    case Failure::Violation:
+      return {"violation", "a gap went below run.violation_limit",
+              "try a smaller step or correction = \"project\""};
+    case Failure::Infeasible:
+      return {"infeasible", "the active constraints leave no velocity that satisfies them all",
+              "check the inequalities (and the speed of moving walls) against each other"};
+    case Failure::Degenerate:
+      return {"degenerate", "the gradient of a gap vanishes where the contact has to push",
+              "write the inequality so that its gradient is not zero on the wall, for example "
+              "x <= R instead of (x - R)^2 >= 0"};
+    case Failure::NoSolution:
+      return {"no_solution", "the contact solver stopped before it was done",
+              "try a smaller step; please report it with the scene"};
+  }
+  return {"unknown", "", ""};
+}
+
+}  // namespace ricochet::certify

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "ricochet/base/sum.h"
+
+namespace ricochet::certify {
+
+/// Why a run was stopped; `None` is the only good one.
+enum class Failure {
+  None,
+  ActiveSet,   // a contact said to be active is not, or the other way round
+  Residual,    // impulses and velocities do not satisfy the law
+  Balance,     // momentum is not balanced
+  Kinematics,  // positions do not follow the velocities
+  EnergyGain,  // contacts created energy, which their law forbids
+  NotFinite,   // NaN or infinity
+  Diverged,    // T + V grew tenfold without anything to drive it
+  Violation,   // a gap went below the limit set for the run
+  Infeasible,  // the constraints contradict each other
+  Degenerate,  // a gap gradient vanishes where its contact would have to push
+  NoSolution,  // the solver gave up
+};
+
+/// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.
+struct FailureText {
+  const char* name;
+  const char* meaning;
+  const char* remedy;
+};
+FailureText describe(Failure failure);
+
+/// How much a certificate tolerates. All are written into the summary.
+struct Limits {
+  double residual{1e-10};  // [-], scale-free residual of one step
+  double balance{1e-10};   // [-], momentum and kinematics, relative
+  double growth{10.0};     // [-], of T + V with nothing to drive the motion
+  double violation{std::numeric_limits<double>::infinity()};  // [gap]
+  double shock_speed{-1.0};      // [gap/s]; < 0: a fraction of the run's largest speed
+  double shock_fraction{1e-3};   // [-], that fraction, speeds in the norm sqrt(2 T)
+  bool energy_is_watched{true};  // false for a scheme known to drift
+};
+
+/// One shock: positive impulse after at least 3 steps without.
+struct Shock {
+  double t{0.0};  // [s]
+  int contact{0};
+  double approach{0.0};  // -U_N before, [gap/s]
+  double speed{0.0};     // the same in the kinetic norm: -U_N / sqrt(W)
+  double impulse{0.0};   // p of that step
+  double work{0.0};      // p (U + U+) / 2, [energy]
+};
+
+/// Where the energy went: kinetic change = forces + contacts + defect.
+struct Ledger {
+  double kinetic_start{0.0};
+  double kinetic_end{0.0};
+  double potential_start{0.0};
+  double potential_end{0.0};
+  base::Sum forces;    // h (u + u+)/2 . Q
+  base::Sum contacts;  // (u + u+)/2 . J^T p, all of it
+  base::Sum shocks;    // the part of it in steps that are shocks
+  base::Sum defect;    // what does not add up: rounding, for a constant mass
+  double defect_max{0.0};
+  base::Sum correction;  // change of V by violation corrections
+  double kinetic_max{0.0};
+  double lowest{0.0};  // of T + V over the run
+  double highest{0.0};
+};
+
+/// Everything a run can prove about itself; filled step by step by a `Judge`.
+struct Certificate {
+  Failure failure{Failure::None};
+  double failure_time{0.0};
+  int failure_contact{-1};
+  double failure_value{0.0};  // the number that broke the limit
+
+  long long steps{0};
+  double residual_max{0.0};
+  double residual_time{0.0};
+  double residual_sum{0.0};
+  double balance_max{0.0};
+  double violation_max{0.0};  // [gap]
+  int violation_contact{-1};
+  double violation_time{0.0};
+  double violation_sum{0.0};
+  double violation_squares{0.0};
+  double violation_depth{0.0};  // the largest violation over |dg/dq|: how deep, as a length
+  long long adhesive_count{0};  // impulses that pull
+  double adhesive_max{0.0};
+  bool impulses_unique{true};
+  Ledger ledger;
+
+  std::vector<long long> shock_counts;  // by contact
+  std::vector<Shock> shocks;            // the first kMostShocks
+  bool shocks_cut{false};
+  double shock_threshold{0.0};  // what counted at the end, see Limits
+  static constexpr std::size_t kMostShocks = 1000;
+
+  bool ok() const { return failure == Failure::None; }
+  double residual_mean() const { return mean(residual_sum); }
+  double violation_mean() const { return mean(violation_sum); }
+  double violation_rms() const;
+
+ private:
+  double mean(double sum) const { return steps > 0 ? sum / static_cast<double>(steps) : 0.0; }
+};
+
+}  // namespace ricochet::certify

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <type_traits>
+#include <vector>
+
+#include "ricochet/model/index_list.h"
+#include "ricochet/model/state.h"
+
+namespace ricochet::certify {
+
+using model::kDynamic;
+using model::Vector;
+
+/// What the impulse of an active contact is said to obey.
+enum class Branch : char {
+  Unilateral,  // p >= 0, v >= 0, p v = 0
+  Fixed,       // v = 0, p of any sign: the branch of a scheme that fixes the velocity
+};
+
+/// The velocity U_ref of v = U + e U_ref.
+enum class Reference : char {
+  Start,  // J u + dg/dt: before the step
+  Free,   // J u' + dg/dt: at the end of the step without contacts
+};
+
+/// What a scheme says it did in one step of length h from (t, q, u) to (t+h, q+, u+): plain data
+/// for a judge who knows the model but no scheme and no solver. With v = U + e U_ref,
+///
+///     q_M = q + h/2 u (+ shift),   q+ = q_M + h/2 u+,
+///     M (u+ - u) = h Q(t_M, force_point, u) + sum_a J_a^T p_a,   J at cone_point,
+///     a is active  <=>  g_a(t_M, test_point) <= 0,   and each (p_a, v_a) obeys its branch.
+///
+/// The points are the scheme's own vectors: valid until its next step.
+template <int N, int K>
+struct Claim {
+  double t_mid{0.0};  // t_M = t + h/2
+  const Vector<N>* test_point{nullptr};
+  const Vector<N>* cone_point{nullptr};
+  const Vector<N>* force_point{nullptr};
+  const Vector<N>* shift{nullptr};  // correction added to q_M; null: none
+  model::IndexList<K> active;
+  Vector<K> impulses;  // p, in the order of `active`
+  std::conditional_t<K == kDynamic, std::vector<Branch>,
+                     std::array<Branch, (K > 0 ? static_cast<std::size_t>(K) : 1)>>
+      branches{};           // in the order of `active`
+  double restitution{0.0};  // e
+  Reference reference{Reference::Start};
+  bool unique{true};  // false when other impulses give the same motion
+
+  Claim() = default;
+  explicit Claim(int contacts) : active(contacts), impulses(contacts) {
+    impulses.setZero();
+    if constexpr (K == kDynamic) branches.resize(static_cast<std::size_t>(contacts));
+  }
+  Branch& branch(int k) { return branches[static_cast<std::size_t>(k)]; }
+  Branch branch(int k) const { return branches[static_cast<std::size_t>(k)]; }
+};
+
+}  // namespace ricochet::certify
