@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ricochet/certify/certificate.h"
+
+namespace ricochet::step {
+
+/// What to do with a position beyond a wall.               [Moreau 1986, par. 10 Rem. 2]
+enum class Correction {
+  None,
+  Project,  // move q_M to the intersection of the violated surfaces, along the normals
+};
+
+/// One law of reflection at the end of the step; its energy drifts.   [Moreau 1986 (7.4)]
+struct Billiard {
+  static constexpr const char* kName = "billiard";
+  static constexpr double kDefaultAnticipation = 0.0;
+  static constexpr double kRestitution = 1.0;  // the impact law it implies
+  static constexpr bool kBalancesEnergy = false;
+  double anticipation{kDefaultAnticipation};  // A_V [-]
+  Correction correction{Correction::None};
+};
+
+/// Elastic, each step's energy balanced exactly.            [Moreau 1986, par. 7]
+struct Elast {
+  static constexpr const char* kName = "elast";
+  static constexpr double kDefaultAnticipation = 0.0;
+  static constexpr double kRestitution = 1.0;
+  static constexpr bool kBalancesEnergy = true;
+  double anticipation{kDefaultAnticipation};
+  Correction correction{Correction::None};
+};
+
+/// Standard inelastic, any number of contacts.              [Moreau 1986, par. 10]
+struct Inel {
+  static constexpr const char* kName = "inel";
+  static constexpr double kDefaultAnticipation = 0.5;
+  static constexpr double kRestitution = 0.0;
+  static constexpr bool kBalancesEnergy = true;
+  double anticipation{kDefaultAnticipation};
+  Correction correction{Correction::None};
+};
+
+/// The scheme of a run: chosen once, outside the loop.
+using Scheme = std::variant<Billiard, Elast, Inel>;
+
+std::vector<std::string> scheme_names();
+Scheme make_scheme(const std::string& name);  // throws base::InputError for an unknown name
+std::string name_of(const Scheme& scheme);
+double default_anticipation(const Scheme& scheme);
+double implied_restitution(const Scheme& scheme);
+
+/// How long to run, and what to keep.
+struct RunSettings {
+  double step{0.0};           // h [s], > 0
+  long long steps{0};         // number of steps
+  double start_time{0.0};     // [s]
+  long long record_every{1};  // a row every N steps; 0: first and last only
+  bool certify{true};         // off only to measure what certificates cost
+  certify::Limits limits{};
+};
+
+/// Number of steps to the first step time >= until - 1e-6 step.
+long long steps_until(double start_time, double until, double step);
+
+}  // namespace ricochet::step

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ricochet/base/clock.h"
+#include "ricochet/certify/judge.h"
+#include "ricochet/model/inline_model.h"
+#include "ricochet/model/model.h"
+#include "ricochet/step/billiard.h"
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
+#include "ricochet/step/settings.h"
+
+namespace ricochet::step {
+
+/// One recorded instant: what a row of a trajectory holds. Views into the run, valid during the
+/// call only.
+struct Sample {
+  long long step{0};
+  double t{0.0};
+  std::span<const double> q;
+  std::span<const double> u;
+  std::span<const double> gaps;
+  std::span<const double> impulses;  // of each contact, summed since the last sample
+  double kinetic{0.0};
+  double potential{0.0};
+};
+
+/// How a run ended.
+struct Outcome {
+  certify::Certificate certificate;
+  bool interrupted{false};
+  long long steps{0};  // done, all of them certified
+  double wall_seconds{0.0};
+  std::vector<double> gaps;  // at the end
+};
+
+/// A run seen from another thread: asked to stop between two steps, and how far it is.
+struct Monitor {
+  std::atomic<bool> stop{false};
+  std::atomic<long long> steps{0};
+};
+
+/// Runs a scheme on a model from `state`, which is left at the last certified instant.
+///
+/// `observe(sample)` is called for the start, every `record_every` steps and the end; the monitor
+/// is looked at before every step, so that an interrupted run ends between steps.
+template <model::Model M, class S, class Observer>
+Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
+                 model::State<M::kDofs>& state, Observer&& observe, Monitor* monitor = nullptr);
+
+namespace detail {
+
+inline certify::Failure failure_of(problem::Status status) {
+  switch (status) {
+    case problem::Status::Solved: return certify::Failure::None;
+    case problem::Status::Infeasible: return certify::Failure::Infeasible;
+    case problem::Status::IterationLimit: return certify::Failure::NoSolution;
+    case problem::Status::Degenerate: return certify::Failure::Degenerate;
+  }
+  return certify::Failure::NoSolution;
+}
+
+template <class V>
+std::span<const double> view(const V& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
+
+template <class S>
+certify::Limits limits_for(certify::Limits limits) {
+  limits.energy_is_watched = limits.energy_is_watched && S::kBalancesEnergy;
+  return limits;
+}
+
+}  // namespace detail
+
+template <model::Model M, class S, class Observer>
+Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
+                 model::State<M::kDofs>& state, Observer&& observe, Monitor* monitor) {
+  const base::Stopwatch clock;
+  Outcome outcome;
+  Workspace<M> workspace(model, state.q);
+  certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
+  model::State<M::kDofs> other = state;
+  model::State<M::kDofs>* now = &state;
+  model::State<M::kDofs>* next = &other;
+  model::Vector<M::kContacts> impulses = workspace.claim.impulses;
+  const auto show = [&] {
+    observe(Sample{outcome.steps, now->t, detail::view(now->q), detail::view(now->u),
+                   detail::view(judge.gaps()), detail::view(impulses), judge.kinetic(),
+                   judge.potential()});
+    impulses.setZero();
+  };
+  const bool keeps_rows = run.certify && run.record_every > 0;
+  long long until_row = run.record_every;
+  if (run.certify) show();
+  for (long long i = 1; i <= run.steps; ++i) {
+    if (monitor != nullptr) {
+      monitor->steps.store(outcome.steps, std::memory_order_relaxed);
+      outcome.interrupted = monitor->stop.load(std::memory_order_relaxed);
+      if (outcome.interrupted) break;
+    }
+    next->t = run.start_time + static_cast<double>(i) * run.step;
+    const problem::Report report = advance(scheme, model, *now, run.step, *next, workspace);
+    if (report.status != problem::Status::Solved) [[unlikely]] {
+      judge.fail(detail::failure_of(report.status), workspace.claim.t_mid);
+      break;
+    }
+    if (run.certify) {
+      if (!judge.check(*now, *next, run.step, workspace.claim)) break;
+      const auto& active = workspace.claim.active;
+      for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
+    }
+    std::swap(now, next);
+    outcome.steps = i;
+    if (keeps_rows && --until_row == 0) {
+      show();
+      until_row = run.record_every;
+    }
+  }
+  const bool last_is_due =
+      run.certify && outcome.steps > 0 && (run.record_every == 0 || until_row != run.record_every);
+  if (last_is_due) show();
+  if (now != &state) state = *now;
+  outcome.certificate = judge.finish();
+  const std::span<const double> gaps = detail::view(judge.gaps());
+  outcome.gaps.assign(gaps.begin(), gaps.end());
+  outcome.wall_seconds = clock.seconds();
+  return outcome;
+}
+
+}  // namespace ricochet::step
