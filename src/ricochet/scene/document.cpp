@@ -1,0 +1,203 @@
+#include "ricochet/scene/document.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+#include <tuple>
+
+#include "ricochet/base/text.h"
+
+namespace ricochet::scene {
+namespace {
+
+Value convert(const toml::node& node) {
+  Value value;
+  value.line = static_cast<int>(node.source().begin.line);
+  value.column = static_cast<int>(node.source().begin.column);
+  if (const auto number = node.value_exact<double>()) {
+    value.kind = Value::Kind::Number;
+    value.number = *number;
+  } else if (const auto integer = node.value_exact<std::int64_t>()) {
+    value.kind = Value::Kind::Number;
+    value.number = static_cast<double>(*integer);
+  } else if (const auto boolean = node.value_exact<bool>()) {
+    value.kind = Value::Kind::Boolean;
+    value.boolean = *boolean;
+  } else if (const auto text = node.value_exact<std::string>()) {
+    value.kind = Value::Kind::Text;
+    value.text = *text;
+  } else if (const toml::array* array = node.as_array()) {
+    value.kind = Value::Kind::Array;
+    for (const toml::node& item : *array) value.items.push_back(convert(item));
+  } else if (const toml::table* table = node.as_table()) {
+    value.kind = Value::Kind::Table;
+    for (const auto& [key, item] : *table) {
+      Value entry = convert(item);
+      entry.key_line = static_cast<int>(key.source().begin.line);
+      entry.key_column = static_cast<int>(key.source().begin.column);
+      value.entries.emplace_back(std::string(key.str()), std::move(entry));
+    }
+    // toml++ sorts by name; people mean the order they wrote.
+    std::stable_sort(value.entries.begin(), value.entries.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.second.key_line, a.second.key_column) <
+             std::tie(b.second.key_line, b.second.key_column);
+    });
+  } else {
+    value.kind = Value::Kind::Other;
+  }
+  return value;
+}
+
+Value* find_entry(Value& table, std::string_view key) {
+  for (auto& [name, value] : table.entries) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+/// Byte position of a code point column (from 1) in a line.
+std::size_t byte_of_column(std::string_view line, int column) {
+  return base::slice(line, 0, column - 1).size();
+}
+
+}  // namespace
+
+const Value* Value::find(std::string_view key) const {
+  for (const auto& [name, value] : entries) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+const char* Value::kind_name() const {
+  switch (kind) {
+    case Kind::Missing: return "nothing";
+    case Kind::Number: return "a number";
+    case Kind::Text: return "a string";
+    case Kind::Boolean: return "true or false";
+    case Kind::Other: return "a date or time";
+    case Kind::Array: return "a list";
+    case Kind::Table: return "a table";
+  }
+  return "";
+}
+
+Document::Document(std::string file, std::string text)
+    : file_(std::move(file)), text_(std::move(text)) {
+  try {
+    root_ = convert(toml::parse(text_, file_));
+  } catch (const toml::parse_error& error) {
+    const int line = static_cast<int>(error.source().begin.line);
+    const int column = static_cast<int>(error.source().begin.column);
+    throw base::InputError("", fmt::format("not valid TOML: {}", error.description()),
+                           "strings need quotes, lists need [ ], and a table starts with [name]",
+                           spot_at(line, column, 1));
+  }
+}
+
+void Document::set(std::string_view dotted_key, std::string_view value, std::string_view argument) {
+  Value made;
+  try {
+    made = *convert(toml::parse(fmt::format("value = {}", value))).find("value");
+  } catch (const toml::parse_error&) {
+    made.kind = Value::Kind::Text;
+    made.text = value;
+  }
+  made.line = made.column = 0;
+  made.override_text = argument;
+  Value* table = &root_;
+  for (;;) {
+    const std::size_t dot = dotted_key.find('.');
+    const std::string_view head = dotted_key.substr(0, dot);
+    Value* entry = find_entry(*table, head);
+    if (dot == std::string_view::npos) {
+      if (entry != nullptr) {
+        *entry = std::move(made);
+      } else {
+        table->entries.emplace_back(std::string(head), std::move(made));
+      }
+      return;
+    }
+    if (entry == nullptr) {
+      Value fresh;
+      fresh.kind = Value::Kind::Table;
+      fresh.override_text = argument;
+      entry = &table->entries.emplace_back(std::string(head), std::move(fresh)).second;
+    }
+    if (entry->kind != Value::Kind::Table) {
+      throw base::InputError("", fmt::format("--set {}: '{}' is not a table", argument, head),
+                             "name a key of the scene, such as run.step");
+    }
+    table = entry;
+    dotted_key.remove_prefix(dot + 1);
+  }
+}
+
+void Document::remove(std::string_view table, std::string_view key) {
+  Value* found = find_entry(root_, table);
+  if (found == nullptr) return;
+  std::erase_if(found->entries, [&](const auto& entry) { return entry.first == key; });
+}
+
+base::Spot Document::spot_at(int line, int column, int length) const {
+  return {file_, line, column, length, std::string(base::line_of(text_, line))};
+}
+
+base::Spot Document::spot_of(const Value& value) const {
+  if (value.line == 0) {
+    if (value.override_text.empty()) return {file_, 0, 0, 1, ""};
+    return {fmt::format("--set {}", value.override_text), 0, 0, 1, ""};
+  }
+  const std::string_view line = base::line_of(text_, value.line);
+  const std::string_view rest =
+      line.substr(std::min(line.size(), byte_of_column(line, value.column)));
+  const std::size_t end = value.kind == Value::Kind::Text && !rest.empty()
+                              ? rest.find(rest[0], 1)
+                              : rest.find_first_of(" \t,]}#");
+  const int length = end == std::string_view::npos ? base::display_width(rest)
+                                                   : base::display_width(rest.substr(0, end)) +
+                                                         (value.kind == Value::Kind::Text ? 1 : 0);
+  return spot_at(value.line, value.column, std::max(1, length));
+}
+
+base::Spot Document::spot_of_key(const Value& value) const {
+  if (value.key_line == 0) return spot_of(value);
+  const std::string_view line = base::line_of(text_, value.key_line);
+  const std::string_view rest =
+      line.substr(std::min(line.size(), byte_of_column(line, value.key_column)));
+  const std::size_t end = rest.find_first_of(" \t=.]");
+  const int length = base::display_width(rest.substr(0, end));
+  return spot_at(value.key_line, value.key_column, std::max(1, length));
+}
+
+base::Spot Document::spot_inside(const Value& value, int begin, int length) const {
+  if (value.line == 0) return spot_of(value);
+  int line_number = value.line;
+  std::string_view line = base::line_of(text_, line_number);
+  std::size_t at = byte_of_column(line, value.column);
+  const std::string_view quotes = line.substr(std::min(at, line.size()), 3);
+  const bool multi_line = quotes == "\"\"\"" || quotes == "'''";
+  at += multi_line ? 3 : 1;
+  if (multi_line && at >= line.size()) {  // a line end right after the quotes does not count
+    line = base::line_of(text_, ++line_number);
+    at = 0;
+  }
+  for (int passed = 0; passed < begin; ++passed) {
+    if (at >= line.size()) {  // the line end is one byte of the string
+      line = base::line_of(text_, ++line_number);
+      at = 0;
+      continue;
+    }
+    if (line[at] == '\\' && value.text.find('\\') == std::string::npos) ++at;  // an escape
+    ++at;
+  }
+  const int column = base::display_width(line.substr(0, std::min(at, line.size()))) + 1;
+  const int width = base::display_width(std::string_view(value.text)
+                                            .substr(static_cast<std::size_t>(std::max(0, begin)),
+                                                    static_cast<std::size_t>(std::max(0, length))));
+  return spot_at(line_number, column, std::max(1, width));
+}
+
+}  // namespace ricochet::scene

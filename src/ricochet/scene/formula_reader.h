@@ -1,0 +1,82 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricochet/formula/lower.h"
+#include "ricochet/scene/document.h"
+
+namespace ricochet::scene {
+
+/// What a formula of the scene may speak of.
+enum class Speaks {
+  Parameters,  // numbers and parameters only
+  Position,    // also t, coordinates, and definitions made of them
+  Velocity,    // also velocities
+};
+
+/// Turns the formulas of a document into nodes of one graph, and formula errors into errors of the
+/// document. Names are added as the scene is read: parameters, coordinates, definitions.
+class FormulaReader {
+ public:
+  explicit FormulaReader(const Document& document) : document_(document) {}
+
+  /// A name that users may give. Throws when it is no name, reserved, or taken.
+  void check_new_name(const std::string& name, const std::string& key, const Value& at) const;
+
+  /// All parameters, which may be formulas of each other in any order.
+  void add_parameters(const Value& table);
+  void add_coordinates(const std::vector<std::string>& names);
+  /// Named formulas, in any order, of everything.
+  void add_definitions(const Value& table);
+
+  double number(const Value& value, const std::string& key);  // of parameters; finite
+  formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks);
+  std::vector<formula::Comparison> relation(const Value& value, const std::string& key,
+                                            Speaks speaks);
+
+  /// A formula to be evaluated later, checked now against the names that will be known.
+  formula::Syntax check_fact(const Value& value, const std::string& key,
+                             const std::vector<std::string>& fact_names) const;
+
+  formula::Graph& graph() { return graph_; }
+  const formula::Graph& graph() const { return graph_; }
+  const std::vector<std::pair<std::string, double>>& parameters() const { return parameters_; }
+
+  /// Runs `work`, turning errors of the formula room into errors at `value`.
+  template <class Work>
+  auto guarded(const Value& value, const std::string& key, Work&& work) const {
+    try {
+      return work();
+    } catch (const formula::FormulaError& error) {
+      rethrow(error, value, key);
+    } catch (const formula::GraphTooLarge& error) {
+      throw base::InputError(key, error.what(), "split the system into smaller ones",
+                             document_.spot_of(value));
+    }
+  }
+
+ private:
+  struct Definition {
+    const Value* value{nullptr};
+    int state{0};  // 0 untouched, 1 being read, 2 done
+  };
+
+  [[noreturn]] void rethrow(const formula::FormulaError& error, const Value& value,
+                            const std::string& key) const;
+  const std::string& text_of(const Value& value, const std::string& key) const;
+  formula::Scope scope_for(Speaks speaks) const;
+  void read_in_order(const Value& table, const std::string& path, bool parameters);
+  formula::NodeId read_one(const Value& value, const std::string& key, bool parameter);
+
+  const Document& document_;
+  formula::Graph graph_;
+  formula::Scope parameter_scope_;
+  formula::Scope position_scope_;
+  formula::Scope velocity_scope_;
+  std::vector<std::pair<std::string, double>> parameters_;
+  int coordinates_{0};
+};
+
+}  // namespace ricochet::scene

@@ -1,0 +1,148 @@
+#include "ricochet/scene/scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/base/text.h"
+#include "ricochet/scene/document.h"
+#include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/run_reader.h"
+#include "ricochet/scene/system_reader.h"
+#include "ricochet/scene/table_reader.h"
+
+namespace ricochet::scene {
+namespace {
+
+constexpr const char* kLater = "this version runs billiard, elast and inel without friction";
+
+std::string stem_of(const std::string& file) {
+  const std::size_t slash = file.find_last_of('/');
+  const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  const std::size_t dot = name.find_last_of('.');
+  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+/// A bare name is a parameter when the scene has one of that name, else a top-level key.
+void apply_overrides(Document& document, const std::vector<Override>& overrides) {
+  for (const Override& change : overrides) {
+    const Value* system = document.root().find("system");
+    const Value* parameters = system == nullptr ? nullptr : system->find("parameters");
+    const bool dotted = change.key.find('.') != std::string::npos;
+    const bool is_parameter = !dotted && parameters != nullptr && parameters->find(change.key);
+    if (!dotted && !is_parameter) {
+      std::vector<std::string> known;
+      if (parameters != nullptr) {
+        for (const auto& [name, value] : parameters->entries) known.push_back(name);
+      }
+      std::string remedy = known.empty()
+                               ? "the scene has no parameters; name a dotted key such as run.step"
+                               : fmt::format(
+                                     "parameters of the scene: {}; other keys are dotted, "
+                                     "such as run.step",
+                                     base::list_names(known));
+      throw base::InputError("--set " + change.argument,
+                             fmt::format("'{}' is no parameter of the scene", change.key), remedy);
+    }
+    // The two ways to say how long: the last one said wins.
+    if (change.key == "run.until") document.remove("run", "steps");
+    if (change.key == "run.steps") document.remove("run", "until");
+    document.set(is_parameter ? "system.parameters." + change.key : change.key, change.value,
+                 change.argument);
+  }
+}
+
+std::vector<Expectation> read_expectations(const Document& document, const Value* table,
+                                           const FormulaReader& formulas,
+                                           const model::FormulaModel& model) {
+  std::vector<Expectation> expectations;
+  if (table == nullptr) return expectations;
+  for (const auto& [name, value] : table->entries) {
+    Expectation expectation;
+    expectation.name = name;
+    const std::string path = "expect." + name;
+    const Value* fact = &value;
+    if (value.kind == Value::Kind::Table) {
+      TableReader reader(document, value, path);
+      fact = &reader.require("fact", "write fact = \"x > 0\"");
+      expectation.source = reader.text("source").value_or("");
+      reader.finish();
+    }
+    if (fact->kind != Value::Kind::Text) {
+      throw base::InputError(path, "must be a formula in quotes",
+                             "write a comparison, such as \"abs(x - 1.2) < 1e-3\"",
+                             document.spot_of(*fact));
+    }
+    expectation.text = fact->text;
+    expectation.syntax = formulas.check_fact(*fact, path, fact_names(model));
+    expectations.push_back(std::move(expectation));
+  }
+  return expectations;
+}
+
+}  // namespace
+
+Override parse_override(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw base::InputError("--set " + argument, "is not of the form name=value",
+                           "write for example --set R=20 or --set run.step=0.001");
+  }
+  const auto trim = [](std::string text) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && blank(text.back())) text.pop_back();
+    while (!text.empty() && blank(text.front())) text.erase(0, 1);
+    return text;
+  };
+  return {trim(argument.substr(0, equals)), trim(argument.substr(equals + 1)), argument};
+}
+
+Scene read_scene(const std::string& file, const std::string& text,
+                 const std::vector<Override>& overrides) {
+  Document document(file, text);
+  apply_overrides(document, overrides);
+  TableReader root(document, document.root(), "");
+
+  Scene scene;
+  scene.file = file;
+  scene.name = stem_of(file);
+  scene.text = text;
+  scene.title = root.text("title").value_or(scene.name);
+  scene.source = root.text("source").value_or("");
+  scene.notes = root.text("notes").value_or("");
+  root.not_yet({"hold", "structure", "family"}, kLater);
+
+  FormulaReader formulas(document);
+  SystemReader system(document, formulas);
+  system.read(root);
+  const Value* start = root.table("start");
+  const Value* run = root.table("run");
+  root.table("plot");  // what to draw; read by the plotter
+  const Value* expect = root.table("expect");
+  root.finish();
+
+  RunReader runs(document, formulas);
+  scene.scheme = runs.read_scheme(run);
+  system.check_laws(scene.scheme);
+  scene.model = system.build();
+  scene.parameters = formulas.parameters();
+  scene.run = runs.read_run(run, scene.scheme);
+  scene.start = runs.read_start(start, *scene.model, scene.run, scene.warnings);
+  scene.expectations = read_expectations(document, expect, formulas, *scene.model);
+  return scene;
+}
+
+std::vector<std::string> fact_names(const model::FormulaModel& model) {
+  std::vector<std::string> names = {
+      "energy.start",  "energy.end",      "energy.lowest", "energy.highest", "energy.kinetic_max",
+      "energy.forces", "energy.contacts", "energy.shocks", "violation.max",  "violation.mean",
+      "violation.rms", "residual.max",    "steps"};
+  for (const std::string& contact : model.contact_names()) {
+    names.push_back(contact + ".gap");
+    names.push_back(contact + ".shocks");
+  }
+  return names;
+}
+
+}  // namespace ricochet::scene

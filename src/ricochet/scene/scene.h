@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricochet/base/error.h"
+#include "ricochet/formula/syntax.h"
+#include "ricochet/model/formula_model.h"
+#include "ricochet/step/settings.h"
+
+namespace ricochet::scene {
+
+/// A fact that must hold at the end of a run: a formula of the final state and of the certificate.
+struct Expectation {
+  std::string name;
+  std::string text;
+  std::string source;
+  formula::Syntax syntax;
+};
+
+/// A scene, ready to run.
+struct Scene {
+  std::string file;  // as the user named it
+  std::string name;  // the file's name without folder and ending
+  std::string text;
+  std::string title;
+  std::string source;
+  std::string notes;
+  std::shared_ptr<const model::FormulaModel> model;
+  std::vector<std::pair<std::string, double>> parameters;
+  model::State<model::kDynamic> start;
+  step::Scheme scheme;
+  step::RunSettings run;
+  std::vector<Expectation> expectations;
+  std::vector<std::string> warnings;  // things that run but may not be meant
+};
+
+/// One `--set name=value`: a parameter, or a dotted key.
+struct Override {
+  std::string key;
+  std::string value;
+  std::string argument;  // as typed, for messages
+};
+
+/// "name=value"; throws base::InputError when there is no '='.
+Override parse_override(const std::string& argument);
+
+/// Reads a scene from text. Throws base::InputError, which names file, line, key and remedy.
+Scene read_scene(const std::string& file, const std::string& text,
+                 const std::vector<Override>& overrides = {});
+
+/// The names an expectation may use besides coordinates, velocities, parameters and t; for each
+/// contact its gap and its number of shocks, and the figures of the certificate.
+std::vector<std::string> fact_names(const model::FormulaModel& model);
+
+}  // namespace ricochet::scene

@@ -1,0 +1,71 @@
+#include "ricochet/scene/table_reader.h"
+
+#include <fmt/format.h>
+
+#include "ricochet/base/text.h"
+
+namespace ricochet::scene {
+
+TableReader::TableReader(const Document& document, const Value& table, std::string path)
+    : document_(document), table_(table), path_(std::move(path)) {}
+
+const Value* TableReader::find(const std::string& key) {
+  known_.insert(key);
+  return table_.find(key);
+}
+
+const Value& TableReader::require(const std::string& key, const std::string& remedy) {
+  if (const Value* value = find(key)) return *value;
+  base::Spot spot = table_.line > 0 || table_.key_line > 0
+                        ? document_.spot_of_key(table_)
+                        : base::Spot{document_.file(), 0, 0, 1, ""};
+  throw base::InputError(full(key), "is missing", remedy, std::move(spot));
+}
+
+std::optional<std::string> TableReader::text(const std::string& key) {
+  const Value* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Value::Kind::Text) {
+    fail(*value, key, fmt::format("must be a string, not {}", value->kind_name()),
+         "put it in double quotes");
+  }
+  return value->text;
+}
+
+const Value* TableReader::table(const std::string& key) {
+  const Value* value = find(key);
+  if (value == nullptr) return nullptr;
+  if (value->kind != Value::Kind::Table) {
+    fail(*value, key, fmt::format("must be a table, not {}", value->kind_name()),
+         fmt::format("write [{}] and its keys below, or {} = {{ ... }}", full(key), key));
+  }
+  return value;
+}
+
+void TableReader::not_yet(const std::vector<std::string>& keys, const std::string& remedy) {
+  for (const std::string& key : keys) {
+    if (const Value* value = find(key)) {
+      throw base::InputError(full(key), "is not available in this version", remedy,
+                             document_.spot_of_key(*value));
+    }
+  }
+}
+
+void TableReader::finish() {
+  for (const auto& [key, value] : table_.entries) {
+    if (known_.contains(key)) continue;
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    std::string remedy = fmt::format("known keys here: {}", base::list_names(known, 20));
+    if (const auto near = base::nearest_name(key, known)) {
+      remedy = fmt::format("did you mean '{}'? {}", *near, remedy);
+    }
+    throw base::InputError(full(key), "unknown key", remedy, document_.spot_of_key(value));
+  }
+}
+
+void TableReader::fail(const Value& value, const std::string& key, const std::string& message,
+                       const std::string& remedy) const {
+  throw base::InputError(full(key), message, remedy, document_.spot_of(value));
+}
+
+}  // namespace ricochet::scene
