@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ricochet::record {
+
+/// A file could not be made or written.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A file that appears whole or not at all: written under a temporary name beside its place, and
+/// renamed by `commit`. Without commit it leaves no trace.
+class OutputFile {
+ public:
+  explicit OutputFile(std::filesystem::path path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* doing) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::FILE* file_{nullptr};
+};
+
+/// Writes a whole text.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace ricochet::record

@@ -1,0 +1,54 @@
+#include "ricochet/record/rows.h"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace ricochet::record {
+namespace {
+
+void append_number(double value, std::string& text) {
+  fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.17g}"), value);
+}
+
+}  // namespace
+
+void append_header(const Columns& columns, std::string& text) {
+  text += "t";
+  for (const std::string& name : columns.coordinates) text += "," + name;
+  for (const std::string& name : columns.coordinates) text += ",d_" + name;
+  for (const std::string& name : columns.contacts) {
+    text += "," + name + ".gap," + name + ".impulse_n";
+  }
+  text += ",energy.kinetic";
+  if (columns.has_potential) text += ",energy.potential";
+  text += "\n";
+}
+
+void append_row(const Columns& columns, const step::Sample& sample, std::string& text) {
+  append_number(sample.t, text);
+  const auto append = [&](double value) {
+    text += ',';
+    append_number(value, text);
+  };
+  for (const double value : sample.q) append(value);
+  for (const double value : sample.u) append(value);
+  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
+    append(sample.gaps[a]);
+    append(sample.impulses[a]);
+  }
+  append(sample.kinetic);
+  if (columns.has_potential) append(sample.potential);
+  text += '\n';
+}
+
+double estimate_bytes(const Columns& columns, double rows) {
+  const double numbers = 2.0 + static_cast<double>(columns.has_potential) +
+                         2.0 * static_cast<double>(columns.coordinates.size()) +
+                         2.0 * static_cast<double>(columns.contacts.size());
+  constexpr double kUsual = 18.5;  // bytes of a number with its comma
+  return rows * numbers * kUsual;
+}
+
+}  // namespace ricochet::record

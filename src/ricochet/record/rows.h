@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/step/simulate.h"
+
+namespace ricochet::record {
+
+/// What the columns of a trajectory are called.
+struct Columns {
+  std::vector<std::string> coordinates;
+  std::vector<std::string> contacts;
+  bool has_potential{false};
+};
+
+/// Header of trajectory.csv: t, coordinates, d_<coordinate>, <contact>.gap, <contact>.impulse_n,
+/// energy.kinetic, and energy.potential if there is one.
+void append_header(const Columns& columns, std::string& text);
+
+/// One row, 17 significant digits: enough to read the same numbers back.
+void append_row(const Columns& columns, const step::Sample& sample, std::string& text);
+
+/// Bytes a trajectory of that many rows will take, from the length of typical numbers.
+double estimate_bytes(const Columns& columns, double rows);
+
+}  // namespace ricochet::record

@@ -1,0 +1,166 @@
+#include "ricochet/record/summary.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ricochet/base/version.h"
+
+namespace ricochet::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string contact_name(const Summary& s, int contact) {
+  return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
+}
+
+Json settings_json(const Summary& s) {
+  const certify::Limits& limits = s.run.limits;
+  Json json;
+  json["start_time"] = s.run.start_time;
+  json["steps_asked"] = s.run.steps;
+  json["record"] = s.run.record_every;
+  json["anticipation"] = std::visit([](const auto& x) { return x.anticipation; }, s.scheme);
+  const bool projects =
+      std::visit([](const auto& x) { return x.correction == step::Correction::Project; }, s.scheme);
+  json["correction"] = projects ? "project" : "none";
+  json["residual_limit"] = limits.residual;
+  json["balance_limit"] = limits.balance;
+  if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
+  return json;
+}
+
+Json state_json(const Summary& s) {
+  Json json;
+  json["t"] = s.final_state.t;
+  const auto& names = s.columns.coordinates;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    json[names[i]] = s.final_state.q[static_cast<Eigen::Index>(i)];
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    json["d_" + names[i]] = s.final_state.u[static_cast<Eigen::Index>(i)];
+  }
+  return json;
+}
+
+Json violation_json(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  Json json;
+  json["max"] = c.violation_max;
+  json["mean"] = c.violation_mean();
+  json["rms"] = c.violation_rms();
+  if (c.violation_contact >= 0) {
+    json["contact"] = contact_name(s, c.violation_contact);
+    json["time"] = c.violation_time;
+    json["depth"] = c.violation_depth;
+  }
+  return json;
+}
+
+Json energy_json(const Summary& s) {
+  const certify::Ledger& ledger = s.outcome.certificate.ledger;
+  Json json;
+  json["kinetic_start"] = ledger.kinetic_start;
+  json["kinetic_end"] = ledger.kinetic_end;
+  json["kinetic_max"] = ledger.kinetic_max;
+  if (s.columns.has_potential) {
+    json["potential_start"] = ledger.potential_start;
+    json["potential_end"] = ledger.potential_end;
+    json["total_start"] = ledger.kinetic_start + ledger.potential_start;
+    json["total_end"] = ledger.kinetic_end + ledger.potential_end;
+    json["total_min"] = ledger.lowest;
+    json["total_max"] = ledger.highest;
+  }
+  json["work_forces"] = ledger.forces.value();
+  Json contacts;
+  contacts["normal"] = ledger.contacts.value();
+  contacts["shocks"] = ledger.shocks.value();
+  contacts["contact"] = ledger.contacts.value() - ledger.shocks.value();
+  json["work_contacts"] = contacts;
+  json["correction"] = ledger.correction.value();
+  json["defect"] = ledger.defect.value();
+  json["defect_max"] = ledger.defect_max;
+  return json;
+}
+
+Json shocks_json(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  Json json;
+  Json count = Json::object();
+  for (std::size_t a = 0; a < s.columns.contacts.size(); ++a) {
+    count[s.columns.contacts[a]] = c.shock_counts[a];
+  }
+  json["count"] = count;
+  json["speed"] = c.shock_threshold;
+  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap" : "sqrt(2 T)";
+  Json instants = Json::array();
+  for (const certify::Shock& shock : c.shocks) {
+    Json one;
+    one["t"] = shock.t;
+    one["contact"] = contact_name(s, shock.contact);
+    one["approach"] = shock.approach;
+    one["impulse"] = shock.impulse;
+    instants.push_back(one);
+  }
+  json["instants"] = instants;
+  json["instants_cut"] = c.shocks_cut;
+  return json;
+}
+
+Json failure_json(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  const certify::FailureText text = certify::describe(c.failure);
+  Json json;
+  json["kind"] = text.name;
+  json["time"] = c.failure_time;
+  if (c.failure_contact >= 0) json["contact"] = contact_name(s, c.failure_contact);
+  json["value"] = c.failure_value;
+  json["meaning"] = text.meaning;
+  json["try"] = text.remedy;
+  return json;
+}
+
+}  // namespace
+
+std::string status_of(const step::Outcome& outcome) {
+  if (!outcome.certificate.ok()) return certify::describe(outcome.certificate.failure).name;
+  return outcome.interrupted ? "interrupted" : "ok";
+}
+
+std::string to_json(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  Json json;
+  json["format"] = kFormatVersion;
+  json["status"] = status_of(s.outcome);
+  if (!c.ok()) json["failure"] = failure_json(s);
+  json["scene"] = {{"title", s.title}, {"source", s.source}, {"file", s.file}};
+  json["scheme"] = step::name_of(s.scheme);
+  json["step"] = s.run.step;
+  json["steps"] = s.outcome.steps;
+  json["settings"] = settings_json(s);
+  json["final"] = state_json(s);
+  json["violation"] = violation_json(s);
+  json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
+  json["balance"] = {{"max", c.balance_max}};
+  json["energy"] = energy_json(s);
+  json["shocks"] = shocks_json(s);
+  json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
+  json["impulses_unique"] = c.impulses_unique;
+  json["warnings"] = s.warnings;
+  if (!s.facts.empty()) {
+    Json facts = Json::array();
+    for (const StatedFact& fact : s.facts) {
+      facts.push_back(
+          {{"statement", fact.statement}, {"found", fact.found}, {"holds", fact.holds}});
+    }
+    json["facts"] = facts;
+  }
+  json["wall_seconds"] = s.outcome.wall_seconds;
+  json["steps_per_second"] = s.outcome.wall_seconds > 0.0
+                                 ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
+                                 : 0.0;
+  json["version"] = base::kVersion;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ricochet::record
