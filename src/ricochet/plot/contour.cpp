@@ -1,0 +1,87 @@
+#include "ricochet/plot/contour.h"
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace ricochet::plot {
+namespace {
+
+/// An edge of the grid: from its lower left point to the right (0) or upwards (1).
+using Edge = std::array<int, 3>;  // column, row, direction
+
+Point crossing(const Grid& grid, const Edge& edge) {
+  const int next_column = edge[0] + (edge[2] == 0 ? 1 : 0);
+  const int next_row = edge[1] + (edge[2] == 0 ? 0 : 1);
+  const double a = grid.value(edge[0], edge[1]);
+  const double b = grid.value(next_column, next_row);
+  const double part = a / (a - b);
+  const Point from = grid.point(edge[0], edge[1]);
+  const Point to = grid.point(next_column, next_row);
+  return {from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)};
+}
+
+/// The directed pieces of curve in one cell: pairs of edges, the negative side on the right.
+void cell_pieces(const Grid& grid, int column, int row,
+                 std::vector<std::pair<Edge, Edge>>& pieces) {
+  const std::array<Edge, 4> side = {Edge{column, row, 0}, Edge{column + 1, row, 1},
+                                    Edge{column, row + 1, 0}, Edge{column, row, 1}};
+  const std::array<double, 4> corner = {grid.value(column, row), grid.value(column + 1, row),
+                                        grid.value(column + 1, row + 1),
+                                        grid.value(column, row + 1)};
+  for (const double value : corner) {
+    if (!std::isfinite(value)) return;
+  }
+  // Going round anticlockwise, a curve enters the cell where the sign turns from - to + and leaves
+  // where it turns back, so that - stays on its right.
+  std::vector<Edge> enters;
+  std::vector<Edge> leaves;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const bool here = corner[k] < 0.0;
+    const bool next = corner[(k + 1) % 4] < 0.0;
+    if (here && !next) leaves.push_back(side[k]);
+    if (!here && next) enters.push_back(side[k]);
+  }
+  if (enters.size() == 2) {  // a saddle: the mean decides which corners are joined
+    const bool joined = corner[0] + corner[1] + corner[2] + corner[3] < 0.0;
+    const bool first_negative = corner[0] < 0.0;
+    if (joined == first_negative) std::swap(leaves[0], leaves[1]);
+  }
+  for (std::size_t k = 0; k < enters.size(); ++k) pieces.emplace_back(enters[k], leaves[k]);
+}
+
+}  // namespace
+
+std::vector<std::vector<Point>> zero_curves(const Grid& grid) {
+  std::vector<std::pair<Edge, Edge>> pieces;
+  for (int row = 0; row + 1 < grid.rows; ++row) {
+    for (int column = 0; column + 1 < grid.columns; ++column)
+      cell_pieces(grid, column, row, pieces);
+  }
+  std::map<Edge, Edge> next;
+  std::map<Edge, Edge> previous;
+  for (const auto& [from, to] : pieces) {
+    next[from] = to;
+    previous[to] = from;
+  }
+  std::vector<std::vector<Point>> curves;
+  while (!next.empty()) {
+    Edge start = next.begin()->first;
+    for (auto back = previous.find(start); back != previous.end(); back = previous.find(start)) {
+      start = back->second;
+      if (start == next.begin()->first) break;  // a closed curve
+    }
+    std::vector<Point>& curve = curves.emplace_back();
+    curve.push_back(crossing(grid, start));
+    for (auto piece = next.find(start); piece != next.end(); piece = next.find(start)) {
+      start = piece->second;
+      curve.push_back(crossing(grid, start));
+      previous.erase(start);
+      next.erase(piece);
+    }
+  }
+  return curves;
+}
+
+}  // namespace ricochet::plot

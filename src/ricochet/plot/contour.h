@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "ricochet/plot/svg.h"
+
+namespace ricochet::plot {
+
+/// Values of a function on a grid of columns x rows points, row by row from the lowest y.
+struct Grid {
+  int columns{0};
+  int rows{0};
+  Point low;   // corner of the smallest x and y
+  Point high;  // opposite corner
+  std::vector<double> values;
+
+  Point point(int column, int row) const {
+    return {low.x + (high.x - low.x) * column / (columns - 1),
+            low.y + (high.y - low.y) * row / (rows - 1)};
+  }
+  double value(int column, int row) const {
+    return values[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+                  static_cast<std::size_t>(column)];
+  }
+};
+
+/// The curves where the values are zero (marching squares, linear between grid points). Each curve
+/// runs with the negative side on its right.
+std::vector<std::vector<Point>> zero_curves(const Grid& grid);
+
+}  // namespace ricochet::plot

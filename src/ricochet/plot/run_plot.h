@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ricochet/certify/certificate.h"
+#include "ricochet/model/formula_model.h"
+#include "ricochet/step/simulate.h"
+
+namespace ricochet::plot {
+
+/// The motion as a picture needs it: at most a few thousand instants, spread evenly over the run,
+/// however long it is.
+class Path {
+ public:
+  void add(const step::Sample& sample);
+  const std::vector<double>& times() const { return times_; }
+  double position(std::size_t instant, int coordinate) const {
+    return positions_[instant * dofs_ + static_cast<std::size_t>(coordinate)];
+  }
+  std::size_t size() const { return times_.size(); }
+
+ private:
+  void thin();
+
+  static constexpr std::size_t kMost = 4096;
+  std::size_t dofs_{0};
+  std::size_t every_{1};  // keep one sample in this many
+  std::size_t waiting_{0};
+  std::vector<double> times_;
+  std::vector<double> positions_;
+};
+
+/// What suits the scene: one coordinate against time, two as a path with the walls, three as two
+/// projections, more as time histories. Walls are drawn from the inequalities themselves.
+std::string draw_run(const Path& path, const model::FormulaModel& model,
+                     const certify::Certificate& certificate, const std::string& title,
+                     const std::string& subtitle);
+
+}  // namespace ricochet::plot

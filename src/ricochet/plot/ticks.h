@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ricochet::plot {
+
+struct Range {
+  double low{0.0};
+  double high{0.0};
+  double size() const { return high - low; }
+};
+
+/// About `count` round numbers (1, 2 or 5 times a power of ten) within the range.
+std::vector<double> ticks(const Range& range, int count);
+
+/// A tick's text, without digits that the spacing does not need.
+std::string tick_text(double value, double spacing);
+
+/// The range with a margin of that part on both sides; a point becomes an interval.
+Range widened(const Range& range, double part);
+
+}  // namespace ricochet::plot
