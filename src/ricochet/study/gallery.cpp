@@ -1,0 +1,272 @@
+#include "ricochet/study/gallery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
+#include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/plate5.h"
+
+namespace ricochet::study {
+namespace {
+
+Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
+                   const std::vector<std::string>& settings = {}) {
+  std::vector<scene::Override> overrides;
+  for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
+  const scene::Scene scene = scene::read_scene(name + ".toml", builtin_scene(name), overrides);
+  return runner(name + "/" + label, scene);
+}
+
+void add_run_facts(const Motion& motion, Exhibit& exhibit) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  if (!c.ok()) {
+    exhibit.facts.push_back(
+        {fmt::format("{} runs", motion.scene.title), certify::describe(c.failure).meaning, false});
+  }
+}
+
+/// Largest change of T + V over the run, in parts of the largest kinetic energy.
+double energy_spread(const Motion& motion) {
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  return (ledger.highest - ledger.lowest) / ledger.kinetic_max;
+}
+
+/// Rows whose step had a shock: an impulse after a row without.
+std::vector<std::size_t> bounces(const Motion& motion) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 2; i < motion.rows.size(); ++i) {
+    if (motion.rows[i].impulses[0] > 0.0 && motion.rows[i - 1].impulses[0] == 0.0)
+      rows.push_back(i);
+  }
+  return rows;
+}
+
+Exhibit show_essai1(const Runner& runner) {
+  Exhibit exhibit;
+  const Motion billiard = run_builtin(runner, "essai-01", "billiard", {"run.scheme=billiard"});
+  const Motion elast = run_builtin(runner, "essai-01", "elast");
+  const Motion inel = run_builtin(runner, "essai-01", "inel", {"run.scheme=inel"});
+  for (const Motion* motion : {&billiard, &elast, &inel}) add_run_facts(*motion, exhibit);
+
+  const std::vector<std::size_t> hits = bounces(billiard);
+  const bool every = std::all_of(hits.begin(), hits.end(), [&](std::size_t i) {
+    return billiard.rows[i].energy() > billiard.rows[i - 1].energy();
+  });
+  const certify::Ledger& ledger = billiard.outcome.certificate.ledger;
+  exhibit.facts.push_back({"billiard: the energy increases slightly at each bounce",
+                           fmt::format("{} bounces, {}; gain {:.2g} of the largest T", hits.size(),
+                                       every ? "an increase at each" : "not at each",
+                                       (ledger.highest - ledger.lowest) / ledger.kinetic_max),
+                           every && hits.size() > 3});
+  exhibit.facts.push_back({"elast: the energy is conserved to rounding",
+                           fmt::format("{:.1e} of the largest T", energy_spread(elast)),
+                           energy_spread(elast) < 1e-13});
+  const std::vector<std::size_t> landings = bounces(inel);
+  const std::size_t landing = landings.empty() ? 0 : landings[0];
+  double away = 0.0;
+  for (std::size_t i = landing; i < inel.rows.size(); ++i) {
+    away = std::max(away, std::abs(inel.rows[i].gaps[0]));
+  }
+  exhibit.facts.push_back(
+      {"inel: after the shock the particle follows the wall",
+       fmt::format("at most {:.2f} away from it after t = {:.3f}", away, inel.rows[landing].t),
+       !landings.empty() && away < 0.3});
+  return exhibit;
+}
+
+/// Distance from the circle of centre (0, -60) and radius 60; positive outside.
+double outside_circle(const Row& row) { return std::hypot(row.q[0], row.q[1] + 60.0) - 60.0; }
+
+/// Time between two passages of x = 0 in the same sense.
+double period_of(const Motion& motion) {
+  std::vector<double> crossings;
+  for (std::size_t i = 1; i < motion.rows.size(); ++i) {
+    const Row& a = motion.rows[i - 1];
+    const Row& b = motion.rows[i];
+    if (a.q[0] * b.q[0] < 0.0) crossings.push_back(a.t + (b.t - a.t) * a.q[0] / (a.q[0] - b.q[0]));
+  }
+  return crossings.size() < 2 ? 0.0 : crossings[1];  // it starts at x = 0
+}
+
+/// Period of a pendulum of that length that passes its lowest point at that speed: 2 pi sqrt(l/g)
+/// over the arithmetic-geometric mean of 1 and the cosine of half the amplitude.
+double exact_period(double length, double gravity, double speed) {
+  double a = 1.0;
+  double b = std::sqrt(1.0 - speed * speed / (4.0 * gravity * length));
+  while (std::abs(a - b) > 1e-15) {
+    const double mean = 0.5 * (a + b);
+    b = std::sqrt(a * b);
+    a = mean;
+  }
+  return 2.0 * std::numbers::pi * std::sqrt(length / gravity) / a;
+}
+
+Exhibit show_essai2(const Runner& runner) {
+  Exhibit exhibit;
+  const Motion elast = run_builtin(runner, "essai-02", "elast");
+  const Motion billiard = run_builtin(runner, "essai-02", "billiard", {"run.scheme=billiard"});
+  for (const Motion* motion : {&elast, &billiard}) add_run_facts(*motion, exhibit);
+  double off = 0.0;
+  for (const Row& row : elast.rows) off = std::max(off, std::abs(outside_circle(row)));
+  exhibit.facts.push_back({"elast: hardly to be told from the arc of circle",
+                           fmt::format("at most {:.3f} of 60 away from it", off), off < 0.06});
+  const double exact = exact_period(60.0, 8.0, 25.0);
+  exhibit.facts.push_back(
+      {fmt::format("the period is the pendulum's, {:.3f} (he says of the order of 19.5)", exact),
+       fmt::format("{:.3f}", period_of(elast)), std::abs(period_of(elast) - exact) < 0.02});
+  exhibit.facts.push_back({"elast: the energy is balanced",
+                           fmt::format("{:.1e} of the largest T", energy_spread(elast)),
+                           energy_spread(elast) < 1e-13});
+  double first = 0.0;  // deepest excursion into the disc, in the first and in the last quarter
+  double last = 0.0;
+  for (const Row& row : billiard.rows) {
+    if (row.t <= 5.0) first = std::max(first, -outside_circle(row));
+    if (row.t >= 15.0) last = std::max(last, -outside_circle(row));
+  }
+  exhibit.facts.push_back(
+      {"billiard: parasitic bounces that diverge",
+       fmt::format("up to {:.2f} before t = 5, {:.2f} after t = 15", first, last),
+       last > 1.5 * first && first > 10.0 * off});
+  const double gain =
+      billiard.outcome.certificate.ledger.highest - billiard.outcome.certificate.ledger.lowest;
+  exhibit.facts.push_back({"billiard: the energy grows", fmt::format("by {:.1f}", gain),
+                           billiard.rows.back().energy() > billiard.rows.front().energy()});
+  return exhibit;
+}
+
+Exhibit show_essai3(const Runner& runner) {
+  Exhibit exhibit;
+  const Motion minus = run_builtin(runner, "essai-03", "minus", {"run.anticipation=-0.5"});
+  const Motion plus = run_builtin(runner, "essai-03", "plus", {"run.anticipation=0.5"});
+  for (const Motion* motion : {&minus, &plus}) add_run_facts(*motion, exhibit);
+  bool steadily = true;
+  double before = 0.0;
+  for (std::size_t i = 10; i < minus.rows.size(); i += 10) {  // every unit of time
+    const double now = outside_circle(minus.rows[i]);
+    steadily = steadily && now > before;
+    before = now;
+  }
+  exhibit.facts.push_back({"A_V = -0.5: the violation grows steadily",
+                           fmt::format("{:.2f} at t = 20, larger at each whole t", before),
+                           steadily && before > 0.0});
+  double inside = 0.0;
+  for (const Row& row : plus.rows) inside = std::max(inside, -outside_circle(row));
+  exhibit.facts.push_back({"A_V = +0.5: wrong excursions into the disc",
+                           fmt::format("up to {:.2f} deep", inside), inside > 0.6});
+  for (const Motion* motion : {&minus, &plus}) {
+    exhibit.facts.push_back(
+        {fmt::format("A_V = {}0.5: the energy is balanced", motion == &minus ? "-" : "+"),
+         fmt::format("{:.1e} of the largest T", energy_spread(*motion)),
+         energy_spread(*motion) < 1e-12});
+  }
+  return exhibit;
+}
+
+Exhibit show_essai5(const Runner& runner) {
+  Exhibit exhibit;
+  exhibit.table = {"",
+                   "A_V     theta(0.5)   behind      mean |violation|    energy lost at t = 0.5",
+                   "                                 (millionths of R)   (of the initial T)"};
+  constexpr double kExact = 5.9388;
+  const std::vector<double> choices = {0.3, 0.4, 0.5, 0.6, 0.7};
+  std::vector<double> behind;
+  std::vector<double> violation;
+  double angle_at_half = 0.0;
+  double lost_at_half = 0.0;
+  for (const double choice : choices) {
+    const Motion motion =
+        run_builtin(runner, "essai-05", fmt::format("anticipation{:.1f}", choice),
+                    {fmt::format("run.anticipation={:.1f}", choice), "run.until=1"});
+    add_run_facts(motion, exhibit);
+    double turned = 0.0;
+    double at_half = 0.0;
+    double mean = 0.0;
+    for (std::size_t i = 1; i < motion.rows.size(); ++i) {
+      const Row& row = motion.rows[i];
+      const double change = std::atan2(row.q[0], -row.q[1]) - turned;
+      turned += change - 2.0 * std::numbers::pi * std::round(change / (2.0 * std::numbers::pi));
+      if (i == 100) at_half = turned;
+      mean += 1e6 * std::abs(std::hypot(row.q[0], row.q[1]) / 40.0 - 1.0);
+    }
+    const double lost =
+        (motion.rows[0].energy() - motion.rows[100].energy()) / motion.rows[0].kinetic;
+    mean /= static_cast<double>(motion.rows.size() - 1);
+    behind.push_back(kExact - at_half);
+    violation.push_back(mean);
+    exhibit.table.push_back(fmt::format("{:<8.1f}{:<13.3f}{:<12.3f}{:<20.0f}{:.1f} %", choice,
+                                        at_half, kExact - at_half, mean, 100.0 * lost));
+    if (choice == 0.5) {
+      angle_at_half = at_half;
+      lost_at_half = lost;
+    }
+  }
+  exhibit.facts.push_back({"A_V = 0.5: theta = 5.275 at t = 0.5, exact 5.939",
+                           fmt::format("{:.4f}", angle_at_half),
+                           std::abs(angle_at_half - 5.275) < 1e-3});
+  const auto least = [](const std::vector<double>& values) {
+    return std::min_element(values.begin(), values.end()) - values.begin();
+  };
+  exhibit.facts.push_back({"the best A_V is 0.5",
+                           fmt::format("least behind at {}, least violation at {}",
+                                       choices[static_cast<std::size_t>(least(behind))],
+                                       choices[static_cast<std::size_t>(least(violation))]),
+                           least(behind) == 2 && least(violation) == 2});
+  exhibit.facts.push_back(
+      {"the loss approaches 20 % of the initial T after about a turn",
+       fmt::format("{:.1f} % at t = 0.5, {:.3f} of a turn", 100.0 * lost_at_half,
+                   angle_at_half / (2.0 * std::numbers::pi)),
+       std::abs(lost_at_half - 0.2) < 0.05});
+  return exhibit;
+}
+
+Exhibit show_wedge(const Runner& runner) {
+  Exhibit exhibit;
+  for (const double theta : {-1.4, -0.7, -0.1, 0.0, 0.1, 0.7}) {
+    const Motion motion = run_builtin(runner, "wedge", fmt::format("theta{:+.1f}", theta),
+                                      {fmt::format("theta={:.1f}", theta)});
+    add_run_facts(motion, exhibit);
+    const Eigen::VectorXd& u = motion.final_state.u;
+    constexpr double w = 2.0;
+    const double x = theta < 0.0 ? w * std::sin(theta) * std::sin(theta) : 0.0;
+    const double y = theta < 0.0 ? -w * std::sin(theta) * std::cos(theta) : 0.0;
+    exhibit.facts.push_back({fmt::format("theta = {:+.1f}: u+ = ({:.6f}, {:.6f})", theta, x, y),
+                             fmt::format("off by {:.1e}", std::hypot(u[0] - x, u[1] - y)),
+                             std::hypot(u[0] - x, u[1] - y) <= 1e-14 * w});
+  }
+  return exhibit;
+}
+
+}  // namespace
+
+const std::vector<GalleryEntry>& gallery() {
+  static const std::vector<GalleryEntry> entries = {
+      {"essai-01", "Particle over a sinusoidal wall", "Moreau 1986, plates 1 and 2", show_essai1},
+      {"essai-02", "Unilateral pendulum, oscillating", "Moreau 1986, plate 3", show_essai2},
+      {"essai-03", "Unilateral pendulum, the wrong anticipation", "Moreau 1986, plate 4",
+       show_essai3},
+      {"essai-04", "Unilateral pendulum, revolving", "Moreau 1986, plate 5", show_plate5},
+      {"essai-05", "Unilateral pendulum, inelastic", "Moreau 1986, plate 6", show_essai5},
+      {"wedge", "A particle arrives in a wedge", "Moreau 1986, par. 8", show_wedge},
+  };
+  return entries;
+}
+
+const GalleryEntry& gallery_entry(const std::string& name) {
+  std::vector<std::string> known;
+  for (const GalleryEntry& entry : gallery()) {
+    if (entry.name == name) return entry;
+    known.push_back(entry.name);
+  }
+  std::string remedy = fmt::format("known: {}", base::list_names(known, 40));
+  if (const auto near = base::nearest_name(name, known)) {
+    remedy = fmt::format("did you mean '{}'? {}", *near, remedy);
+  }
+  throw base::InputError("gallery", fmt::format("there is no experiment '{}'", name), remedy);
+}
+
+}  // namespace ricochet::study

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ricochet/scene/scene.h"
+#include "ricochet/step/run_formula.h"
+
+namespace ricochet::study {
+
+/// One recorded instant, kept.
+struct Row {
+  double t{0.0};
+  std::vector<double> q;
+  std::vector<double> u;
+  std::vector<double> gaps;
+  std::vector<double> impulses;  // since the row before
+  double kinetic{0.0};
+  double potential{0.0};
+  double energy() const { return kinetic + potential; }
+};
+
+/// A scene that has been run.
+struct Motion {
+  scene::Scene scene;
+  step::Outcome outcome;
+  model::State<model::kDynamic> final_state;
+  std::vector<Row> rows;
+};
+
+/// Runs a scene. `observe` sees every recorded instant; rows are kept only when asked for, so that
+/// long runs do not grow.
+Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe = {},
+                 step::Monitor* monitor = nullptr);
+
+/// What runs a scene under a label: in memory, or into files.
+using Runner = std::function<Motion(const std::string& label, const scene::Scene& scene)>;
+
+Motion run_in_memory(const std::string& label, const scene::Scene& scene);
+
+}  // namespace ricochet::study
