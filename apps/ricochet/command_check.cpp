@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "commands.h"
+#include "report_text.h"
+#include "ricochet/model/formula_view.h"
+#include "ricochet/record/rows.h"
+#include "scene_file.h"
+
+namespace ricochet::app {
+namespace {
+
+void print_start(const scene::Scene& scene) {
+  constexpr int kAny = model::kDynamic;
+  const model::FormulaModel& model = *scene.model;
+  const model::FormulaView<kAny, kAny> view(model);
+  auto place = view.make_place();
+  view.gaps(scene.start.t, scene.start.q, place);
+  model::IndexList<kAny> all(model.contacts());
+  for (int a = 0; a < model.contacts(); ++a) all.push(a);
+  view.gradients(all, place);
+  fmt::print("start       T = {:.9g}", model.mass().half_square(scene.start.u));
+  if (model.has_potential()) {
+    fmt::print(", V = {:.9g}", view.potential(scene.start.t, scene.start.q, place));
+  }
+  fmt::print("\n");
+  for (int a = 0; a < model.contacts(); ++a) {
+    const double rate = place.normals.col(a).dot(scene.start.u) + place.rate[a];
+    fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n",
+               model.contact_names()[static_cast<std::size_t>(a)], place.gap[a], rate);
+  }
+}
+
+}  // namespace
+
+int command_check(const SceneArguments& arguments) {
+  const scene::Scene scene = read_scene_file(arguments);
+  const model::FormulaModel& model = *scene.model;
+  fmt::print("{}{}\n", scene.title,
+             scene.source.empty() ? "" : fmt::format("  [{}]", scene.source));
+  fmt::print("{} coordinates, {} contacts, mass {}; forces {}\n\n", model.dofs(), model.contacts(),
+             model.mass().is_full() ? "full" : "diagonal",
+             model.force_uses_velocity() ? "depend on velocity (free motion of order 1)"
+                                         : "do not depend on velocity (free motion of order 2)");
+  if (!model.derived().empty()) {
+    fmt::print("derived\n");
+    for (const std::string& line : model.derived()) fmt::print("  {}\n", line);
+    fmt::print("\n");
+  }
+  print_start(scene);
+  for (const std::string& warning : scene.warnings) fmt::print("warning     {}\n", warning);
+  const double every = static_cast<double>(scene.run.record_every);
+  const double steps = static_cast<double>(scene.run.steps);
+  const double rows = every > 0.0 ? std::floor(steps / every) + 1.0 : 2.0;
+  const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
+  fmt::print("run         {}, step {:g}, {} steps from t = {:g} to {:g}\n",
+             step::name_of(scene.scheme), scene.run.step, scene.run.steps, scene.run.start_time,
+             scene.run.start_time + steps * scene.run.step);
+  fmt::print("output      about {} rows, {:.3g} MB\n", readable_count(rows),
+             record::estimate_bytes(columns, rows) / 1e6);
+  fmt::print("status      ok: the scene can be run\n");
+  return kFine;
+}
+
+}  // namespace ricochet::app

@@ -1,0 +1,21 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "commands.h"
+#include "ricochet/base/error.h"
+#include "ricochet/record/output_file.h"
+#include "ricochet/study/builtin_scenes.h"
+
+namespace ricochet::app {
+int command_new(const std::string& file) {
+  if (std::filesystem::exists(file)) {
+    throw base::InputError("", fmt::format("{} exists already", file),
+                           "choose another name, or remove it first");
+  }
+  record::write_file(file, study::builtin_scene("template"));
+  fmt::print("Wrote {0}. Run it with:  ricochet run {0}\n", file);
+  return kFine;
+}
+
+}  // namespace ricochet::app

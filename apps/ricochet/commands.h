@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ricochet::app {
+
+/// What a command leaves behind, as the process' exit code.
+enum ExitCode : int {
+  kFine = 0,
+  kFailed = 1,  // a certificate failed, a stated fact is not met
+  kBadInput = 2,
+  kInternal = 3,
+  kInterrupted = 130,
+};
+
+struct SceneArguments {
+  std::string file;
+  std::string scheme;
+  std::string step;
+  std::string until;
+  std::vector<std::string> set;
+};
+
+struct RunArguments {
+  SceneArguments scene;
+  std::string out;
+  bool quiet{false};
+};
+
+struct GalleryArguments {
+  std::string name;
+  bool all{false};
+  std::string out;
+};
+
+int command_new(const std::string& file);
+int command_run(const RunArguments& arguments);
+int command_check(const SceneArguments& arguments);
+int command_gallery(const GalleryArguments& arguments);
+
+}  // namespace ricochet::app

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "commands.h"
+#include "ricochet/scene/scene.h"
+
+namespace ricochet::app {
+
+/// Reads the scene the arguments name, with what they change. Throws base::InputError.
+scene::Scene read_scene_file(const SceneArguments& arguments);
+
+/// Whether the arguments change anything in the scene.
+bool changes_scene(const SceneArguments& arguments);
+
+}  // namespace ricochet::app
