@@ -50,6 +50,8 @@ class Judge {
       fail(Failure::NotFinite, after.t);
       return false;
     }
+    model_.gaps(claim.t_mid, *claim.test_point, place_);
+    model_.gaps(after.t, after.q, end_place_);
     recompute_free_motion(before, h, claim);   // Q, M^-1 Q, u'
     check_active_set(claim);                   // a active <=> g_a(test_point) <= 0
     recompute_contacts(before, after, claim);  // J, W, U: residual, work, shocks
@@ -114,7 +116,6 @@ class Judge {
   }
 
   void check_active_set(const Claim<N, K>& claim) {
-    model_.gaps(claim.t_mid, *claim.test_point, place_);
     int next = 0;
     for (int a = 0; a < model_.contacts(); ++a) {
       const bool listed = next < claim.active.size() && claim.active[next] == a;
@@ -315,8 +316,6 @@ class Judge {
 
   void enter_violation(const State& after) {
     Certificate& c = certificate_;
-    if (model_.contacts() == 0) return;
-    model_.gaps(after.t, after.q, end_place_);
     double deepest = 0.0;
     for (int a = 0; a < model_.contacts(); ++a) {
       const double depth = -end_place_.gap[a];

@@ -2,8 +2,9 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <cmath>
 #include <concepts>
+#include <utility>
+#include <variant>
 
 namespace ricochet::convex {
 
@@ -37,90 +38,124 @@ struct UnitMetric {
 };
 static_assert(MetricLike<UnitMetric<2>>);
 
-/// A constant metric, diagonal or full.
+/// M = diag(d). Every entry must be > 0: see `is_valid`.
+template <int N>
+class DiagonalMetric {
+ public:
+  static constexpr int kSize = N;
+
+  explicit DiagonalMetric(const Vector<N>& d)
+      : diagonal_(d), inverse_(d.cwiseInverse()), half_inverse_(inverse_.cwiseSqrt()) {}
+
+  bool is_valid() const { return diagonal_.allFinite() && (diagonal_.array() > 0.0).all(); }
+
+  void apply(const Vector<N>& v, Vector<N>& out) const { out = diagonal_.cwiseProduct(v); }
+  void solve(const Vector<N>& v, Vector<N>& out) const { out = inverse_.cwiseProduct(v); }
+  void half_solve(const Vector<N>& v, Vector<N>& out) const { out = half_inverse_.cwiseProduct(v); }
+  void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const { half_solve(v, out); }
+  double half_square(const Vector<N>& v) const { return 0.5 * v.cwiseProduct(diagonal_).dot(v); }
+  Matrix<N, N> matrix() const { return diagonal_.asDiagonal(); }
+  const Vector<N>& diagonal() const { return diagonal_; }
+
+ private:
+  Vector<N> diagonal_;
+  Vector<N> inverse_;
+  Vector<N> half_inverse_;
+};
+static_assert(MetricLike<DiagonalMetric<2>>);
+
+/// A full symmetric matrix, factored once; the lower triangle is read.
+template <int N>
+class FullMetric {
+ public:
+  static constexpr int kSize = N;
+
+  explicit FullMetric(const Matrix<N, N>& m) : matrix_(m), factor_(m) {}
+
+  bool is_valid() const {
+    const bool factored = matrix_.allFinite() && factor_.info() == Eigen::Success;
+    return factored && factor_.rcond() > 1e-15;  // else singular to working precision
+  }
+
+  void apply(const Vector<N>& v, Vector<N>& out) const { out.noalias() = matrix_ * v; }
+  void solve(const Vector<N>& v, Vector<N>& out) const {
+    out = v;
+    factor_.solveInPlace(out);
+  }
+  void half_solve(const Vector<N>& v, Vector<N>& out) const {
+    out = v;
+    factor_.matrixL().solveInPlace(out);
+  }
+  void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const {
+    out = v;
+    factor_.matrixU().solveInPlace(out);
+  }
+  double half_square(const Vector<N>& v) const {
+    double total = 0.0;
+    for (Eigen::Index i = 0; i < v.size(); ++i) total += v[i] * matrix_.col(i).dot(v);
+    return 0.5 * total;
+  }
+  const Matrix<N, N>& matrix() const { return matrix_; }
+
+ private:
+  Matrix<N, N> matrix_;
+  Eigen::LLT<Matrix<N, N>> factor_;
+};
+static_assert(MetricLike<FullMetric<2>>);
+
+/// One of the two, known only at run time.
 template <int N>
 class Metric {
  public:
   static constexpr int kSize = N;
 
-  Metric() = default;
+  Metric(DiagonalMetric<N> metric) : metric_(std::move(metric)) {}
+  Metric(FullMetric<N> metric) : metric_(std::move(metric)) {}
+  static Metric diagonal(const Vector<N>& d) { return DiagonalMetric<N>(d); }
+  static Metric full(const Matrix<N, N>& m) { return FullMetric<N>(m); }
 
-  /// diag(d); every entry must be > 0 (see is_valid).
-  static Metric diagonal(const Vector<N>& d) {
-    Metric metric;
-    metric.diagonal_ = d;
-    metric.inverse_ = d.cwiseInverse();
-    metric.half_inverse_ = metric.inverse_.cwiseSqrt();
-    metric.valid_ = d.allFinite() && (d.array() > 0.0).all();
-    return metric;
+  bool is_full() const { return std::holds_alternative<FullMetric<N>>(metric_); }
+  bool is_valid() const {
+    return visit([](const auto& m) { return m.is_valid(); });
   }
-
-  /// A full symmetric matrix; the lower triangle is read.
-  static Metric full(const Matrix<N, N>& m) {
-    Metric metric;
-    metric.is_full_ = true;
-    metric.matrix_ = m;
-    metric.factor_.compute(m);
-    const bool pivots_hold = metric.factor_.info() == Eigen::Success &&
-                             metric.factor_.rcond() > 1e-15;  // else singular to working precision
-    metric.valid_ = m.allFinite() && pivots_hold;
-    return metric;
-  }
-
-  bool is_valid() const { return valid_; }  // symmetric positive definite, as far as it was read
-  bool is_full() const { return is_full_; }
 
   void apply(const Vector<N>& v, Vector<N>& out) const {
-    if (is_full_) {
-      out.noalias() = matrix_ * v;
-    } else {
-      out = diagonal_.cwiseProduct(v);
-    }
+    visit([&](const auto& m) { m.apply(v, out); });
   }
   void solve(const Vector<N>& v, Vector<N>& out) const {
-    if (is_full_) {
-      out = v;
-      factor_.solveInPlace(out);
-    } else {
-      out = inverse_.cwiseProduct(v);
-    }
+    visit([&](const auto& m) { m.solve(v, out); });
   }
   void half_solve(const Vector<N>& v, Vector<N>& out) const {
-    if (is_full_) {
-      out = v;
-      factor_.matrixL().solveInPlace(out);
-    } else {
-      out = half_inverse_.cwiseProduct(v);
-    }
+    visit([&](const auto& m) { m.half_solve(v, out); });
   }
   void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const {
-    if (is_full_) {
-      out = v;
-      factor_.matrixU().solveInPlace(out);
-    } else {
-      out = half_inverse_.cwiseProduct(v);
-    }
+    visit([&](const auto& m) { m.half_solve_transposed(v, out); });
   }
   double half_square(const Vector<N>& v) const {
-    if (!is_full_) return 0.5 * v.cwiseProduct(diagonal_).dot(v);
-    double total = 0.0;
-    for (Eigen::Index i = 0; i < v.size(); ++i) total += v[i] * matrix_.col(i).dot(v);
-    return 0.5 * total;
+    return visit([&](const auto& m) { return m.half_square(v); });
+  }
+  Matrix<N, N> matrix() const {
+    return visit([](const auto& m) -> Matrix<N, N> { return m.matrix(); });
   }
 
-  Matrix<N, N> matrix() const {
-    if (is_full_) return matrix_;
-    return diagonal_.asDiagonal();
+  /// The same metric with its size known to the compiler, or no longer.
+  template <int Other>
+  Metric<Other> resized() const {
+    if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) {
+      return DiagonalMetric<Other>(d->diagonal());
+    }
+    return FullMetric<Other>(std::get<FullMetric<N>>(metric_).matrix());
   }
 
  private:
-  bool is_full_{false};
-  bool valid_{false};
-  Vector<N> diagonal_;
-  Vector<N> inverse_;
-  Vector<N> half_inverse_;
-  Matrix<N, N> matrix_;
-  Eigen::LLT<Matrix<N, N>> factor_;
+  /// A plain branch: std::visit would not be inlined into the step.
+  template <class Work>
+  decltype(auto) visit(Work&& work) const {
+    if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) return work(*d);
+    return work(*std::get_if<FullMetric<N>>(&metric_));
+  }
+
+  std::variant<DiagonalMetric<N>, FullMetric<N>> metric_;
 };
 static_assert(MetricLike<Metric<2>>);
 static_assert(MetricLike<Metric<kDynamic>>);

@@ -74,52 +74,61 @@ NodeId Graph::power(NodeId base, NodeId exponent) {
 
 NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
   switch (op) {
-    case Op::Negate:
-      if ((*this)[a].op == Op::Negate) return (*this)[a].operands[0];
-      break;
-    case Op::Add:
-      if (is_constant(a, 0.0)) return b;
-      if (is_constant(b, 0.0)) return a;
-      if (a == b) return multiply(constant(2.0), a);
-      if ((*this)[b].op == Op::Negate) return subtract(a, (*this)[b].operands[0]);
-      if ((*this)[a].op == Op::Negate) return subtract(b, (*this)[a].operands[0]);
-      break;
-    case Op::Subtract:
-      if (a == b) return constant(0.0);
-      if (is_constant(b, 0.0)) return a;
-      if (is_constant(a, 0.0)) return negate(b);
-      if ((*this)[b].op == Op::Negate) return add(a, (*this)[b].operands[0]);
-      break;
-    case Op::Multiply:
-      if (is_constant(a, 0.0) || is_constant(b, 0.0)) return constant(0.0);
-      if (is_constant(a, 1.0)) return b;
-      if (is_constant(b, 1.0)) return a;
-      if (is_constant(a, -1.0)) return negate(b);
-      if (is_constant(b, -1.0)) return negate(a);
-      if ((*this)[a].op == Op::Negate && is_constant(b)) {
-        return multiply((*this)[a].operands[0], constant(-(*this)[b].value));
-      }
-      if ((*this)[b].op == Op::Negate && is_constant(a)) {
-        return multiply((*this)[b].operands[0], constant(-(*this)[a].value));
-      }
-      break;
+    case Op::Negate: return (*this)[a].op == Op::Negate ? (*this)[a].operands[0] : -1;
+    case Op::Add: return simplify_sum(a, b);
+    case Op::Subtract: return simplify_difference(a, b);
+    case Op::Multiply: return simplify_product(a, b);
     case Op::Divide:
       if (is_constant(b, 1.0)) return a;
-      if (is_constant(b, -1.0)) return negate(a);
-      break;
-    case Op::Ratio:
-      if (is_constant(a, 0.0)) return constant(0.0);
-      break;
+      return is_constant(b, -1.0) ? negate(a) : -1;
+    case Op::Ratio: return is_constant(a, 0.0) ? constant(0.0) : -1;
     case Op::Min:
-    case Op::Max:
-      if (a == b) return a;
-      break;
+    case Op::Max: return a == b ? a : -1;
     case Op::Select:
       if (is_constant(a)) return (*this)[a].value != 0.0 ? b : c;
-      if (b == c) return b;
-      break;
-    default: break;
+      return b == c ? b : -1;
+    default: return -1;
   }
+}
+
+NodeId Graph::simplify_sum(NodeId a, NodeId b) {
+  if (is_constant(a, 0.0)) return b;
+  if (is_constant(b, 0.0)) return a;
+  if (a == b) return multiply(constant(2.0), a);
+  if (is_negation(b)) return subtract(a, (*this)[b].operands[0]);
+  if (is_negation(a)) return subtract(b, (*this)[a].operands[0]);
+  return -1;
+}
+
+NodeId Graph::simplify_difference(NodeId a, NodeId b) {
+  if (a == b) return constant(0.0);
+  if (is_constant(b, 0.0)) return a;
+  if (is_constant(a, 0.0)) return negate(b);
+  if (is_negation(b)) return add(a, (*this)[b].operands[0]);
+  return -1;
+}
+
+NodeId Graph::simplify_product(NodeId a, NodeId b) {
+  if (is_constant(b)) std::swap(a, b);
+  if (is_constant(a)) {
+    const double factor = (*this)[a].value;
+    if (factor == 0.0) return a;
+    if (factor == 1.0) return b;
+    if (factor == -1.0) return negate(b);
+    const Node other = (*this)[b];
+    if (other.op == Op::Negate) return multiply(constant(-factor), other.operands[0]);
+    if (other.op == Op::Multiply) {  // two constant factors become one
+      for (const int k : {0, 1}) {
+        const NodeId inner = other.operands[static_cast<std::size_t>(k)];
+        if (!is_constant(inner)) continue;
+        return multiply(constant(factor * (*this)[inner].value),
+                        other.operands[static_cast<std::size_t>(1 - k)]);
+      }
+    }
+    return -1;
+  }
+  if (is_negation(a)) return negate(multiply((*this)[a].operands[0], b));
+  if (is_negation(b)) return negate(multiply(a, (*this)[b].operands[0]));
   return -1;
 }
 

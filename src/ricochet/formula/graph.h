@@ -28,8 +28,9 @@ class GraphTooLarge : public std::runtime_error {
 };
 
 /// A hash-consed expression graph: equal expressions are one node, so common subexpressions are
-/// shared as they are built. Operations on constants are folded, and identities that do not change
-/// the result (x + 0, x * 1, x - x, ...) are applied. Nodes are numbered in topological order.
+/// shared as they are built. Operations on constants are folded, two constant factors become one,
+/// and identities such as x + 0, x * 1, x - x, (-x) y are applied. Nodes are numbered in
+/// topological order.
 class Graph {
  public:
   explicit Graph(std::size_t node_limit = 2'000'000) : node_limit_(node_limit) {}
@@ -81,6 +82,10 @@ class Graph {
 
   NodeId intern(const Key& key, const Node& node);
   NodeId simplify(Op op, NodeId a, NodeId b, NodeId c);  // -1: no identity applies
+  NodeId simplify_sum(NodeId a, NodeId b);
+  NodeId simplify_difference(NodeId a, NodeId b);
+  NodeId simplify_product(NodeId a, NodeId b);
+  bool is_negation(NodeId id) const { return (*this)[id].op == Op::Negate; }
   void write(NodeId root, const std::vector<std::string>& names, int outer, std::size_t longest,
              std::string& text) const;
 

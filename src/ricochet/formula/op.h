@@ -10,8 +10,9 @@ namespace ricochet::formula {
 
 /// The operations of the graph and of the tape: name, number of operands, how it is written. Truth
 /// values are numbers: 0 is false, all else true. `Ratio` is a / b, and 0 where b = 0: what the
-/// derivatives of sqrt, hypot, asin, ... are made of; it cannot be written in a formula. `SinCos`
-/// exists on the tape only: both functions of one angle.
+/// derivatives of sqrt, hypot, asin, ... are made of; it cannot be written in a formula. The last
+/// five exist on the tape only: both functions of one angle, pairs of operations, each rounded as if
+/// it stood alone, and the end of a group.
 // clang-format off
 #define RICOCHET_FORMULA_OPS(X) \
   X(Constant, 0, "constant") \
@@ -48,7 +49,11 @@ namespace ricochet::formula {
   X(And, 2, "and") \
   X(Or, 2, "or") \
   X(Select, 3, "if") \
-  X(SinCos, 1, "sincos")
+  X(SinCos, 1, "sincos") \
+  X(MultiplyAdd, 3, "a*b + c") \
+  X(MultiplySubtract, 3, "a*b - c") \
+  X(SubtractMultiply, 3, "c - a*b") \
+  X(End, 0, "end")
 // clang-format on
 
 enum class Op : std::uint8_t {
@@ -124,6 +129,9 @@ inline double apply(double a, double b, double c) {
   if constexpr (op == Op::And) return a != 0.0 && b != 0.0 ? 1.0 : 0.0;
   if constexpr (op == Op::Or) return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
   if constexpr (op == Op::Select) return a != 0.0 ? b : c;
+  if constexpr (op == Op::MultiplyAdd) return a * b + c;
+  if constexpr (op == Op::MultiplySubtract) return a * b - c;
+  if constexpr (op == Op::SubtractMultiply) return c - a * b;
   return std::numeric_limits<double>::quiet_NaN();  // leaves, and SinCos, which has two results
 }
 

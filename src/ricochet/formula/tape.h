@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,14 +22,13 @@ class Tape {
   Tape() = default;
 
   int inputs() const { return inputs_; }
-  int groups() const { return static_cast<int>(ends_.size()); }
-  std::size_t instructions() const { return code_.size(); }
-  std::size_t instructions(int group) const { return end_of(group) - begin_of(group); }
+  int groups() const { return static_cast<int>(starts_.size()); }
+  std::size_t instructions() const { return code_.size() - starts_.size(); }  // ends not counted
 
   /// Fresh registers with the constants in place: inputs go into the first `inputs()` of them.
   std::vector<double> registers() const { return initial_; }
 
-  /// Runs one group; the groups before it must have been run on these registers at this point.
+  /// Runs one group, once; the groups before it must have been run on these registers at this point.
   void run(int group, double* registers) const;
 
   /// Register that holds root `k` of `group` once the group has been run.
@@ -57,32 +57,37 @@ class Tape {
 
   friend class TapeBuilder;
 
-  static void run_one(const Instruction& instruction, double* registers);
-
-  std::size_t begin_of(int group) const {
-    return group == 0 ? 0 : ends_[static_cast<std::size_t>(group) - 1];
-  }
-  std::size_t end_of(int group) const { return ends_[static_cast<std::size_t>(group)]; }
+  static double apply_any(Op op, double a, double b, double c);  // out of line
 
   int inputs_{0};
   std::size_t first_result_{0};  // register after the constants
   std::vector<double> initial_;
-  std::vector<Instruction> code_;
-  std::vector<std::size_t> ends_;                  // of the groups, in code_
+  std::vector<Instruction> code_;                  // each group closed by an End
+  std::vector<std::size_t> starts_;                // of the groups, in code_
   std::vector<std::vector<std::size_t>> outputs_;  // registers of the roots, by group
 };
 
-/// Arithmetic inline, all other operations by a call.
+/// What formulas are mostly made of is inline, all other operations by a call.
 inline void Tape::run(int group, double* const r) const {
-  const Instruction* const end = code_.data() + end_of(group);
-  for (const Instruction* i = code_.data() + begin_of(group); i != end; ++i) {
+  const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
+  for (;; ++i) {
     switch (i->op) {
       case Op::Add: r[i->out] = r[i->a] + r[i->b]; break;
       case Op::Subtract: r[i->out] = r[i->a] - r[i->b]; break;
       case Op::Multiply: r[i->out] = r[i->a] * r[i->b]; break;
       case Op::Divide: r[i->out] = r[i->a] / r[i->b]; break;
       case Op::Negate: r[i->out] = -r[i->a]; break;
-      default: run_one(*i, r);
+      case Op::MultiplyAdd: r[i->out] = r[i->a] * r[i->b] + r[i->c]; break;
+      case Op::MultiplySubtract: r[i->out] = r[i->a] * r[i->b] - r[i->c]; break;
+      case Op::SubtractMultiply: r[i->out] = r[i->c] - r[i->a] * r[i->b]; break;
+      case Op::SinCos: {
+        const double angle = r[i->a];
+        r[i->out] = std::sin(angle);  // the compiler makes one call of the two
+        r[i->c] = std::cos(angle);
+        break;
+      }
+      case Op::End: return;
+      default: r[i->out] = apply_any(i->op, r[i->a], r[i->b], r[i->c]);
     }
   }
 }

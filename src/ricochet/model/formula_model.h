@@ -18,7 +18,7 @@ struct FormulaSystem {
   std::vector<formula::NodeId> gaps;    // g_a(t, q)
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
   formula::NodeId potential{-1};        // V(t, q); -1: none
-  convex::Metric<kDynamic> mass;
+  convex::Metric<kDynamic> mass{convex::Metric<kDynamic>::diagonal(Vector<kDynamic>())};
 
   static constexpr int kTimeSlot = 0;
   int position_slot(int coordinate) const { return 1 + coordinate; }

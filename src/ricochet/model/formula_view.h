@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -34,7 +33,8 @@ class FormulaView {
         dofs_(model.dofs()),
         contacts_(model.contacts()),
         has_potential_(model.has_potential()),
-        is_autonomous_(model.is_autonomous()) {
+        is_autonomous_(model.is_autonomous()),
+        mass_(model.mass().template resized<N>()) {
     const std::size_t slopes = index(contacts_) * (index(dofs()) + 1);
     for (std::size_t a = 0; a < index(contacts_); ++a) {
       gap_at_.push_back(contact_tape_.output(FormulaModel::kGaps, a));
@@ -46,8 +46,6 @@ class FormulaView {
       force_at_.push_back(force_tape_.output(0, i));
       force_varies_ = force_varies_ || !force_tape_.is_constant(force_at_.back());
     }
-    mass_ = model.mass().is_full() ? convex::Metric<N>::full(model.mass().matrix())
-                                   : convex::Metric<N>::diagonal(model.mass().matrix().diagonal());
   }
 
   int dofs() const { return N == kDynamic ? dofs_ : N; }
@@ -82,7 +80,7 @@ class FormulaView {
     double* const registers = place.force_registers.data();
     if (force_varies_) {
       load_point(t, q, registers);
-      std::copy_n(u.data(), dofs(), registers + 1 + dofs());
+      for (int i = 0; i < dofs(); ++i) registers[1 + dofs() + i] = u[i];
       force_tape_.run(0, registers);
     }
     for (int i = 0; i < dofs(); ++i) out[i] = registers[force_at_[index(i)]];
@@ -106,7 +104,7 @@ class FormulaView {
 
   void load_point(double t, const Vec& q, double* registers) const {
     registers[0] = t;
-    std::copy_n(q.data(), dofs(), registers + 1);
+    for (int i = 0; i < dofs(); ++i) registers[1 + i] = q[i];
   }
 
   const formula::Tape& contact_tape_;

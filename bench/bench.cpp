@@ -1,0 +1,258 @@
+// Speed, measured side by side in one run: a hand-written loop, the same system as a C++ model, and
+// the same system from a scene file. Minimum over repeats, interleaved, recording off, one core.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hand_written.h"
+#include "ricochet/base/clock.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/step/run_formula.h"
+#include "ricochet/step/simulate.h"
+#include "ricochet/study/builtin_scenes.h"
+
+namespace ricochet::bench {
+namespace {
+
+/// Essai 4 as a C++ user writes it.
+struct Pendulum {
+  static constexpr int kDofs = 2;
+  static constexpr int kContacts = 1;
+  double R{40.0};
+  double g{1000.0};
+
+  double gap(int, double, const Eigen::Vector2d& q) const { return R * R - q.squaredNorm(); }
+  Eigen::Vector2d gap_gradient(int, double, const Eigen::Vector2d& q) const { return -2.0 * q; }
+  Eigen::Vector2d force(double, const Eigen::Vector2d&, const Eigen::Vector2d&) const {
+    return {0.0, -g};
+  }
+  double potential(double, const Eigen::Vector2d& q) const { return g * q[1]; }
+};
+
+/// The rod of essai 8, with a diagonal mass.
+struct Rod {
+  static constexpr int kDofs = 3;
+  static constexpr int kContacts = 2;
+  convex::DiagonalMetric<3> metric{{1.0, 1.0, 21.65 * 21.65}};
+
+  static double abscissa(int contact) { return contact == 0 ? -37.5 : 12.5; }
+  double gap(int contact, double, const Eigen::Vector3d& q) const {
+    const double l = abscissa(contact);
+    const double x = q[0] + l * std::cos(q[2]);
+    const double y = q[1] + l * std::sin(q[2]);
+    return 45.0 * 45.0 - (x * x + y * y);
+  }
+  Eigen::Vector3d gap_gradient(int contact, double, const Eigen::Vector3d& q) const {
+    const double l = abscissa(contact);
+    const double c = std::cos(q[2]);
+    const double s = std::sin(q[2]);
+    const double x = q[0] + l * c;
+    const double y = q[1] + l * s;
+    return {-2.0 * x, -2.0 * y, -2.0 * l * (y * c - x * s)};
+  }
+  Eigen::Vector3d force(double, const Eigen::Vector3d&, const Eigen::Vector3d&) const {
+    return {0.0, -981.0, 0.0};
+  }
+  double potential(double, const Eigen::Vector3d& q) const { return 981.0 * q[1]; }
+  const convex::DiagonalMetric<3>& mass() const { return metric; }
+};
+
+struct Result {
+  double x{0.0};
+  double y{0.0};
+  double residual{0.0};
+};
+
+/// One way to run a case.
+struct Way {
+  std::string name;
+  double limit{0.0};  // times the hand-written loop; 0: none
+  std::function<Result()> run;
+  double best{std::numeric_limits<double>::infinity()};  // [ns] a step
+  Result result{};
+};
+
+struct Case {
+  std::string name;
+  long long steps{0};
+  std::vector<Way> ways;  // the first is the hand-written loop
+};
+
+template <class System, class Scheme>
+Result run_cpp(const System& system, const Scheme& scheme, const Eigen::VectorXd& q,
+               const Eigen::VectorXd& u, const step::RunSettings& run) {
+  const model::InlineModel<System> model(system);
+  model::State<System::kDofs> state{0.0, q, u};
+  const step::Outcome outcome = step::simulate(model, scheme, run, state, [](const auto&) {});
+  return {state.q[0], state.q[1], outcome.certificate.residual_max};
+}
+
+Result run_scene(const scene::Scene& scene) {
+  model::State<model::kDynamic> state = scene.start;
+  const step::Outcome outcome =
+      step::run_formula(*scene.model, scene.scheme, scene.run, state, [](const step::Sample&) {});
+  return {state.q[0], state.q[1], outcome.certificate.residual_max};
+}
+
+Case pendulum_case() {
+  constexpr double h = 0.005;
+  constexpr long long steps = 400'000;
+  const Eigen::Vector2d q(0.0, -40.0);
+  const Eigen::Vector2d u(std::sqrt(200.0) * 40.0, 0.0);
+  const step::RunSettings bare{.step = h, .steps = steps, .record_every = 0, .certify = false};
+  const step::RunSettings certified{.step = h, .steps = steps, .record_every = 0};
+  scene::Scene scene = scene::read_scene("essai-04.toml", study::builtin_scene("essai-04"));
+  scene.run.steps = steps;
+  scene.run.record_every = 0;
+  scene::Scene uncertified = scene;
+  uncertified.run.certify = false;
+  return {"essai 4, a dozen flops a step (elast)",
+          steps,
+          {{"hand-written loop", 0.0,
+            [] {
+              const HandResult r = hand_pendulum(h, steps);
+              return Result{r.x, r.y};
+            }},
+           {"C++ model", 2.0, [=] { return run_cpp(Pendulum{}, step::Elast{}, q, u, bare); }},
+           {"C++ model, certified", 3.5,
+            [=] { return run_cpp(Pendulum{}, step::Elast{}, q, u, certified); }},
+           {"scene", 0.0, [=] { return run_scene(uncertified); }},
+           {"scene, certified", 8.0, [=] { return run_scene(scene); }}}};
+}
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+Case rod_case() {
+  constexpr double h = 1e-5;
+  constexpr long long steps = 110'000;
+  const Eigen::Vector3d q(35.72, -16.7431, 4.59648);
+  const Eigen::Vector3d u(121.734, 260.301, 7.26448);
+  const step::RunSettings bare{.step = h, .steps = steps, .record_every = 0, .certify = false};
+  const step::RunSettings certified{.step = h, .steps = steps, .record_every = 0};
+  scene::Scene scene =
+      scene::read_scene("rod.toml", read_text(RICOCHET_SOURCE_DIR "/bench/rod.toml"));
+  scene.run.step = h;
+  scene.run.steps = steps;
+  scene.run.record_every = 0;
+  return {"rod in a circle, with trigonometry (inel)",
+          steps,
+          {{"hand-written loop", 0.0,
+            [] {
+              const HandResult r = hand_rod(h, steps);
+              return Result{r.x, r.y};
+            }},
+           {"C++ model", 2.0, [=] { return run_cpp(Rod{}, step::Inel{}, q, u, bare); }},
+           {"C++ model, certified", 3.5,
+            [=] { return run_cpp(Rod{}, step::Inel{}, q, u, certified); }},
+           {"scene, certified", 4.0, [=] { return run_scene(scene); }}}};
+}
+
+/// True when all limits hold and all ways agree on the motion.
+bool measure(Case& bench_case) {
+  constexpr int kRepeats = 15;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (Way& way : bench_case.ways) {
+      const base::Stopwatch clock;
+      way.result = way.run();
+      const double nanoseconds = 1e9 * clock.seconds() / static_cast<double>(bench_case.steps);
+      way.best = std::min(way.best, nanoseconds);
+    }
+  }
+  fmt::print("\n{}\n", bench_case.name);
+  fmt::print("  {:<24}{:>10}{:>10}{:>10}   {}\n", "", "ns/step", "ratio", "limit", "residual");
+  bool good = true;
+  const Way& hand = bench_case.ways.front();
+  for (const Way& way : bench_case.ways) {
+    const double ratio = way.best / hand.best;
+    const bool within = way.limit == 0.0 || ratio <= way.limit;
+    const double size = std::hypot(hand.result.x, hand.result.y);
+    const bool same = std::hypot(way.result.x - hand.result.x, way.result.y - hand.result.y) <
+                      1e-6 * size;
+    fmt::print("  {:<24}{:>10.1f}{:>10.2f}{:>10}   {:<10.1e}{}{}\n", way.name, way.best, ratio,
+               way.limit == 0.0 ? "" : fmt::format("{:.1f}", way.limit), way.result.residual,
+               within ? "" : "OVER THE LIMIT ", same ? "" : "DIFFERENT MOTION");
+    good = good && within && same;
+  }
+  return good;
+}
+
+struct ProcessCost {
+  double seconds{0.0};
+  double megabytes{0.0};  // largest resident memory
+  int status{0};
+};
+
+ProcessCost run_process(const std::vector<std::string>& arguments) {
+  const base::Stopwatch clock;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::vector<char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  ::wait4(child, &status, 0, &usage);
+  return {clock.seconds(), static_cast<double>(usage.ru_maxrss) / 1024.0, status};
+}
+
+bool measure_start(const std::filesystem::path& folder) {
+  double best = std::numeric_limits<double>::infinity();
+  int status = 0;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const ProcessCost cost = run_process({RICOCHET_PROGRAM, "run",
+                                          RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
+                                          "run.steps=1", "--out", (folder / "one").string(),
+                                          "--quiet"});
+    best = std::min(best, 1e3 * cost.seconds);
+    status |= cost.status;
+  }
+  fmt::print("\nprocess start, one step, files written, exit: {:.1f} ms (limit 20)\n", best);
+  return best < 20.0 && status == 0;
+}
+
+bool measure_memory(const std::filesystem::path& folder) {
+  const ProcessCost cost = run_process({RICOCHET_PROGRAM, "run",
+                                        RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
+                                        "run.steps=10000000", "--out", (folder / "long").string(),
+                                        "--quiet"});
+  const auto bytes = static_cast<double>(std::filesystem::file_size(folder / "long/trajectory.csv"));
+  fmt::print("1e7 steps, every one recorded: {:.1f} MB of memory (limit 60), {:.1f} s, {:.2f} GB\n",
+             cost.megabytes, cost.seconds, bytes / 1e9);
+  return cost.megabytes < 60.0 && cost.status == 0;
+}
+
+}  // namespace
+}  // namespace ricochet::bench
+
+int main() {
+  using namespace ricochet::bench;
+  fmt::print("Speed side by side: minimum of 15 interleaved repeats, recording off, one core.\n");
+  bool good = true;
+  for (Case bench_case : {pendulum_case(), rod_case()}) good = measure(bench_case) && good;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ricochet-bench";
+  good = measure_start(folder) && good;
+  good = measure_memory(folder) && good;
+  std::filesystem::remove_all(folder);
+  fmt::print("\n{}\n", good ? "All limits hold." : "A limit does not hold.");
+  return good ? 0 : 1;
+}
