@@ -41,31 +41,37 @@ struct Pendulum {
   double potential(double, const Eigen::Vector2d& q) const { return g * q[1]; }
 };
 
-/// The rod of essai 8, with a diagonal mass.
+/// The rod of essai 8, with a diagonal mass; its ends share one sine and cosine.
 struct Rod {
   static constexpr int kDofs = 3;
   static constexpr int kContacts = 2;
   convex::DiagonalMetric<3> metric{{1.0, 1.0, 21.65 * 21.65}};
 
+  struct Geometry {
+    double c{0.0};
+    double s{0.0};
+    double x{0.0};
+    double y{0.0};
+  };
+  static Geometry at(double, const Eigen::Vector3d& q) {
+    return {std::cos(q[2]), std::sin(q[2]), q[0], q[1]};
+  }
   static double abscissa(int contact) { return contact == 0 ? -37.5 : 12.5; }
-  double gap(int contact, double, const Eigen::Vector3d& q) const {
-    const double l = abscissa(contact);
-    const double x = q[0] + l * std::cos(q[2]);
-    const double y = q[1] + l * std::sin(q[2]);
+  static double gap(int contact, const Geometry& at) {
+    const double x = at.x + abscissa(contact) * at.c;
+    const double y = at.y + abscissa(contact) * at.s;
     return 45.0 * 45.0 - (x * x + y * y);
   }
-  Eigen::Vector3d gap_gradient(int contact, double, const Eigen::Vector3d& q) const {
+  static Eigen::Vector3d gap_gradient(int contact, const Geometry& at) {
     const double l = abscissa(contact);
-    const double c = std::cos(q[2]);
-    const double s = std::sin(q[2]);
-    const double x = q[0] + l * c;
-    const double y = q[1] + l * s;
-    return {-2.0 * x, -2.0 * y, -2.0 * l * (y * c - x * s)};
+    const double x = at.x + l * at.c;
+    const double y = at.y + l * at.s;
+    return {-2.0 * x, -2.0 * y, -2.0 * l * (y * at.c - x * at.s)};
   }
-  Eigen::Vector3d force(double, const Eigen::Vector3d&, const Eigen::Vector3d&) const {
+  static Eigen::Vector3d force(double, const Eigen::Vector3d&, const Eigen::Vector3d&) {
     return {0.0, -981.0, 0.0};
   }
-  double potential(double, const Eigen::Vector3d& q) const { return 981.0 * q[1]; }
+  static double potential(double, const Eigen::Vector3d& q) { return 981.0 * q[1]; }
   const convex::DiagonalMetric<3>& mass() const { return metric; }
 };
 
@@ -151,17 +157,17 @@ Case rod_case() {
   scene.run.step = h;
   scene.run.steps = steps;
   scene.run.record_every = 0;
-  return {"rod in a circle, with trigonometry (inel)",
-          steps,
-          {{"hand-written loop", 0.0,
-            [] {
-              const HandResult r = hand_rod(h, steps);
-              return Result{r.x, r.y};
-            }},
-           {"C++ model", 2.0, [=] { return run_cpp(Rod{}, step::Inel{}, q, u, bare); }},
-           {"C++ model, certified", 3.5,
-            [=] { return run_cpp(Rod{}, step::Inel{}, q, u, certified); }},
-           {"scene, certified", 4.0, [=] { return run_scene(scene); }}}};
+  return {
+      "rod in a circle, with trigonometry (inel)",
+      steps,
+      {{"hand-written loop", 0.0,
+        [] {
+          const HandResult r = hand_rod(h, steps);
+          return Result{r.x, r.y};
+        }},
+       {"C++ model", 2.0, [=] { return run_cpp(Rod{}, step::Inel{}, q, u, bare); }},
+       {"C++ model, certified", 3.5, [=] { return run_cpp(Rod{}, step::Inel{}, q, u, certified); }},
+       {"scene, certified", 4.0, [=] { return run_scene(scene); }}}};
 }
 
 /// True when all limits hold and all ways agree on the motion.
@@ -183,8 +189,8 @@ bool measure(Case& bench_case) {
     const double ratio = way.best / hand.best;
     const bool within = way.limit == 0.0 || ratio <= way.limit;
     const double size = std::hypot(hand.result.x, hand.result.y);
-    const bool same = std::hypot(way.result.x - hand.result.x, way.result.y - hand.result.y) <
-                      1e-6 * size;
+    const bool same =
+        std::hypot(way.result.x - hand.result.x, way.result.y - hand.result.y) < 1e-6 * size;
     fmt::print("  {:<24}{:>10.1f}{:>10.2f}{:>10}   {:<10.1e}{}{}\n", way.name, way.best, ratio,
                way.limit == 0.0 ? "" : fmt::format("{:.1f}", way.limit), way.result.residual,
                within ? "" : "OVER THE LIMIT ", same ? "" : "DIFFERENT MOTION");
@@ -204,7 +210,8 @@ ProcessCost run_process(const std::vector<std::string>& arguments) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::vector<char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     ::execv(argv[0], argv.data());
     ::_exit(127);
@@ -219,10 +226,9 @@ bool measure_start(const std::filesystem::path& folder) {
   double best = std::numeric_limits<double>::infinity();
   int status = 0;
   for (int repeat = 0; repeat < 20; ++repeat) {
-    const ProcessCost cost = run_process({RICOCHET_PROGRAM, "run",
-                                          RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
-                                          "run.steps=1", "--out", (folder / "one").string(),
-                                          "--quiet"});
+    const ProcessCost cost =
+        run_process({RICOCHET_PROGRAM, "run", RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
+                     "run.steps=1", "--out", (folder / "one").string(), "--quiet"});
     best = std::min(best, 1e3 * cost.seconds);
     status |= cost.status;
   }
@@ -231,11 +237,11 @@ bool measure_start(const std::filesystem::path& folder) {
 }
 
 bool measure_memory(const std::filesystem::path& folder) {
-  const ProcessCost cost = run_process({RICOCHET_PROGRAM, "run",
-                                        RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
-                                        "run.steps=10000000", "--out", (folder / "long").string(),
-                                        "--quiet"});
-  const auto bytes = static_cast<double>(std::filesystem::file_size(folder / "long/trajectory.csv"));
+  const ProcessCost cost =
+      run_process({RICOCHET_PROGRAM, "run", RICOCHET_SOURCE_DIR "/scenes/essai-04.toml", "--set",
+                   "run.steps=10000000", "--out", (folder / "long").string(), "--quiet"});
+  const auto bytes =
+      static_cast<double>(std::filesystem::file_size(folder / "long/trajectory.csv"));
   fmt::print("1e7 steps, every one recorded: {:.1f} MB of memory (limit 60), {:.1f} s, {:.2f} GB\n",
              cost.megabytes, cost.seconds, bytes / 1e9);
   return cost.megabytes < 60.0 && cost.status == 0;

@@ -22,7 +22,7 @@ void print_start(const scene::Scene& scene) {
   view.gradients(all, place);
   fmt::print("start       T = {:.9g}", model.mass().half_square(scene.start.u));
   if (model.has_potential()) {
-    fmt::print(", V = {:.9g}", view.potential(scene.start.t, scene.start.q, place));
+    fmt::print(", V = {:.9g}", view.gaps_and_potential(scene.start.t, scene.start.q, place));
   }
   fmt::print("\n");
   for (int a = 0; a < model.contacts(); ++a) {

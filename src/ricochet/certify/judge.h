@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
@@ -28,13 +29,7 @@ class Judge {
         limits_(limits),
         place_(model.make_place()),
         end_place_(model.make_place()),
-        force_(start.q),
-        acceleration_(start.q),
-        free_(start.q),
-        sum_(start.q),
-        momentum_(start.q),
-        point_(start.q),
-        response_(start.q),
+        scratch_{start.q, start.q, start.q, start.q, start.q, start.q},
         deepest_(start.q),
         last_push_(static_cast<std::size_t>(model.contacts()), -kLongAgo) {
     certificate_.shock_counts.assign(static_cast<std::size_t>(model.contacts()), 0);
@@ -44,22 +39,22 @@ class Judge {
 
   /// Checks one step and enters it in the books. False at the first failure.
   bool check(const State& before, const State& after, double h, const Claim<N, K>& claim) {
-    Certificate& c = certificate_;
-    ++c.steps;
-    if (!is_finite(after)) {
+    ++certificate_.steps;
+    if (!std::isfinite(after.q.sum() + after.u.sum())) {
       fail(Failure::NotFinite, after.t);
       return false;
     }
+    Step step(before, after, h, claim, scratch_);
+    const double end_potential = model_.gaps_and_potential(after.t, after.q, end_place_);
     model_.gaps(claim.t_mid, *claim.test_point, place_);
-    model_.gaps(after.t, after.q, end_place_);
-    recompute_free_motion(before, h, claim);   // Q, M^-1 Q, u'
-    check_active_set(claim);                   // a active <=> g_a(test_point) <= 0
-    recompute_contacts(before, after, claim);  // J, W, U: residual, work, shocks
-    check_balance(before, after, h);           // M (u+ - u) = h Q + J^T p
-    check_positions(before, after, h, claim);  // q+ = q + h/2 (u + u+) + shift
-    enter_energy(before, after, h, claim);     // Delta T = forces + contacts + defect
-    enter_violation(after);                    // max(0, -g) at the end of the step
-    return c.ok();
+    recompute_free_motion(step);        // Q, M^-1 Q, u'
+    check_active_set(step);             // a active <=> g_a(test_point) <= 0
+    check_contacts(step);               // J, W, U: residual, work, shocks
+    check_balance(step);                // M (u+ - u) = h Q + J^T p
+    check_positions(step);              // q+ = q + h/2 (u + u+) + shift
+    enter_energy(step, end_potential);  // Delta T = forces + contacts + defect
+    enter_violation(step);              // max(0, -g) at the end of the step
+    return certificate_.ok();
   }
 
   /// A failure the judge did not find itself, such as a solver that gave up.
@@ -97,84 +92,124 @@ class Judge {
   static constexpr long long kLongAgo = 1'000'000'000;
   static constexpr long long kQuietSteps = 3;  // without impulse, before a push can be a shock
 
+  struct Scratch {
+    Vec force;
+    Vec free;
+    Vec momentum;
+    Vec start_momentum;
+    Vec end_momentum;
+    Vec work;
+  };
+
+  /// One step under judgement. Its vectors are locals where the compiler knows their size, so that
+  /// they stay in registers, and the judge's own storage where it does not.
+  struct Step {
+    using Local = std::conditional_t<N == kDynamic, Vec&, Vec>;
+    const State& before;
+    const State& after;
+    double h;
+    const Claim<N, K>& claim;
+    Local force;                 // Q
+    Local free;                  // u' = u + h M^-1 Q
+    Local momentum;              // h Q + J^T p
+    Local start_momentum;        // M u
+    Local end_momentum;          // M u+
+    Local work;                  // scratch
+    double largest_speeds{0.0};  // of u and of u+, added
+    double contact_work{0.0};
+
+    Step(const State& from, const State& to, double length, const Claim<N, K>& said, Scratch& s)
+        : before(from),
+          after(to),
+          h(length),
+          claim(said),
+          force(s.force),
+          free(s.free),
+          momentum(s.momentum),
+          start_momentum(s.start_momentum),
+          end_momentum(s.end_momentum),
+          work(s.work) {}
+  };
+
   void open(const State& start) {
     Ledger& ledger = certificate_.ledger;
-    model_.gaps(start.t, start.q, end_place_);
     kinetic_ = model_.mass().half_square(start.u);
-    potential_ = model_.potential(start.t, start.q, end_place_);
+    potential_ = model_.gaps_and_potential(start.t, start.q, end_place_);
     ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic_;
     ledger.potential_start = ledger.potential_end = potential_;
     ledger.lowest = ledger.highest = kinetic_ + potential_;
     is_watched_ = limits_.energy_is_watched && model_.has_potential() && model_.is_autonomous();
   }
 
-  void recompute_free_motion(const State& before, double h, const Claim<N, K>& claim) {
-    model_.force(claim.t_mid, *claim.force_point, before.u, place_, force_);
-    model_.mass().solve(force_, acceleration_);
-    free_ = before.u + h * acceleration_;
-    momentum_ = h * force_;  // h Q + J^T p, completed contact by contact
+  [[gnu::always_inline]] inline void recompute_free_motion(Step& s) {
+    model_.force(s.claim.t_mid, *s.claim.force_point, s.before.u, place_, s.force);
+    model_.mass().solve(s.force, s.free);
+    s.free = s.before.u + s.h * s.free;
+    s.momentum = s.h * s.force;  // completed contact by contact
   }
 
-  void check_active_set(const Claim<N, K>& claim) {
+  [[gnu::always_inline]] inline void check_active_set(const Step& s) {
+    const Claim<N, K>& claim = s.claim;
     int next = 0;
     for (int a = 0; a < model_.contacts(); ++a) {
+      const double gap = place_.gap[a];
       const bool listed = next < claim.active.size() && claim.active[next] == a;
       if (listed) ++next;
-      if (std::isnan(place_.gap[a])) return fail(Failure::NotFinite, claim.t_mid, a);
-      if (listed != (place_.gap[a] <= 0.0)) fail(Failure::ActiveSet, claim.t_mid, a, place_.gap[a]);
+      if (std::isnan(gap)) return fail(Failure::NotFinite, claim.t_mid, a);
+      if (listed != (gap <= 0.0)) fail(Failure::ActiveSet, claim.t_mid, a, gap);
     }
     if (next != claim.active.size()) fail(Failure::ActiveSet, claim.t_mid);
   }
 
-  void recompute_contacts(const State& before, const State& after, const Claim<N, K>& claim) {
-    contact_work_ = 0.0;
+  [[gnu::always_inline]] inline void check_contacts(Step& s) {
+    const Claim<N, K>& claim = s.claim;
     if (claim.active.empty()) return;
+    Certificate& c = certificate_;
+    c.impulses_unique = c.impulses_unique && claim.unique;
+    s.largest_speeds = largest(s.before.u) + largest(s.after.u);
+    problem::Residual residual;
     if (claim.cone_point != claim.test_point) {
       model_.gaps(claim.t_mid, *claim.cone_point, place_);
     }
     model_.gradients(claim.active, place_);
-    certificate_.impulses_unique = certificate_.impulses_unique && claim.unique;
-    problem::Residual residual;
-    for (int k = 0; k < claim.active.size(); ++k) {
-      judge_contact(before, after, claim, k, residual);
-    }
+    for (int k = 0; k < claim.active.size(); ++k) check_contact(s, k, residual);
     const double value = residual.value();
-    certificate_.residual_sum += value;
-    if (value > certificate_.residual_max) {
-      certificate_.residual_max = value;
-      certificate_.residual_time = claim.t_mid;
+    c.residual_sum += value;
+    if (value > c.residual_max) {
+      c.residual_max = value;
+      c.residual_time = claim.t_mid;
     }
     if (!(value <= limits_.residual)) fail(Failure::Residual, claim.t_mid, -1, value);
   }
 
-  void judge_contact(const State& before, const State& after, const Claim<N, K>& claim, int k,
-                     problem::Residual& residual) {
+  [[gnu::always_inline]] inline void check_contact(Step& s, int k, problem::Residual& residual) {
+    const Claim<N, K>& claim = s.claim;
     const int a = claim.active[k];
     const auto J = place_.normals.col(a);
     const double p = claim.impulses[k];
-    point_ = J;
-    model_.mass().solve(point_, response_);
-    const double W = J.dot(response_);
+    s.start_momentum = J;
+    model_.mass().solve(s.start_momentum, s.work);
+    const double W = J.dot(s.work);
     const double rate = place_.rate[a];
-    const double start = J.dot(before.u) + rate;  // U before
-    const double free = J.dot(free_) + rate;      // U without contacts
-    const double end = J.dot(after.u) + rate;     // U after
-    if (!(W > 0.0)) return judge_flat_contact(claim.t_mid, a, p, end);
+    const double start = J.dot(s.before.u) + rate;  // U before
+    const double free = J.dot(s.free) + rate;       // U without contacts
+    const double end = J.dot(s.after.u) + rate;     // U after
+    if (!(W > 0.0)) return check_flat_contact(claim.t_mid, a, p, end);
     const double rho = 1.0 / W;
     const double extra = claim.restitution * (claim.reference == Reference::Start ? start : free);
     // What the evaluation of J u loses, 32 eps |J| (|u| + |u+|): the norms only where it matters.
-    const double lost = 32.0 * kEpsilon * largest(J) * (largest(before.u) + largest(after.u));
+    const double lost = 32.0 * kEpsilon * largest(J) * s.largest_speeds;
     const auto lost_exactly = [&] {
-      return 32.0 * kEpsilon * J.norm() * (before.u.norm() + after.u.norm());
+      return 32.0 * kEpsilon * J.norm() * (s.before.u.norm() + s.after.u.norm());
     };
     if (claim.branch(k) == Branch::Fixed) {
       residual.add(convex::Line{}, p, rho, end + extra, free + extra, lost, lost_exactly);
     } else {
       residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
     }
-    momentum_ += p * J;
+    s.momentum += p * J;
     const double work = 0.5 * p * (start + end - 2.0 * rate);  // (u + u+)/2 . J^T p
-    contact_work_ += work;
+    s.contact_work += work;
     // A step splits force and contact, so a contact may take back half a step of the force's own.
     const double gain = 0.5 * p * (start + end);
     const double allowed = 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
@@ -184,16 +219,13 @@ class Judge {
     if (p != 0.0) enter_push(claim.t_mid, a, p, -start, W, work);
   }
 
-  /// Infinities and NaN anywhere in the state end up in this sum.
-  static bool is_finite(const State& state) { return std::isfinite(state.q.sum() + state.u.sum()); }
-
   template <class Expression>
   static double largest(const Expression& v) {
     return v.cwiseAbs().maxCoeff();
   }
 
   /// A gap whose gradient vanishes cannot push; that is no harm while it need not.
-  void judge_flat_contact(double t, int a, double p, double velocity) {
+  void check_flat_contact(double t, int a, double p, double velocity) {
     if (p != 0.0 || !(velocity >= 0.0)) fail(Failure::Degenerate, t, a);
   }
 
@@ -228,27 +260,25 @@ class Judge {
     return (limits_.shock_speed >= 0.0 ? approach : speed) >= shock_threshold();
   }
 
-  void check_balance(const State& before, const State& after, double h) {
-    sum_ = after.u - before.u;
-    model_.mass().apply(sum_, response_);  // M (u+ - u)
-    const double error = (response_ - momentum_).cwiseAbs().sum();
-    model_.mass().apply(before.u, point_);
-    const double rounding = 8.0 * kEpsilon * point_.cwiseAbs().sum();
+  [[gnu::always_inline]] inline void check_balance(Step& s) {
+    model_.mass().apply(s.before.u, s.start_momentum);
+    model_.mass().apply(s.after.u, s.end_momentum);
+    const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
+    const double rounding = 8.0 * kEpsilon * s.start_momentum.cwiseAbs().sum();
     if (error <= rounding) return;
-    const double scale =
-        response_.cwiseAbs().sum() + h * force_.cwiseAbs().sum() + momentum_.cwiseAbs().sum();
-    enter_error((error - rounding) / scale, Failure::Balance, before.t);
+    const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
+                         s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();
+    enter_error((error - rounding) / scale, Failure::Balance, s.before.t);
   }
 
-  void check_positions(const State& before, const State& after, double h,
-                       const Claim<N, K>& claim) {
-    model_.advance(before.q, before.u, 0.5 * h, point_);
-    if (claim.shift != nullptr) point_ += *claim.shift;
-    model_.advance(point_, after.u, 0.5 * h, response_);
-    const double error = (response_ - after.q).cwiseAbs().sum();
+  [[gnu::always_inline]] inline void check_positions(Step& s) {
+    model_.advance(s.before.q, s.before.u, 0.5 * s.h, s.work);
+    if (s.claim.shift != nullptr) s.work += *s.claim.shift;
+    model_.advance(s.work, s.after.u, 0.5 * s.h, s.work);
+    const double error = (s.work - s.after.q).cwiseAbs().sum();
     if (error <= 0.0) return;
-    const double scale = before.q.cwiseAbs().sum() + after.q.cwiseAbs().sum();
-    enter_error(error / scale, Failure::Kinematics, before.t);
+    const double scale = s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
+    enter_error(error / scale, Failure::Kinematics, s.before.t);
   }
 
   void enter_error(double relative, Failure kind, double t) {
@@ -256,52 +286,71 @@ class Judge {
     certificate_.balance_max = std::max(certificate_.balance_max, relative);
   }
 
-  void enter_energy(const State& before, const State& after, double h, const Claim<N, K>& claim) {
+  [[gnu::always_inline]] inline void enter_energy(Step& s, double end_potential) {
     Ledger& ledger = certificate_.ledger;
-    const double kinetic = model_.mass().half_square(after.u);
-    sum_ = before.u + after.u;
-    const double force_work = 0.5 * h * sum_.dot(force_);
-    const double defect = (kinetic - kinetic_) - force_work - contact_work_;
-    if (claim.shift != nullptr) enter_correction(before, h, claim);
+    const double kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+    const double force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
+    const double defect = (kinetic - kinetic_) - force_work - s.contact_work;
+    if (s.claim.shift != nullptr) enter_correction(s);
     ledger.forces.add(force_work);
-    ledger.contacts.add(contact_work_);
+    ledger.contacts.add(s.contact_work);
     ledger.defect.add(defect);
     ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
     ledger.kinetic_max = std::max(ledger.kinetic_max, kinetic);
     ledger.kinetic_end = kinetic_ = kinetic;
-    potential_ = model_.potential(after.t, after.q, end_place_);
+    potential_ = end_potential;
     ledger.potential_end = potential_;
     const double total = kinetic + potential_;
     ledger.lowest = std::min(ledger.lowest, total);
     ledger.highest = std::max(ledger.highest, total);
-    if (!std::isfinite(total)) return fail(Failure::NotFinite, after.t);
-    if (is_watched_) watch_growth(after.t, h);
+    if (!std::isfinite(total)) return fail(Failure::NotFinite, s.after.t);
+    if (is_watched_) watch_growth(s);
   }
 
   /// V changes when a violated position is put back on its wall; that is not the motion's doing.
-  void enter_correction(const State& before, double h, const Claim<N, K>& claim) {
-    model_.advance(before.q, before.u, 0.5 * h, point_);
-    const double unmoved = model_.potential(claim.t_mid, point_, place_);
-    point_ += *claim.shift;
-    certificate_.ledger.correction.add(model_.potential(claim.t_mid, point_, place_) - unmoved);
+  void enter_correction(Step& s) {
+    model_.advance(s.before.q, s.before.u, 0.5 * s.h, s.work);
+    const double unmoved = model_.gaps_and_potential(s.claim.t_mid, s.work, place_);
+    s.work += *s.claim.shift;
+    const double moved = model_.gaps_and_potential(s.claim.t_mid, s.work, place_);
+    certificate_.ledger.correction.add(moved - unmoved);
   }
 
   /// Nothing drives the motion, yet T + V is above `growth` times its start. The start is measured
   /// by its largest part, and by the energy one step of force gives, since V has an arbitrary zero;
   /// and the gain must be most of what moved, since V may have been zero at the start by chance.
-  void watch_growth(double t, double h) {
+  [[gnu::always_inline]] inline void watch_growth(Step& s) {
     const Ledger& ledger = certificate_.ledger;
     if (certificate_.steps == 1) {
       energy_scale_ = std::max({ledger.kinetic_start, std::abs(ledger.potential_start),
                                 std::abs(ledger.kinetic_start + ledger.potential_start),
-                                0.5 * h * h * force_.dot(acceleration_)});
+                                0.5 * s.h * s.force.dot(s.free - s.before.u)});
     }
     const double change = potential_ - ledger.potential_start;
     const double gain = kinetic_ - ledger.kinetic_start + change - ledger.correction.value();
     if (gain > (limits_.growth - 1.0) * energy_scale_ &&
         gain >= 0.5 * (kinetic_ + std::abs(change))) {
-      fail(Failure::Diverged, t, -1, gain);
+      fail(Failure::Diverged, s.after.t, -1, gain);
     }
+  }
+
+  [[gnu::always_inline]] inline void enter_violation(const Step& s) {
+    Certificate& c = certificate_;
+    double deepest = 0.0;
+    for (int a = 0; a < model_.contacts(); ++a) {
+      const double depth = -end_place_.gap[a];
+      if (std::isnan(depth)) return fail(Failure::NotFinite, s.after.t, a);
+      if (depth > deepest) deepest = depth;
+      if (depth > c.violation_max) {
+        c.violation_max = depth;
+        c.violation_contact = a;
+        c.violation_time = s.after.t;
+        deepest_ = s.after.q;
+      }
+      if (depth > limits_.violation) fail(Failure::Violation, s.after.t, a, depth);
+    }
+    c.violation_sum += deepest;
+    c.violation_squares += deepest * deepest;
   }
 
   /// The largest violation over the length of the gap's gradient there.
@@ -314,42 +363,16 @@ class Judge {
     return certificate_.violation_max / place_.normals.col(a).norm();
   }
 
-  void enter_violation(const State& after) {
-    Certificate& c = certificate_;
-    double deepest = 0.0;
-    for (int a = 0; a < model_.contacts(); ++a) {
-      const double depth = -end_place_.gap[a];
-      if (depth > deepest) deepest = depth;
-      if (depth > c.violation_max) {
-        c.violation_max = depth;
-        c.violation_contact = a;
-        c.violation_time = after.t;
-        deepest_ = after.q;
-      }
-      if (std::isnan(depth)) return fail(Failure::NotFinite, after.t, a);
-      if (depth > limits_.violation) fail(Failure::Violation, after.t, a, depth);
-    }
-    c.violation_sum += deepest;
-    c.violation_squares += deepest * deepest;
-  }
-
   const M& model_;
   Limits limits_;
   Certificate certificate_;
-  typename M::Place place_;
-  typename M::Place end_place_;
-  Vec force_;
-  Vec acceleration_;
-  Vec free_;
-  Vec sum_;
-  Vec momentum_;  // h Q + J^T p
-  Vec point_;
-  Vec response_;
+  typename M::Place place_;      // at the point of the test, then of the cone
+  typename M::Place end_place_;  // at the end of the step
+  Scratch scratch_;
   Vec deepest_;                       // configuration of the largest violation
   std::vector<long long> last_push_;  // step of the last impulse, by contact
   double kinetic_{0.0};
   double potential_{0.0};
-  double contact_work_{0.0};
   double energy_scale_{0.0};
   bool is_watched_{false};
 };

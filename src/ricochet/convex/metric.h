@@ -150,7 +150,7 @@ class Metric {
  private:
   /// A plain branch: std::visit would not be inlined into the step.
   template <class Work>
-  decltype(auto) visit(Work&& work) const {
+  [[gnu::always_inline]] decltype(auto) visit(Work&& work) const {
     if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) return work(*d);
     return work(*std::get_if<FullMetric<N>>(&metric_));
   }

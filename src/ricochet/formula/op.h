@@ -11,8 +11,8 @@ namespace ricochet::formula {
 /// The operations of the graph and of the tape: name, number of operands, how it is written. Truth
 /// values are numbers: 0 is false, all else true. `Ratio` is a / b, and 0 where b = 0: what the
 /// derivatives of sqrt, hypot, asin, ... are made of; it cannot be written in a formula. The last
-/// five exist on the tape only: both functions of one angle, pairs of operations, each rounded as if
-/// it stood alone, and the end of a group.
+/// five exist on the tape only: both functions of one angle, pairs of operations, each rounded as
+/// if it stood alone, and the end of a group.
 // clang-format off
 #define RICOCHET_FORMULA_OPS(X) \
   X(Constant, 0, "constant") \

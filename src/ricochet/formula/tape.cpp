@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
 namespace ricochet::formula {
 
-/// Emits the instructions of a tape. A product that only one sum uses becomes one instruction with
-/// it, the sine and cosine of one angle too. A register is given back once the last instruction that
-/// reads it is out, so that the register file stays small; roots keep theirs.
+/// Emits the instructions of a tape, group after group. A product that only one sum uses becomes
+/// one instruction with it, the sine and cosine of one angle too. Within a group a register is
+/// given back once the last instruction that reads it is out; roots, and what other groups find in
+/// group 0, keep theirs.
 class TapeBuilder {
  public:
   TapeBuilder(const Graph& graph, int inputs, const std::vector<std::vector<NodeId>>& groups,
@@ -17,19 +19,17 @@ class TapeBuilder {
       : graph_(graph), tape_(tape) {
     tape_.inputs_ = inputs;
     tape_.initial_.assign(static_cast<std::size_t>(inputs), 0.0);
-    schedule(groups);
-    fuse(groups);
-    find_last_uses(groups);
-    place_leaves();
-    std::size_t k = 0;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      tape_.starts_.push_back(tape_.code_.size());
-      for (; k < plan_.size() && plan_[k].group == g; ++k) emit(k);
-      tape_.code_.push_back({Op::End, 0, 0, 0, 0});
+    for (const std::vector<NodeId>& roots : groups) place_leaves(roots);
+    tape_.first_result_ = tape_.initial_.size();
+    std::vector<NodeId> kept = groups.empty() ? std::vector<NodeId>{} : groups[0];
+    for (std::size_t g = 1; g < groups.size(); ++g) {
+      const std::vector<NodeId> used = graph_.reachable(groups[g]);
+      kept.insert(kept.end(), used.begin(), used.end());
     }
-    for (const std::vector<NodeId>& roots : groups) {
-      std::vector<std::size_t>& outputs = tape_.outputs_.emplace_back();
-      for (const NodeId root : roots) outputs.push_back(register_of_.at(root));
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const std::unordered_map<NodeId, std::size_t> found = register_of_;
+      build_group(groups[g], g == 0 ? kept : groups[g]);
+      if (g > 0) register_of_ = found;  // the next group finds group 0 only
     }
   }
 
@@ -37,32 +37,59 @@ class TapeBuilder {
   /// A node of the graph on its way to an instruction.
   struct Planned {
     NodeId node{-1};
-    std::size_t group{0};
     Op op{Op::Constant};
     std::array<NodeId, 3> operands{-1, -1, -1};
     bool absorbed{false};     // done by the instruction of the sum that uses it
     std::size_t last_use{0};  // position in the plan
   };
 
-  /// The nodes in the order of their computation: those of group 0 first, then what group 1 adds...
-  void schedule(const std::vector<std::vector<NodeId>>& groups) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (const NodeId id : graph_.reachable(groups[g])) {
-        if (!position_.try_emplace(id, plan_.size()).second) continue;
-        const Node& node = graph_[id];
-        plan_.push_back({id, g, node.op, node.operands});
-        if (node.op == Op::Sin) sine_of_[node.operands[0]] = id;
-        if (node.op == Op::Cos) cosine_of_[node.operands[0]] = id;
-      }
+  void place_leaves(const std::vector<NodeId>& roots) {
+    for (const NodeId id : graph_.reachable(roots)) {
+      const Node& node = graph_[id];
+      if (node.op == Op::Input) register_of_[id] = static_cast<std::size_t>(node.input);
+      if (node.op != Op::Constant || register_of_.contains(id)) continue;
+      register_of_[id] = tape_.initial_.size();
+      tape_.initial_.push_back(node.value);
     }
   }
 
-  /// a*b + c, a*b - c, c - a*b where nothing else uses the product.
-  void fuse(const std::vector<std::vector<NodeId>>& groups) {
-    std::unordered_map<NodeId, int> uses;
-    for (const std::vector<NodeId>& roots : groups) {
-      for (const NodeId root : roots) uses[root] += 2;  // a root is never absorbed
+  void build_group(const std::vector<NodeId>& roots, const std::vector<NodeId>& kept) {
+    plan_.clear();
+    position_.clear();
+    sine_of_.clear();
+    cosine_of_.clear();
+    free_.clear();
+    schedule(roots);
+    fuse(kept);
+    find_last_uses(kept);
+    tape_.starts_.push_back(tape_.code_.size());
+    for (std::size_t k = 0; k < plan_.size(); ++k) emit(k);
+    tape_.code_.push_back({Op::End, 0, 0, 0, 0});
+    std::vector<std::size_t>& outputs = tape_.outputs_.emplace_back();
+    for (const NodeId root : roots) outputs.push_back(register_of_.at(root));
+  }
+
+  /// The nodes still to be computed, each after its operands.
+  void schedule(const std::vector<NodeId>& roots) {
+    for (const NodeId id : graph_.reachable(roots)) {
+      if (register_of_.contains(id)) continue;
+      const Node& node = graph_[id];
+      position_[id] = plan_.size();
+      plan_.push_back({id, node.op, node.operands});
+      if (node.op == Op::Sin) sine_of_[node.operands[0]] = id;
+      if (node.op == Op::Cos) cosine_of_[node.operands[0]] = id;
     }
+  }
+
+  Planned* find_planned(NodeId id) {
+    const auto found = position_.find(id);
+    return found == position_.end() ? nullptr : &plan_[found->second];
+  }
+
+  /// a*b + c, a*b - c, c - a*b where nothing else uses the product.
+  void fuse(const std::vector<NodeId>& kept) {
+    std::unordered_map<NodeId, int> uses;
+    for (const NodeId id : kept) uses[id] += 2;  // never absorbed
     for (const Planned& planned : plan_) {
       for (const NodeId operand : planned.operands) {
         if (operand >= 0) ++uses[operand];
@@ -71,12 +98,10 @@ class TapeBuilder {
     for (Planned& planned : plan_) {
       if (planned.op != Op::Add && planned.op != Op::Subtract) continue;
       for (const std::size_t which : {0U, 1U}) {
-        Planned& product = plan_[position_.at(planned.operands[which])];
-        if (product.op != Op::Multiply || uses[product.node] != 1) continue;
-        if (product.group == planned.group) {
-          absorb(product, which, planned);
-          break;
-        }
+        Planned* product = find_planned(planned.operands[which]);
+        if (product == nullptr || product->op != Op::Multiply || uses[product->node] != 1) continue;
+        absorb(*product, which, planned);
+        break;
       }
     }
   }
@@ -92,38 +117,27 @@ class TapeBuilder {
     sum.operands = {product.operands[0], product.operands[1], other};
   }
 
-  void find_last_uses(const std::vector<std::vector<NodeId>>& groups) {
+  void find_last_uses(const std::vector<NodeId>& kept) {
     for (std::size_t k = 0; k < plan_.size(); ++k) {
       if (plan_[k].absorbed) continue;
       for (const NodeId operand : plan_[k].operands) {
-        if (operand >= 0) plan_[position_.at(operand)].last_use = k;
+        if (Planned* source = operand < 0 ? nullptr : find_planned(operand)) source->last_use = k;
       }
     }
-    for (const std::vector<NodeId>& roots : groups) {
-      for (const NodeId root : roots) plan_[position_.at(root)].last_use = plan_.size();
+    for (const NodeId id : kept) {
+      if (Planned* planned = find_planned(id)) planned->last_use = plan_.size();
     }
-  }
-
-  void place_leaves() {
-    for (const Planned& planned : plan_) {
-      const Node& node = graph_[planned.node];
-      if (node.op == Op::Input) register_of_[planned.node] = static_cast<std::size_t>(node.input);
-      if (node.op != Op::Constant) continue;
-      register_of_[planned.node] = tape_.initial_.size();
-      tape_.initial_.push_back(node.value);
-    }
-    tape_.first_result_ = tape_.initial_.size();
   }
 
   void emit(std::size_t k) {
     const Planned& planned = plan_[k];
-    if (planned.absorbed || arity(planned.op) == 0) return;
+    if (planned.absorbed) return;
     if (register_of_.contains(planned.node)) return release_operands(k);  // came with its partner
     const auto operand = [&](std::size_t which) {
       const NodeId source = planned.operands[which];
       return source < 0 ? 0U : static_cast<std::uint32_t>(register_of_.at(source));
     };
-    Tape::Instruction instruction{planned.op, 0, operand(0), operand(1), operand(2)};
+    Instruction instruction{planned.op, 0, operand(0), operand(1), operand(2)};
     const NodeId partner = partner_of(planned);
     instruction.out = claim_register(planned.node);
     if (partner >= 0) {
@@ -158,29 +172,42 @@ class TapeBuilder {
   void release_operands(std::size_t k) {
     const std::array<NodeId, 3>& operands = plan_[k].operands;
     for (std::size_t which = 0; which < operands.size(); ++which) {
-      const NodeId operand = operands[which];
-      if (operand < 0 || arity(graph_[operand].op) == 0) continue;
+      const Planned* source = operands[which] < 0 ? nullptr : find_planned(operands[which]);
+      if (source == nullptr || source->last_use != k) continue;
       const auto before = operands.begin() + static_cast<std::ptrdiff_t>(which);
-      if (std::find(operands.begin(), before, operand) != before) continue;  // x * x: one release
-      if (plan_[position_.at(operand)].last_use == k) free_.push_back(register_of_.at(operand));
+      if (std::find(operands.begin(), before, operands[which]) != before) continue;  // x * x
+      free_.push_back(register_of_.at(operands[which]));
     }
   }
 
   const Graph& graph_;
   Tape& tape_;
+  std::unordered_map<NodeId, std::size_t> register_of_;
+  // of the group being built:
   std::vector<Planned> plan_;
   std::unordered_map<NodeId, std::size_t> position_;  // in the plan
-  std::unordered_map<NodeId, std::size_t> register_of_;
-  std::unordered_map<NodeId, NodeId> sine_of_;  // by the angle
+  std::unordered_map<NodeId, NodeId> sine_of_;        // by the angle
   std::unordered_map<NodeId, NodeId> cosine_of_;
   std::vector<std::size_t> free_;
 };
 
 Tape::Tape(const Graph& graph, int inputs, const std::vector<std::vector<NodeId>>& groups) {
   TapeBuilder(graph, inputs, groups, *this);
+  native_ = NativeCode(code_, starts_);
 }
 
-double Tape::apply_any(Op op, double a, double b, double c) { return apply(op, a, b, c); }
+void Tape::interpret(int group, double* const r) const {
+  const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
+  for (; i->op != Op::End; ++i) {
+    if (i->op == Op::SinCos) {
+      const double angle = r[i->a];
+      r[i->out] = std::sin(angle);
+      r[i->c] = std::cos(angle);
+    } else {
+      r[i->out] = apply(i->op, r[i->a], r[i->b], r[i->c]);
+    }
+  }
+}
 
 std::vector<double> Tape::batch_registers() const {
   std::vector<double> lanes(initial_.size() * kLanes);

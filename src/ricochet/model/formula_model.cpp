@@ -56,11 +56,14 @@ FormulaModel::FormulaModel(FormulaSystem system)
     return uses(force, system.velocity_slot(0), system.velocity_slot(n));
   });
 
-  contact_tape_ = formula::Tape(graph, system.inputs(), {system.gaps, slopes});
+  std::vector<NodeId> gaps_and_slopes = system.gaps;
+  gaps_and_slopes.insert(gaps_and_slopes.end(), slopes.begin(), slopes.end());
+  std::vector<NodeId> gaps_and_potential = system.gaps;
+  gaps_and_potential.push_back(has_potential_ ? system.potential : graph.constant(0.0));
+  gap_tape_ = formula::Tape(graph, system.inputs(), {system.gaps, slopes});
+  cone_tape_ = formula::Tape(graph, system.inputs(), {gaps_and_slopes});
+  end_tape_ = formula::Tape(graph, system.inputs(), {gaps_and_potential});
   force_tape_ = formula::Tape(graph, system.inputs(), {forces});
-  if (has_potential_) {
-    potential_tape_ = formula::Tape(graph, system.inputs(), {{system.potential}});
-  }
   describe(system, slopes, forces);
 }
 
@@ -93,8 +96,8 @@ void FormulaModel::describe(const FormulaSystem& system, const std::vector<NodeI
 void FormulaModel::gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,
                             std::vector<double>& gaps) const {
   constexpr std::size_t kLanes = formula::Tape::kLanes;
-  std::vector<double> registers = contact_tape_.batch_registers();
-  const std::size_t row = contact_tape_.output(kGaps, static_cast<std::size_t>(contact)) * kLanes;
+  std::vector<double> registers = gap_tape_.batch_registers();
+  const std::size_t row = gap_tape_.outputs(kGaps)[static_cast<std::size_t>(contact)] * kLanes;
   gaps.resize(points.size());
   std::fill_n(registers.begin(), kLanes, t);
   for (std::size_t begin = 0; begin < points.size(); begin += kLanes) {
@@ -105,7 +108,7 @@ void FormulaModel::gap_grid(int contact, double t, const std::vector<Vector<kDyn
         registers[(1 + static_cast<std::size_t>(i)) * kLanes + j] = q[i];
       }
     }
-    contact_tape_.run_batch(kGaps, registers.data());
+    gap_tape_.run_batch(kGaps, registers.data());
     std::copy_n(registers.begin() + static_cast<std::ptrdiff_t>(row), count,
                 gaps.begin() + static_cast<std::ptrdiff_t>(begin));
   }

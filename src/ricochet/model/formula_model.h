@@ -45,11 +45,13 @@ class FormulaModel {
   bool is_autonomous() const { return is_autonomous_; }
   bool force_uses_velocity() const { return force_uses_velocity_; }
 
-  static constexpr int kGaps = 0;  // groups of the contact tape
+  /// What is wanted together is compiled together; each tape has a register file of its own.
+  static constexpr int kGaps = 0;  // groups of the gap tape
   static constexpr int kGradients = 1;
-  const formula::Tape& contact_tape() const { return contact_tape_; }  // gaps; dg/dq, dg/dt
-  const formula::Tape& force_tape() const { return force_tape_; }      // Q
-  const formula::Tape& potential_tape() const { return potential_tape_; }
+  const formula::Tape& gap_tape() const { return gap_tape_; }      // g; then dg/dq, dg/dt
+  const formula::Tape& cone_tape() const { return cone_tape_; }    // g, dg/dq, dg/dt at once
+  const formula::Tape& end_tape() const { return end_tape_; }      // g, V at once
+  const formula::Tape& force_tape() const { return force_tape_; }  // Q
 
   /// Gap of one contact at many configurations with the same t, in lanes: for pictures.
   void gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,
@@ -65,9 +67,10 @@ class FormulaModel {
   std::vector<std::string> coordinates_;
   std::vector<std::string> contact_names_;
   convex::Metric<kDynamic> mass_;
-  formula::Tape contact_tape_;
+  formula::Tape gap_tape_;
+  formula::Tape cone_tape_;
+  formula::Tape end_tape_;
   formula::Tape force_tape_;
-  formula::Tape potential_tape_;
   bool has_potential_{false};
   bool is_autonomous_{false};
   bool force_uses_velocity_{false};

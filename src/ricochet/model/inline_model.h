@@ -18,12 +18,25 @@ namespace ricochet::model {
 ///   double gap_rate(int contact, double t, const Vector<kDofs>& q) const;   // dg/dt, else 0
 ///   double potential(double t, const Vector<kDofs>& q) const;               // for the energy
 ///   const Mass& mass() const;                                               // else the identity
+///
+/// When several contacts share work (the sine and cosine of an angle, the ends of a rod), it may
+/// have `Geometry at(double t, const Vector<kDofs>& q) const`, computed once for each point, and
+/// take `(int contact, const Geometry&)` in gap, gap_gradient and gap_rate instead.
+template <class S>
+concept HasGeometry = requires(const S& s, const Vector<S::kDofs>& q, double t) {
+  s.at(t, q);
+  { s.gap(0, s.at(t, q)) } -> std::convertible_to<double>;
+  { s.gap_gradient(0, s.at(t, q)) } -> std::convertible_to<Vector<S::kDofs>>;
+};
+
 template <class S>
 concept UserSystem = requires(const S& s, const Vector<S::kDofs>& q, double t) {
+  { s.force(t, q, q) } -> std::convertible_to<Vector<S::kDofs>>;
+}
+&&(HasGeometry<S> || requires(const S& s, const Vector<S::kDofs>& q, double t) {
   { s.gap(0, t, q) } -> std::convertible_to<double>;
   { s.gap_gradient(0, t, q) } -> std::convertible_to<Vector<S::kDofs>>;
-  { s.force(t, q, q) } -> std::convertible_to<Vector<S::kDofs>>;
-};
+});
 
 template <UserSystem S>
 class InlineModel {
@@ -32,10 +45,20 @@ class InlineModel {
   static constexpr int kContacts = S::kContacts;
   using Vec = Vector<kDofs>;
 
+  struct Nothing {};
+  static auto geometry_of(const S& system, double t, const Vec& q) {
+    if constexpr (HasGeometry<S>) {
+      return system.at(t, q);
+    } else {
+      return Nothing{};
+    }
+  }
+
   struct Place : ContactPlace<kDofs, kContacts> {
     using ContactPlace<kDofs, kContacts>::ContactPlace;
     double t{0.0};
     Vec q;
+    decltype(geometry_of(std::declval<const S&>(), 0.0, std::declval<const Vec&>())) geometry{};
   };
 
   explicit InlineModel(S system) : system_(std::move(system)) {}
@@ -47,12 +70,19 @@ class InlineModel {
   void gaps(double t, const Vec& q, Place& place) const {
     place.t = t;
     place.q = q;
-    for (int a = 0; a < kContacts; ++a) place.gap[a] = system_.gap(a, t, q);
+    place.geometry = geometry_of(system_, t, q);
+    for (int a = 0; a < kContacts; ++a) place.gap[a] = gap(a, place);
   }
   void gradients(const IndexList<kContacts>& active, Place& place) const {
     for (const int a : active) {
-      place.normals.col(a) = system_.gap_gradient(a, place.t, place.q);
-      if constexpr (requires { system_.gap_rate(a, place.t, place.q); }) {
+      if constexpr (HasGeometry<S>) {
+        place.normals.col(a) = system_.gap_gradient(a, place.geometry);
+      } else {
+        place.normals.col(a) = system_.gap_gradient(a, place.t, place.q);
+      }
+      if constexpr (requires { system_.gap_rate(a, place.geometry); }) {
+        place.rate[a] = system_.gap_rate(a, place.geometry);
+      } else if constexpr (requires { system_.gap_rate(a, place.t, place.q); }) {
         place.rate[a] = system_.gap_rate(a, place.t, place.q);
       }
     }
@@ -72,7 +102,8 @@ class InlineModel {
   static constexpr bool has_potential() {
     return requires(const S& s, const Vec& q) { s.potential(0.0, q); };
   }
-  double potential(double t, const Vec& q, Place&) const {
+  double gaps_and_potential(double t, const Vec& q, Place& place) const {
+    gaps(t, q, place);
     if constexpr (has_potential()) {
       return system_.potential(t, q);
     } else {
@@ -82,6 +113,14 @@ class InlineModel {
   static constexpr bool is_autonomous() { return false; }  // a C++ force may hide anything
 
  private:
+  double gap(int a, const Place& place) const {
+    if constexpr (HasGeometry<S>) {
+      return system_.gap(a, place.geometry);
+    } else {
+      return system_.gap(a, place.t, place.q);
+    }
+  }
+
   S system_;
 };
 

@@ -35,13 +35,13 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   { m.dofs() } -> std::convertible_to<int>;
   { m.contacts() } -> std::convertible_to<int>;
   { m.make_place() } -> std::same_as<typename M::Place>;
-  m.gaps(t, q, place);           // place.gap, all contacts
-  m.gradients(active, place);    // place.normals and rate of `active`, where gaps was called
-  m.force(t, q, u, place, out);  // out = Q
-  m.mass();                      // a MetricLike
-  m.advance(q, u, t, out);       // out = q moved along u for a time t; may be q itself
+  m.gaps(t, q, place);         // place.gap, all contacts
+  m.gradients(active, place);  // place.normals and rate of `active`, where gaps was just called
+  { m.gaps_and_potential(t, q, place) } -> std::same_as<double>;  // gaps, and V; 0 without one
+  m.force(t, q, u, place, out);                                   // out = Q
+  m.mass();                                                       // a MetricLike
+  m.advance(q, u, t, out);  // out = q moved along u for a time t; may be q itself
   { m.has_potential() } -> std::same_as<bool>;
-  { m.potential(t, q, place) } -> std::same_as<double>;
   {
     m.is_autonomous()
     } -> std::same_as<bool>;  // all forces from a potential without t, walls fixed

@@ -201,7 +201,7 @@ void RunReader::check_start(TableReader& start, const State& state,
   }
   model::Vector<kAny> force(model.dofs());
   view.force(state.t, state.q, state.u, place, force);
-  if (!force.allFinite() || !std::isfinite(view.potential(state.t, state.q, place))) {
+  if (!force.allFinite() || !std::isfinite(view.gaps_and_potential(state.t, state.q, place))) {
     start.fail(position, "position", "a force or the potential is not finite at the start",
                "check system.force and system.potential at this position");
   }

@@ -14,10 +14,10 @@ constexpr double kDependent = 1e-12;
 }  // namespace
 
 bool solve_two(double w11, double w12, double w22, double b1, double b2, double& p1, double& p2) {
-  p1 = p2 = 0.0;
-  if (b1 >= 0.0 && b2 >= 0.0) return true;  // u' in V
   const double determinant = w11 * w22 - w12 * w12;
   if (!(determinant > kNearlyParallel * w11 * w22)) return false;
+  p1 = p2 = 0.0;
+  if (b1 >= 0.0 && b2 >= 0.0) return true;       // u' in V
   if (b1 < 0.0 && b2 - w12 * b1 / w11 >= 0.0) {  // nearest to the face of contact 1
     p1 = -b1 / w11;
     return true;
@@ -54,7 +54,7 @@ problem::Report UnilateralSolver::solve(const problem::Unilateral& problem) {
     const double w12 = A.col(0).dot(A.col(1));
     const double w22 = A.col(1).squaredNorm();
     if (solve_two(w11, w12, w22, b[0], b[1], impulses_[0], impulses_[1])) {
-      return {.unique = columns_independent(problem)};
+      return {};
     }
   }
   return solve_many(problem);

@@ -9,13 +9,14 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
                     Monitor* monitor) {
   constexpr int kAny = model::kDynamic;
   const int n = model.dofs();
-  const bool one = model.contacts() == 1;
+  const int m = model.contacts();
   const auto with = [&](auto run_it) {
     return run_it(model, scheme, run, state, observe, monitor);
   };
-  if (n == 1 && one) return with(run_sized<1, 1>);
-  if (n == 2 && one) return with(run_sized<2, 1>);
-  if (n == 3 && one) return with(run_sized<3, 1>);
+  if (n == 1 && m == 1) return with(run_sized<1, 1>);
+  if (n == 2 && m == 1) return with(run_sized<2, 1>);
+  if (n == 3 && m == 1) return with(run_sized<3, 1>);
+  if (n == 3 && m == 2) return with(run_sized<3, 2>);
   if (n == 2) return with(run_sized<2, kAny>);
   if (n == 3) return with(run_sized<3, kAny>);
   return with(run_sized<kAny, kAny>);

@@ -26,6 +26,7 @@ Outcome run_sized(const model::FormulaModel& model, const Scheme& scheme, const 
 extern template RICOCHET_RUN_SIZED(1, 1);
 extern template RICOCHET_RUN_SIZED(2, 1);
 extern template RICOCHET_RUN_SIZED(3, 1);
+extern template RICOCHET_RUN_SIZED(3, 2);
 extern template RICOCHET_RUN_SIZED(2, model::kDynamic);
 extern template RICOCHET_RUN_SIZED(3, model::kDynamic);
 extern template RICOCHET_RUN_SIZED(model::kDynamic, model::kDynamic);
