@@ -61,13 +61,18 @@ std::optional<double> parse_number(std::string_view text) {
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {
   const std::string* best = nullptr;
-  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;  // more edits: another word
+  std::size_t least = std::max<std::size_t>(1, name.size() / 3);  // more edits: another word
+  std::size_t longest = 0;                                        // common beginning, of equals
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < least && distance < std::max(name.size(), candidate.size())) {
-      least = distance;
-      best = &candidate;
-    }
+    if (distance > least || distance >= std::max(name.size(), candidate.size())) continue;
+    const std::size_t shared = static_cast<std::size_t>(
+        std::mismatch(name.begin(), name.end(), candidate.begin(), candidate.end()).first -
+        name.begin());
+    if (distance == least && best != nullptr && shared <= longest) continue;
+    least = distance;
+    longest = shared;
+    best = &candidate;
   }
   if (best == nullptr) return std::nullopt;
   return *best;

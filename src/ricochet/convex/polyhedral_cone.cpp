@@ -25,7 +25,7 @@ void ConeProjector::reserve(Eigen::Index dimension, Eigen::Index columns) {
   direction_.resize(rank);
   remainder_.resize(dimension);
   order_.resize(static_cast<std::size_t>(rank));
-  is_active_.resize(static_cast<std::size_t>(columns));
+  is_settled_.resize(static_cast<std::size_t>(columns));
 }
 
 ProjectionStatus ConeProjector::solve(const ColumnsRef& A, const VectorRef& b,
@@ -37,16 +37,23 @@ ProjectionStatus ConeProjector::solve(const ColumnsRef& A, const VectorRef& b,
   iterations_ = 0;
   p_.head(columns_).setZero();
   x_.head(dimension_).setZero();
-  std::fill(is_active_.begin(), is_active_.end(), '\0');
+  std::fill(is_settled_.begin(), is_settled_.end(), '\0');
   const int most = static_cast<int>(20 * (columns_ + dimension_)) + 100;
   for (;;) {
     const Eigen::Index j = most_violated(A, b, noise);
     if (j < 0) break;
     if (++iterations_ > most) return ProjectionStatus::IterationLimit;
-    if (!enter(A, b, j)) return ProjectionStatus::Infeasible;
+    if (!enter(A, b, noise, j)) return ProjectionStatus::Infeasible;
   }
   refine(A, b);
   return ProjectionStatus::Exact;
+}
+
+/// What the velocity of constraint j is off by rounding.
+double ConeProjector::rounding(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise,
+                               Eigen::Index j) const {
+  const double size = A.col(j).cwiseAbs().dot(x_.head(dimension_).cwiseAbs());
+  return 4.0 * kEpsilon * (size + std::abs(b[j])) + noise[j];
 }
 
 /// The constraint that lies farthest on the wrong side, as a length; -1 when all hold.
@@ -54,13 +61,10 @@ Eigen::Index ConeProjector::most_violated(const ColumnsRef& A, const VectorRef& 
                                           const VectorRef& noise) {
   Eigen::Index worst = -1;
   double deepest = 0.0;
-  const auto x = x_.head(dimension_);
   for (Eigen::Index j = 0; j < columns_; ++j) {
-    if (is_active_[static_cast<std::size_t>(j)] != 0) continue;
-    const double velocity = A.col(j).dot(x) + b[j];
-    const double rounding =
-        4.0 * kEpsilon * (A.col(j).cwiseAbs().dot(x.cwiseAbs()) + std::abs(b[j])) + noise[j];
-    if (velocity >= -rounding) continue;
+    if (is_settled_[static_cast<std::size_t>(j)] != 0) continue;
+    const double velocity = A.col(j).dot(x_.head(dimension_)) + b[j];
+    if (velocity >= -rounding(A, b, noise, j)) continue;
     const double length = A.col(j).norm();
     const double depth = length > 0.0 ? -velocity / length : kInfinity;
     if (depth > deepest) {
@@ -71,13 +75,36 @@ Eigen::Index ConeProjector::most_violated(const ColumnsRef& A, const VectorRef& 
   return worst;
 }
 
+/// A column that the active ones combine to has the velocity they combine to, which is zero up to
+/// their own rounding times the coefficients.
+bool ConeProjector::follows_from_active(const ColumnsRef& A, const VectorRef& b,
+                                        const VectorRef& noise, Eigen::Index j,
+                                        double velocity) const {
+  double allowed = rounding(A, b, noise, j);
+  for (Eigen::Index k = 0; k < active_; ++k) {
+    const Eigen::Index active = order_[static_cast<std::size_t>(k)];
+    allowed += 4.0 * std::abs(direction_[k]) * rounding(A, b, noise, active);
+  }
+  return velocity >= -allowed;
+}
+
 /// Makes constraint j hold with equality, letting others go whose multiplier would turn negative.
 /// False when no step is possible: the constraints contradict each other.
-bool ConeProjector::enter(const ColumnsRef& A, const VectorRef& b, Eigen::Index j) {
+bool ConeProjector::enter(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise,
+                          Eigen::Index j) {
   const double length = A.col(j).norm();
   for (;;) {
     split(A, j);
     const auto direction = direction_.head(active_);
+    const auto remainder = remainder_.head(dimension_);
+    const double square = remainder.squaredNorm();
+    const bool dependent =
+        active_ == dimension_ || square <= kDependent * kDependent * length * length;
+    const double velocity = A.col(j).dot(x_.head(dimension_)) + b[j];
+    if (dependent && follows_from_active(A, b, noise, j, velocity)) {
+      is_settled_[static_cast<std::size_t>(j)] = 1;
+      return true;
+    }
     Eigen::Index blocking = -1;
     double dual_step = kInfinity;  // how far p_S - s direction stays >= 0
     for (Eigen::Index k = 0; k < active_; ++k) {
@@ -88,11 +115,6 @@ bool ConeProjector::enter(const ColumnsRef& A, const VectorRef& b, Eigen::Index 
         blocking = k;
       }
     }
-    const auto remainder = remainder_.head(dimension_);
-    const double square = remainder.squaredNorm();
-    const bool dependent =
-        active_ == dimension_ || square <= kDependent * kDependent * length * length;
-    const double velocity = A.col(j).dot(x_.head(dimension_)) + b[j];
     const double full_step = dependent ? kInfinity : std::max(0.0, -velocity / square);
     const double step = std::min(dual_step, full_step);
     if (step == kInfinity) return false;
@@ -136,17 +158,21 @@ void ConeProjector::append(Eigen::Index j) {
   r_(active_, active_) = length;
   q_.col(active_).head(dimension_) = remainder_.head(dimension_) / length;
   order_[static_cast<std::size_t>(active_)] = j;
-  is_active_[static_cast<std::size_t>(j)] = 1;
+  is_settled_[static_cast<std::size_t>(j)] = 1;
   ++active_;
 }
 
 void ConeProjector::leave(const ColumnsRef& A, Eigen::Index position) {
   const auto at = order_.begin() + position;
   p_[*at] = 0.0;
-  is_active_[static_cast<std::size_t>(*at)] = 0;
+  // What followed from the active constraints may not follow from those that stay.
+  std::fill(is_settled_.begin(), is_settled_.end(), '\0');
   const Eigen::Index last = active_;
   std::rotate(at, at + 1, order_.begin() + last);
   active_ = position;
+  for (Eigen::Index k = 0; k < position; ++k) {
+    is_settled_[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])] = 1;
+  }
   for (Eigen::Index k = position; k + 1 < last; ++k) {
     const Eigen::Index j = order_[static_cast<std::size_t>(k)];
     split(A, j);

@@ -41,7 +41,11 @@ class ConeProjector {
   using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 
   Eigen::Index most_violated(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise);
-  bool enter(const ColumnsRef& A, const VectorRef& b, Eigen::Index j);
+  double rounding(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise,
+                  Eigen::Index j) const;
+  bool follows_from_active(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise,
+                           Eigen::Index j, double velocity) const;
+  bool enter(const ColumnsRef& A, const VectorRef& b, const VectorRef& noise, Eigen::Index j);
   void split(const ColumnsRef& A, Eigen::Index j);  // A_j = A_S direction + remainder
   void append(Eigen::Index j);
   void leave(const ColumnsRef& A, Eigen::Index position);
@@ -51,7 +55,7 @@ class ConeProjector {
   Eigen::Index columns_{0};
   Eigen::Index active_{0};           // number of active columns
   std::vector<Eigen::Index> order_;  // which they are
-  std::vector<char> is_active_;
+  std::vector<char> is_settled_;     // active, or implied by active ones
   int iterations_{0};
   Eigen::VectorXd p_;
   Eigen::VectorXd x_;            // A p

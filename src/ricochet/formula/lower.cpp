@@ -216,6 +216,11 @@ class Lowering {
     }
     const int first = whole_number(s.children[1], "the first index");
     const int last = whole_number(s.children[2], "the last index");
+    constexpr double kMostTerms = 1e6;
+    if (static_cast<double>(last) - first >= kMostTerms) {
+      throw FormulaError(fmt::format("the sum has more than {:.0f} terms", kMostTerms), s.extent,
+                         "shorten the range of the sum");
+    }
     locals_.emplace_back(s.children[0].text, 0.0);
     NodeId total = graph_.constant(0.0);
     for (int i = first; i <= last; ++i) {

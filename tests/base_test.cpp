@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "ricochet/base/error.h"
+#include "ricochet/base/random.h"
+#include "ricochet/base/sum.h"
+#include "ricochet/base/text.h"
+
+namespace ricochet::base {
+namespace {
+
+TEST(InputError, ShowsPlaceKeyCaretAndRemedy) {
+  const InputError error("run.step", "must be positive, not -1", "write a number > 0",
+                         {"a.toml", 12, 8, 2, "step = -1"});
+  EXPECT_STREQ(error.what(),
+               "a.toml:12:8: error: run.step: must be positive, not -1\n"
+               "12 | step = -1\n"
+               "   |        ^~\n"
+               "remedy: write a number > 0");
+}
+
+TEST(InputError, WithoutAPlaceStillNamesKeyAndRemedy) {
+  EXPECT_STREQ(InputError("x", "is wrong", "mend it").what(), "error: x: is wrong\nremedy: mend it");
+}
+
+TEST(InputError, KeepsLongLinesWithin80Columns) {
+  const std::string line = std::string(200, 'a') + "FAULT" + std::string(200, 'b');
+  const std::string text = InputError("k", "m", "", {"f", 1, 201, 5, line}).what();
+  std::size_t begin = text.find('\n') + 1;
+  EXPECT_NE(text.find("FAULT"), std::string::npos);
+  for (std::size_t end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    EXPECT_LE(end - begin, 80U) << text;
+  }
+  const std::size_t fault = text.find("FAULT") - text.find('\n') - 1;
+  const std::size_t caret = text.find('^') - text.rfind('\n', text.find('^')) - 1;
+  EXPECT_EQ(caret, fault) << text;
+}
+
+TEST(InputError, PutsTheCaretUnderTheFaultBehindWideCharacters) {
+  const std::string text = InputError("k", "m", "", {"f", 1, 5, 1, "\u00e9\u00e9\u00e9 x"}).what();
+  EXPECT_NE(text.find("1 | \u00e9\u00e9\u00e9 x\n  |     ^"), std::string::npos) << text;
+}
+
+TEST(Text, ParsesWholeNumbersOnly) {
+  EXPECT_EQ(parse_number("1e-3"), 1e-3);
+  EXPECT_EQ(parse_number(".5"), 0.5);
+  EXPECT_FALSE(parse_number("1x"));
+  EXPECT_FALSE(parse_number(""));
+}
+
+TEST(Text, FindsTheNameATypingErrorMeant) {
+  const std::vector<std::string> names = {"position", "velocity", "tolerance"};
+  EXPECT_EQ(nearest_name("postion", names), "position");
+  EXPECT_EQ(nearest_name("vleocity", names), "velocity");
+  EXPECT_FALSE(nearest_name("banana", names));
+  const std::vector<std::string> one_letter = {"x", "y"};
+  EXPECT_FALSE(nearest_name("z", one_letter));  // any letter is one edit from any other
+}
+
+TEST(Text, FindsLines) {
+  EXPECT_EQ(line_of("a\nb\r\nc", 2), "b");
+  EXPECT_EQ(line_of("a\nb\nc", 3), "c");
+  EXPECT_EQ(line_of("a", 2), "");
+}
+
+TEST(Sum, LosesNothingOverManySmallTerms) {
+  Sum sum;
+  sum.add(1.0);
+  for (int i = 0; i < 10'000'000; ++i) sum.add(1e-16);  // each alone would be rounded away
+  EXPECT_NEAR(sum.value(), 1.0 + 1e-9, 1e-15);
+}
+
+TEST(Random, IsTheSameEverywhereAndUniform) {
+  EXPECT_EQ(Random(0).bits(), 0xE220A8397B1DCDAFULL);  // published first output of splitmix64
+  Random random(5);
+  double mean = 0.0;
+  double square = 0.0;
+  constexpr int kCount = 100'000;
+  for (int i = 0; i < kCount; ++i) {
+    const double x = random.normal();
+    mean += x / kCount;
+    square += x * x / kCount;
+  }
+  EXPECT_NEAR(mean, 0.0, 5.0 / std::sqrt(kCount));
+  EXPECT_NEAR(square, 1.0, 5.0 * std::sqrt(2.0 / kCount));
+}
+
+}  // namespace
+}  // namespace ricochet::base
