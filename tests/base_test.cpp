@@ -19,7 +19,8 @@ TEST(InputError, ShowsPlaceKeyCaretAndRemedy) {
 }
 
 TEST(InputError, WithoutAPlaceStillNamesKeyAndRemedy) {
-  EXPECT_STREQ(InputError("x", "is wrong", "mend it").what(), "error: x: is wrong\nremedy: mend it");
+  EXPECT_STREQ(InputError("x", "is wrong", "mend it").what(),
+               "error: x: is wrong\nremedy: mend it");
 }
 
 TEST(InputError, KeepsLongLinesWithin80Columns) {

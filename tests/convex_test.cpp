@@ -50,8 +50,8 @@ Case random_case(base::Random& random) {
   const bool diagonal = random.below(3) == 0;
   Eigen::MatrixXd M = random_metric(random, n);
   if (diagonal) M = Eigen::MatrixXd(M.diagonal().asDiagonal());
-  const Metric<kDynamic> metric = diagonal ? Metric<kDynamic>::diagonal(M.diagonal())
-                                           : Metric<kDynamic>::full(M);
+  const Metric<kDynamic> metric =
+      diagonal ? Metric<kDynamic>::diagonal(M.diagonal()) : Metric<kDynamic>::full(M);
   return {{random_normals(random, n)}, metric, M, random_vector(random, n)};
 }
 
@@ -74,13 +74,13 @@ TEST(PolyhedralCone, DecomposesIntoTwoOrthogonalPartsOfPolarCones) {
     const TwoCones two = decompose(c.cone, c.metric, c.z);
     ASSERT_EQ(two.status, ProjectionStatus::Exact);
     const double size = c.z.norm();
-    EXPECT_LE((two.x + two.y - c.z).norm(), 1e-12 * size);               // z = x + y
-    EXPECT_LE(violation(c.cone, two.x, size), 1e-9) << trial;            // x in V
-    EXPECT_GE(two.p.minCoeff(), 0.0);                                    // y in N
+    EXPECT_LE((two.x + two.y - c.z).norm(), 1e-12 * size);     // z = x + y
+    EXPECT_LE(violation(c.cone, two.x, size), 1e-9) << trial;  // x in V
+    EXPECT_GE(two.p.minCoeff(), 0.0);                          // y in N
     const Eigen::VectorXd Jp = c.cone.normals * two.p;
     EXPECT_LE((c.M * two.y + Jp).norm(), 1e-9 * (Jp.norm() + size)) << trial;
     EXPECT_LE(std::abs(two.x.dot(c.M * two.y)),
-              1e-9 * c.z.dot(c.M * c.z)) << trial;                       // x . M y = 0
+              1e-9 * c.z.dot(c.M * c.z)) << trial;  // x . M y = 0
   }
 }
 
@@ -103,11 +103,11 @@ TEST(PolyhedralCone, IsNearerThanAnyOtherPointOfTheCone) {
   for (int trial = 0; trial < 5000; ++trial) {
     const Case c = random_case(random);
     const Eigen::VectorXd x = decompose(c.cone, c.metric, c.z).x;
-    const Eigen::VectorXd other =
-        decompose(c.cone, c.metric, random_vector(random, c.z.size())).x;
+    const Eigen::VectorXd other = decompose(c.cone, c.metric, random_vector(random, c.z.size())).x;
     // <z - x, v - x> <= 0 for all v of a convex set characterises its nearest point
-    EXPECT_LE((c.z - x).dot(c.M * (other - x)), 1e-8 * (norm(c.M, c.z) + norm(c.M, other)) *
-                                                    norm(c.M, c.z)) << trial;
+    EXPECT_LE((c.z - x).dot(c.M * (other - x)),
+              1e-8 * (norm(c.M, c.z) + norm(c.M, other)) * norm(c.M, c.z))
+        << trial;
   }
 }
 

@@ -80,7 +80,8 @@ TEST_F(Formula, KnowsItsFunctions) {
   const double x = 0.7;
   const double y = -1.3;
   EXPECT_DOUBLE_EQ(value("sin(x) + cos(x) + tan(x)"), std::sin(x) + std::cos(x) + std::tan(x));
-  EXPECT_DOUBLE_EQ(value("asin(x) + acos(x) + atan(x)"), std::asin(x) + std::acos(x) + std::atan(x));
+  EXPECT_DOUBLE_EQ(value("asin(x) + acos(x) + atan(x)"),
+                   std::asin(x) + std::acos(x) + std::atan(x));
   EXPECT_DOUBLE_EQ(value("atan2(y, x)"), std::atan2(y, x));
   EXPECT_DOUBLE_EQ(value("sinh(x)*cosh(x)*tanh(x)"), std::sinh(x) * std::cosh(x) * std::tanh(x));
   EXPECT_DOUBLE_EQ(value("exp(x) + log(x) + sqrt(x)"), std::exp(x) + std::log(x) + std::sqrt(x));
@@ -119,14 +120,30 @@ TEST_F(Formula, PointsAtEachKindOfFault) {
     const char* word;
   };
   const std::vector<Fault> faults = {
-      {"2 x", 2, "operator"},       {"x +", 3, "too early"},      {"(x", 2, "')'"},
-      {"x)", 1, "not expected"},    {"", 0, "empty"},             {"x ? y", 2, "character"},
-      {"x = y", 2, "'='"},          {"x && y", 2, "sign"},        {"sin(x, y)", 0, "1 argument"},
-      {"min(x)", 0, "at least 2"},  {"atan2(x)", 0, "2 arguments"}, {"z", 0, "index"},
-      {"x[1]", 0, "no index"},      {"z[4]", 0, "outside"},       {"z[1.5]", 2, "whole"},
-      {"z[x]", 2, "number"},        {"x''", 0, "derivative"},     {"sum(i, 1, N)", 0, "sum(i"},
-      {"1/(R - 2)", 0, "inf"},      {"sqrt(-R)", 0, "nan"},       {"1e999", 0, "hold"},
-      {"frob(x)", 0, "function"},   {"sin + 1", 0, "brackets"},   {"R(x)", 0, "function"},
+      {"2 x", 2, "operator"},
+      {"x +", 3, "too early"},
+      {"(x", 2, "')'"},
+      {"x)", 1, "not expected"},
+      {"", 0, "empty"},
+      {"x ? y", 2, "character"},
+      {"x = y", 2, "'='"},
+      {"x && y", 2, "sign"},
+      {"sin(x, y)", 0, "1 argument"},
+      {"min(x)", 0, "at least 2"},
+      {"atan2(x)", 0, "2 arguments"},
+      {"z", 0, "index"},
+      {"x[1]", 0, "no index"},
+      {"z[4]", 0, "outside"},
+      {"z[1.5]", 2, "whole"},
+      {"z[x]", 2, "number"},
+      {"x''", 0, "derivative"},
+      {"sum(i, 1, N)", 0, "sum(i"},
+      {"1/(R - 2)", 0, "inf"},
+      {"sqrt(-R)", 0, "nan"},
+      {"1e999", 0, "hold"},
+      {"frob(x)", 0, "function"},
+      {"sin + 1", 0, "brackets"},
+      {"R(x)", 0, "function"},
   };
   for (const Fault& fault : faults) {
     const FormulaError found = error(fault.text);

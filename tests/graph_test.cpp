@@ -26,7 +26,9 @@ std::vector<NodeId> random_nodes(base::Random& random, Graph& graph, int operati
   std::vector<NodeId> pool;
   for (int i = 0; i < kInputs; ++i) pool.push_back(graph.input(i));
   for (int i = 0; i < 3; ++i) pool.push_back(graph.constant(random.uniform(-2.0, 2.0)));
-  const auto pick = [&] { return pool[static_cast<std::size_t>(random.below(static_cast<int>(pool.size())))]; };
+  const auto pick = [&] {
+    return pool[static_cast<std::size_t>(random.below(static_cast<int>(pool.size())))];
+  };
   for (int i = 0; i < operations; ++i) {
     const int first = static_cast<int>(Op::Negate);
     const int last = static_cast<int>(Op::Select);
@@ -75,8 +77,7 @@ TEST(Graph, FoldsConstantsAndIdentities) {
 TEST(Graph, StopsAtItsLimit) {
   Graph graph(100);
   NodeId node = graph.input(0);
-  EXPECT_THROW(
-      for (int i = 0; i < 200; ++i) node = graph.make(Op::Sin, node);, GraphTooLarge);
+  EXPECT_THROW(for (int i = 0; i < 200; ++i) node = graph.make(Op::Sin, node);, GraphTooLarge);
 }
 
 TEST(Graph, SimplifyingNeverChangesAValue) {
@@ -190,7 +191,8 @@ TEST(Tape, GivesTheValuesOfTheGraphBitForBit) {
     std::vector<std::vector<NodeId>> groups(3);
     for (std::vector<NodeId>& roots : groups) {
       for (int k = 0; k < 4; ++k) {
-        roots.push_back(nodes[static_cast<std::size_t>(random.below(static_cast<int>(nodes.size())))]);
+        roots.push_back(
+            nodes[static_cast<std::size_t>(random.below(static_cast<int>(nodes.size())))]);
       }
     }
     const Tape tape(graph, kInputs, groups);

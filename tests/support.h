@@ -28,7 +28,8 @@ inline Eigen::MatrixXd random_matrix(base::Random& random, Eigen::Index rows,
 inline Eigen::MatrixXd random_metric(base::Random& random, Eigen::Index n, double decades = 1.0) {
   const Eigen::MatrixXd a = random_matrix(random, n, n);
   Eigen::MatrixXd scale = Eigen::MatrixXd::Zero(n, n);
-  for (Eigen::Index i = 0; i < n; ++i) scale(i, i) = std::pow(10.0, random.uniform(-decades, decades));
+  for (Eigen::Index i = 0; i < n; ++i)
+    scale(i, i) = std::pow(10.0, random.uniform(-decades, decades));
   return scale * (a * a.transpose() + 0.1 * Eigen::MatrixXd::Identity(n, n)) * scale;
 }
 

@@ -37,29 +37,34 @@ void print_start(const scene::Scene& scene) {
 int command_check(const SceneArguments& arguments) {
   const scene::Scene scene = read_scene_file(arguments);
   const model::FormulaModel& model = *scene.model;
-  fmt::print("{}{}\n", scene.title,
+  const int n = model.dofs();
+  const int m = model.contacts();
+  fmt::print("{}{}\n\n", scene.title,
              scene.source.empty() ? "" : fmt::format("  [{}]", scene.source));
-  fmt::print("{} coordinates, {} contacts, mass {}; forces {}\n\n", model.dofs(), model.contacts(),
-             model.mass().is_full() ? "full" : "diagonal",
-             model.force_uses_velocity() ? "depend on velocity (free motion of order 1)"
-                                         : "do not depend on velocity (free motion of order 2)");
-  if (!model.derived().empty()) {
-    fmt::print("derived\n");
-    for (const std::string& line : model.derived()) fmt::print("  {}\n", line);
-    fmt::print("\n");
+  fmt::print("{}", entry("system", fmt::format("{} coordinate{}, {} contact{}, {} mass", n,
+                                               n == 1 ? "" : "s", m, m == 1 ? "" : "s",
+                                               model.mass().is_full() ? "full" : "diagonal")));
+  fmt::print("{}", entry("forces", model.force_uses_velocity()
+                                       ? "use velocities: free motion is of order 1"
+                                       : "use no velocities: free motion is of order 2"));
+  std::string last;
+  for (const auto& [of, formula] : model.derived()) {
+    fmt::print("{}", entry(of == last ? "" : of, formula));
+    last = of;
   }
   print_start(scene);
-  for (const std::string& warning : scene.warnings) fmt::print("warning     {}\n", warning);
+  for (const std::string& warning : scene.warnings) fmt::print("{}", entry("warning", warning));
   const double every = static_cast<double>(scene.run.record_every);
   const double steps = static_cast<double>(scene.run.steps);
   const double rows = every > 0.0 ? std::floor(steps / every) + 1.0 : 2.0;
   const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
-  fmt::print("run         {}, step {:g}, {} steps from t = {:g} to {:g}\n",
-             step::name_of(scene.scheme), scene.run.step, scene.run.steps, scene.run.start_time,
-             scene.run.start_time + steps * scene.run.step);
-  fmt::print("output      about {} rows, {:.3g} MB\n", readable_count(rows),
-             record::estimate_bytes(columns, rows) / 1e6);
-  fmt::print("status      ok: the scene can be run\n");
+  fmt::print("{}", entry("run", fmt::format("{}, step {:g}, {} steps, t = {:g} to {:g}",
+                                            step::name_of(scene.scheme), scene.run.step,
+                                            scene.run.steps, scene.run.start_time,
+                                            scene.run.start_time + steps * scene.run.step)));
+  fmt::print("{}", entry("output", fmt::format("about {} rows, {:.3g} MB", readable_count(rows),
+                                               record::estimate_bytes(columns, rows) / 1e6)));
+  fmt::print("{}", entry("status", "ok: the scene can be run"));
   return kFine;
 }
 

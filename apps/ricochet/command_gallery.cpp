@@ -10,9 +10,9 @@ namespace ricochet::app {
 namespace {
 
 int list_entries() {
-  fmt::print("Experiments of the literature. Run one:  ricochet gallery NAME   or all:  --all\n\n");
+  fmt::print("Published experiments. Run one with:  ricochet gallery NAME  (or --all)\n\n");
   for (const study::GalleryEntry& entry : study::gallery()) {
-    fmt::print("  {:<12}{:<46}{}\n", entry.name, entry.title, entry.source);
+    fmt::print("  {:<10}{:<44}{}\n", entry.name, entry.title, entry.source);
   }
   return kFine;
 }

@@ -16,20 +16,21 @@ void add_scene_options(CLI::App& command, SceneArguments& scene) {
   command.add_option("--scheme", scene.scheme, "billiard, elast or inel");
   command.add_option("--step", scene.step, "length of a step");
   command.add_option("--until", scene.until, "end of the run");
-  command.add_option("--set", scene.set, "name=value: a parameter, or a dotted key as run.step")
+  command.add_option("--set", scene.set, "name=value; a parameter, or a key as run.step")
       ->allow_extra_args(false);
 }
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
-      "Ricochet: nonsmooth mechanics. Write the energies and the inequalities; get the "
-      "motion, with the proof."};
+      "Ricochet: nonsmooth mechanics.\n"
+      "Write the energies and the inequalities; get the motion, with the proof."};
   app.set_version_flag("--version", fmt::format("ricochet {}", base::kVersion));
   app.require_subcommand(1);
+  app.get_formatter()->column_width(22);
   app.footer(
       "Start with:  ricochet new my.toml && ricochet run my.toml\n"
-      "Exit codes: 0 fine, 1 a certificate or a stated fact failed, 2 bad input, 3 internal, "
-      "130 stopped");
+      "Exit codes:  0 fine, 1 a certificate or a stated fact failed, 2 bad input,\n"
+      "             3 internal, 130 stopped");
 
   std::string new_file;
   CLI::App* make = app.add_subcommand("new", "write a commented scene to start from");
@@ -43,12 +44,12 @@ int parse_and_run(int argc, char** argv) {
 
   SceneArguments check;
   CLI::App* check_command =
-      app.add_subcommand("check", "read a scene, derive its formulas, report; run nothing");
+      app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
   add_scene_options(*check_command, check);
 
   GalleryArguments gallery;
-  CLI::App* gallery_command = app.add_subcommand(
-      "gallery", "recompute the experiments of the literature and compare; no name: list them");
+  CLI::App* gallery_command =
+      app.add_subcommand("gallery", "recompute published experiments; no name: list");
   gallery_command->add_option("name", gallery.name, "one experiment");
   gallery_command->add_flag("--all", gallery.all, "all of them");
   gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)");

@@ -10,32 +10,6 @@
 namespace ricochet::app {
 namespace {
 
-/// Words broken into lines of at most 80 columns behind a label of 12.
-std::string entry(const std::string& label, const std::string& words) {
-  constexpr int kColumns = 80;
-  constexpr int kIndent = 12;
-  std::string text = fmt::format("{:<{}}", label, kIndent);
-  int at = kIndent;
-  std::size_t begin = 0;
-  while (begin < words.size()) {
-    std::size_t end = words.find(' ', begin);
-    if (end == std::string::npos) end = words.size();
-    const std::string word = words.substr(begin, end - begin);
-    const int width = base::display_width(word);
-    if (at > kIndent && at + 1 + width > kColumns) {
-      text += fmt::format("\n{:{}}", "", kIndent);
-      at = kIndent;
-    } else if (at > kIndent) {
-      text += ' ';
-      ++at;
-    }
-    text += word;
-    at += width;
-    begin = end + 1;
-  }
-  return text + "\n";
-}
-
 std::string describe_head(const study::Motion& motion) {
   const scene::Scene& scene = motion.scene;
   const int n = scene.model->dofs();
@@ -138,6 +112,31 @@ std::string describe_final(const study::Motion& motion) {
 }
 
 }  // namespace
+
+std::string entry(const std::string& label, const std::string& words) {
+  constexpr int kColumns = 80;
+  constexpr int kIndent = 12;
+  std::string text = fmt::format("{:<{}}", label, kIndent);
+  int at = kIndent;
+  std::size_t begin = 0;
+  while (begin < words.size()) {
+    std::size_t end = words.find(' ', begin);
+    if (end == std::string::npos) end = words.size();
+    const std::string word = words.substr(begin, end - begin);
+    const int width = base::display_width(word);
+    if (at > kIndent && at + 1 + width > kColumns) {
+      text += fmt::format("\n{:{}}", "", kIndent);
+      at = kIndent;
+    } else if (at > kIndent) {
+      text += ' ';
+      ++at;
+    }
+    text += word;
+    at += width;
+    begin = end + 1;
+  }
+  return text + "\n";
+}
 
 std::string readable_count(double count) {
   if (count >= 1e9) return fmt::format("{:.3g} billion", count / 1e9);

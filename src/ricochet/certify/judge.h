@@ -117,6 +117,8 @@ class Judge {
     Local work;                  // scratch
     double largest_speeds{0.0};  // of u and of u+, added
     double contact_work{0.0};
+    int gaining{-1};  // a contact that creates energy
+    double gain{0.0};
 
     Step(const State& from, const State& to, double length, const Claim<N, K>& said, Scratch& s)
         : before(from),
@@ -180,6 +182,7 @@ class Judge {
       c.residual_time = claim.t_mid;
     }
     if (!(value <= limits_.residual)) fail(Failure::Residual, claim.t_mid, -1, value);
+    if (s.gaining >= 0) fail(Failure::EnergyGain, claim.t_mid, s.gaining, s.gain);
   }
 
   [[gnu::always_inline]] inline void check_contact(Step& s, int k, problem::Residual& residual) {
@@ -214,7 +217,8 @@ class Judge {
     const double gain = 0.5 * p * (start + end);
     const double allowed = 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
     if (gain > allowed + std::abs(p) * lost && gain > allowed + std::abs(p) * lost_exactly()) {
-      fail(Failure::EnergyGain, claim.t_mid, a, gain);
+      s.gaining = a;
+      s.gain = gain;
     }
     if (p != 0.0) enter_push(claim.t_mid, a, p, -start, W, work);
   }

@@ -77,18 +77,18 @@ void FormulaModel::describe(const FormulaSystem& system, const std::vector<NodeI
   names.insert(names.end(), coordinates_.begin(), coordinates_.end());
   for (const std::string& coordinate : coordinates_) names.push_back(coordinate + "'");
   const auto text = [&](NodeId node) { return system.graph.to_text(node, names, kLongest); };
-  for (int i = 0; i < n; ++i) {
-    derived_.push_back(fmt::format("force on {} = {}", coordinates_[static_cast<std::size_t>(i)],
-                                   text(forces[static_cast<std::size_t>(i)])));
+  for (std::size_t i = 0; i < coordinates_.size(); ++i) {
+    derived_.push_back({"force", fmt::format("on {} = {}", coordinates_[i], text(forces[i]))});
   }
-  const std::size_t stride = static_cast<std::size_t>(n) + 1;
+  const std::size_t stride = coordinates_.size() + 1;
   for (std::size_t a = 0; a < system.gaps.size(); ++a) {
-    derived_.push_back(fmt::format("{}.gap = {}", contact_names_[a], text(system.gaps[a])));
+    const std::string& contact = contact_names_[a];
+    derived_.push_back({contact, fmt::format("gap = {}", text(system.gaps[a]))});
     for (std::size_t i = 0; i < stride; ++i) {
       const NodeId slope = slopes[a * stride + i];
       const std::string by = i + 1 == stride ? "t" : coordinates_[i];
       if (by == "t" && system.graph.is_constant(slope, 0.0)) continue;
-      derived_.push_back(fmt::format("  d/d{} = {}", by, text(slope)));
+      derived_.push_back({contact, fmt::format("d/d{} = {}", by, text(slope))});
     }
   }
 }

@@ -57,8 +57,12 @@ class FormulaModel {
   void gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,
                 std::vector<double>& gaps) const;
 
-  /// What was derived, as text, for the curious: forces, gaps and gradients.
-  const std::vector<std::string>& derived() const { return derived_; }
+  /// What was derived, as text, for the curious: of "force" and of each contact by name.
+  struct Derived {
+    std::string of;
+    std::string formula;
+  };
+  const std::vector<Derived>& derived() const { return derived_; }
 
  private:
   void describe(const FormulaSystem& system, const std::vector<formula::NodeId>& slopes,
@@ -74,7 +78,7 @@ class FormulaModel {
   bool has_potential_{false};
   bool is_autonomous_{false};
   bool force_uses_velocity_{false};
-  std::vector<std::string> derived_;
+  std::vector<Derived> derived_;
 };
 
 }  // namespace ricochet::model

@@ -56,7 +56,10 @@ class DependencyOrder {
 
 void FormulaReader::rethrow(const formula::FormulaError& error, const Value& value,
                             const std::string& key) const {
-  throw base::InputError(key, error.what(), error.remedy(),
+  const std::string remedy = error.remedy().empty()
+                                 ? "mend the formula there; docs/guide/scenes.md has the language"
+                                 : error.remedy();
+  throw base::InputError(key, error.what(), remedy,
                          document_.spot_inside(value, error.extent().begin, error.extent().length));
 }
 

@@ -245,7 +245,7 @@ Exhibit show_wedge(const Runner& runner) {
 
 const std::vector<GalleryEntry>& gallery() {
   static const std::vector<GalleryEntry> entries = {
-      {"essai-01", "Particle over a sinusoidal wall", "Moreau 1986, plates 1 and 2", show_essai1},
+      {"essai-01", "Particle over a sinusoidal wall", "Moreau 1986, plates 1-2", show_essai1},
       {"essai-02", "Unilateral pendulum, oscillating", "Moreau 1986, plate 3", show_essai2},
       {"essai-03", "Unilateral pendulum, the wrong anticipation", "Moreau 1986, plate 4",
        show_essai3},

@@ -110,7 +110,7 @@ Exhibit show_plate5(const Runner& runner) {
     exhibit.table.push_back("");
     exhibit.table.push_back(line.violations.empty()
                                 ? fmt::format("{:<17} angle: 1986     now", line.label)
-                                : fmt::format("{:<17} angle: 1986     now        violation, "
+                                : fmt::format("{:<17} angle: 1986     now       violation, "
                                               "millionths: 1986     now",
                                               line.label));
     for (std::size_t j = 0; j < line.angles.size(); ++j) {
@@ -121,7 +121,7 @@ Exhibit show_plate5(const Runner& runner) {
       if (!line.violations.empty()) {
         const Digit& violation = line.violations[j];
         text +=
-            fmt::format("{:>31.0f}{:>8.0f} {}", violation.printed, violation.ours, mark(violation));
+            fmt::format("{:>30.0f}{:>8.0f} {}", violation.printed, violation.ours, mark(violation));
       }
       exhibit.table.push_back(text);
     }

@@ -1,0 +1,181 @@
+// The judge: honest steps pass, and every kind of lie is caught.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "ricochet/step/simulate.h"
+
+namespace ricochet::certify {
+namespace {
+
+/// A particle over a floor y >= 0 and beside a wall x >= 0, under gravity.
+struct Corner {
+  static constexpr int kDofs = 2;
+  static constexpr int kContacts = 2;
+  double gap(int contact, double, const Eigen::Vector2d& q) const { return q[1 - contact]; }
+  Eigen::Vector2d gap_gradient(int contact, double, const Eigen::Vector2d&) const {
+    return contact == 0 ? Eigen::Vector2d(0.0, 1.0) : Eigen::Vector2d(1.0, 0.0);
+  }
+  Eigen::Vector2d force(double, const Eigen::Vector2d&, const Eigen::Vector2d&) const {
+    return {0.0, -10.0};
+  }
+  double potential(double, const Eigen::Vector2d& q) const { return 10.0 * q[1]; }
+};
+
+using Model = model::InlineModel<Corner>;
+using State = model::State<2>;
+using TheClaim = Claim<2, 2>;
+
+/// One inelastic step from just above the floor, which ends in a shock.
+struct Shocked {
+  Model model{Corner{}};
+  State before{0.0, {1.0, 0.001}, {2.0, -1.0}};
+  State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
+  step::Workspace<Model> workspace{model, before.q};
+
+  explicit Shocked() { (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace); }
+
+  Certificate judge(const std::function<void(State&, TheClaim&)>& tamper = {}) {
+    State told = after;
+    TheClaim claim = workspace.claim;
+    if (tamper) tamper(told, claim);
+    Judge<Model> judge(model, Limits{}, before);
+    (void)judge.check(before, told, 0.01, claim);
+    return judge.finish();
+  }
+};
+
+TEST(Judge, PassesAnHonestShock) {
+  Shocked shocked;
+  const Certificate c = shocked.judge();
+  EXPECT_EQ(c.failure, Failure::None);
+  EXPECT_EQ(c.residual_max, 0.0);
+  EXPECT_EQ(c.shock_counts[0], 1);
+  EXPECT_EQ(c.shock_counts[1], 0);
+  // p = -(u_y + h g) = 1.1, work = p (U + U+)/2 = -1.1/2
+  EXPECT_NEAR(c.ledger.contacts.value(), -0.55, 1e-15);
+  EXPECT_NEAR(c.ledger.forces.value(), 0.5 * 0.01 * 10.0, 1e-15);
+  EXPECT_NEAR(c.ledger.defect.value(), 0.0, 1e-15);
+}
+
+TEST(Judge, CatchesEveryLie) {
+  struct Lie {
+    const char* what;
+    std::function<void(State&, TheClaim&)> tell;
+    Failure found;
+  };
+  const std::vector<Lie> lies = {
+      {"an impulse a little too large", [](State&, TheClaim& c) { c.impulses[0] *= 1.0 + 1e-8; },
+       Failure::Balance},
+      {"a velocity that leaves although the contact pushes",
+       [](State& s, TheClaim&) { s.u[1] += 1e-6; }, Failure::Residual},
+      {"a velocity that enters the floor", [](State& s, TheClaim&) { s.u[1] -= 1e-6; },
+       Failure::Residual},
+      {"a sideways velocity out of nothing", [](State& s, TheClaim&) { s.u[0] += 1e-6; },
+       Failure::Balance},
+      {"a contact left out", [](State&, TheClaim& c) { c.active.clear(); }, Failure::ActiveSet},
+      {"a contact that does not touch", [](State&, TheClaim& c) { c.active.push(1); },
+       Failure::ActiveSet},
+      {"a position that jumps", [](State& s, TheClaim&) { s.q[0] += 1e-6; }, Failure::Kinematics},
+      {"a negative impulse", [](State&, TheClaim& c) { c.impulses[0] = -c.impulses[0]; },
+       Failure::Residual},
+      {"not a number", [](State& s, TheClaim&) { s.u[0] = std::nan(""); }, Failure::NotFinite},
+      {"an infinite position", [](State& s, TheClaim&) { s.q[0] = INFINITY; }, Failure::NotFinite},
+      {"a reflection passed off as inelastic",
+       [](State& s, TheClaim& c) {
+         c.impulses[0] *= 2.0;
+         s.u[1] = 1.1;
+         s.q[1] += 0.005 * 1.1;
+       },
+       Failure::Residual},
+  };
+  for (const Lie& lie : lies) {
+    Shocked shocked;
+    EXPECT_EQ(shocked.judge(lie.tell).failure, lie.found) << lie.what;
+  }
+}
+
+TEST(Judge, CatchesContactsThatCreateEnergy) {
+  // A consistent step in which the floor throws the particle up faster than it came: v = U+ + e U-
+  // with e = 2 would make the complementarity hold.
+  Shocked shocked;
+  const Certificate c = shocked.judge([](State& s, TheClaim& claim) {
+    claim.restitution = 2.0;
+    claim.impulses[0] = 1.1 + 2.0;
+    s.u[1] = 2.0;
+    s.q[1] += 0.005 * 2.0;
+  });
+  EXPECT_EQ(c.failure, Failure::EnergyGain);
+  EXPECT_EQ(c.failure_contact, 0);
+}
+
+struct Circle {
+  static constexpr int kDofs = 2;
+  static constexpr int kContacts = 1;
+  double gap(int, double, const Eigen::Vector2d& q) const { return 1.0 - q.squaredNorm(); }
+  Eigen::Vector2d gap_gradient(int, double, const Eigen::Vector2d& q) const { return -2.0 * q; }
+  Eigen::Vector2d force(double, const Eigen::Vector2d&, const Eigen::Vector2d&) const {
+    return {0.0, -1.0};
+  }
+};
+
+TEST(Judge, CatchesTheWrongPointOfEvaluation) {
+  // The cone of a curved wall taken elsewhere than claimed.
+  const model::InlineModel<Circle> model{Circle{}};
+  const State before{0.0, {0.0, -1.0}, {1.0, 0.0}};
+  State after = before;
+  after.t = 0.1;
+  step::Workspace<model::InlineModel<Circle>> workspace(model, before.q);
+  (void)step::advance(step::Elast{.anticipation = 0.1}, model, before, 0.1, after, workspace);
+  Judge<model::InlineModel<Circle>> honest(model, Limits{}, before);
+  EXPECT_TRUE(honest.check(before, after, 0.1, workspace.claim));
+  workspace.claim.cone_point = workspace.claim.test_point;
+  Judge<model::InlineModel<Circle>> judge(model, Limits{}, before);
+  EXPECT_FALSE(judge.check(before, after, 0.1, workspace.claim));
+}
+
+TEST(Judge, KeepsTheFirstFailureOnly) {
+  Shocked shocked;
+  const Certificate c = shocked.judge([](State& s, TheClaim& claim) {
+    claim.active.clear();
+    s.q[0] += 1.0;
+  });
+  EXPECT_EQ(c.failure, Failure::ActiveSet);
+  EXPECT_EQ(c.failure_time, 0.005);
+}
+
+TEST(Judge, NamesEveryFailure) {
+  for (int k = 0; k <= static_cast<int>(Failure::NoSolution); ++k) {
+    const FailureText text = describe(static_cast<Failure>(k));
+    EXPECT_STRNE(text.name, "unknown");
+    EXPECT_STRNE(text.meaning, "");
+    EXPECT_EQ(std::string(text.remedy).empty(), k == 0);
+  }
+}
+
+/// A spring of frequency 1 with a step beyond the limit h < 2 of the staggered scheme.
+struct Spring {
+  static constexpr int kDofs = 1;
+  static constexpr int kContacts = 1;
+  using Vec = model::Vector<1>;
+  double gap(int, double, const Vec&) const { return 1.0; }
+  Vec gap_gradient(int, double, const Vec&) const { return Vec(1.0); }
+  Vec force(double, const Vec& q, const Vec&) const { return -q; }
+  double potential(double, const Vec& q) const { return 0.5 * q[0] * q[0]; }
+};
+
+TEST(Judge, StopsWhenPositionsOverflow) {
+  const model::InlineModel<Spring> model{Spring{}};
+  model::State<1> state{0.0, model::Vector<1>(1.0), model::Vector<1>(0.0)};
+  const step::RunSettings run{.step = 3.0, .steps = 100'000};
+  const step::Outcome outcome =
+      step::simulate(model, step::Inel{}, run, state, [](const step::Sample&) {});
+  EXPECT_EQ(outcome.certificate.failure, Failure::NotFinite);
+  EXPECT_TRUE(std::isfinite(state.q[0]));  // the last good state is kept
+  EXPECT_EQ(state.t, 3.0 * static_cast<double>(outcome.steps));
+}
+
+}  // namespace
+}  // namespace ricochet::certify

@@ -1,0 +1,85 @@
+#include "program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace ricochet::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void redirect(const std::filesystem::path& file, int to) {
+  const int opened = ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  ::dup2(opened, to);
+}
+
+}  // namespace
+
+Finished run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                     double interrupt_after, int signal) {
+  const Folder streams;
+  const Clock::time_point start = Clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    redirect(streams / "out", 1);
+    redirect(streams / "err", 2);
+    std::filesystem::current_path(folder);
+    std::vector<char*> argv = {const_cast<char*>(RICOCHET_PROGRAM)};
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  bool interrupted = false;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (interrupt_after > 0.0 && !interrupted && since(start) > interrupt_after) {
+      ::kill(child, signal);
+      interrupted = true;
+    }
+    if (since(start) > 60.0) ::kill(child, SIGKILL);
+  }
+  Finished finished;
+  finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  finished.seconds = since(start);
+  finished.out = read_file(streams / "out");
+  finished.err = read_file(streams / "err");
+  return finished;
+}
+
+Folder::Folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "ricochet-test-XXXXXX").string();
+  path_ = ::mkdtemp(name.data());
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+}  // namespace ricochet::testing

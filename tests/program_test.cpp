@@ -1,0 +1,322 @@
+// The program as its user meets it: files, exit codes, messages, interruptions.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "program.h"
+
+namespace ricochet::testing {
+namespace {
+
+const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+
+std::string scene(const std::string& name) {
+  return (kSource / "scenes" / (name + ".toml")).string();
+}
+
+/// Rows of a CSV file by column name.
+struct Table {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> rows;
+
+  explicit Table(const std::filesystem::path& file) {
+    std::istringstream stream(read_file(file));
+    std::string line;
+    std::getline(stream, line);
+    for (std::istringstream header(line); std::getline(header, line, ',');) names.push_back(line);
+    while (std::getline(stream, line)) {
+      std::vector<double>& row = rows.emplace_back();
+      std::string cell;
+      for (std::istringstream cells(line); std::getline(cells, cell, ',');) {
+        row.push_back(std::stod(cell));
+      }
+    }
+  }
+  double at(std::size_t row, const std::string& name) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return rows.at(row).at(static_cast<std::size_t>(found - names.begin()));
+  }
+};
+
+std::set<std::string> files_below(const std::filesystem::path& folder) {
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.insert(entry.path().filename().string());
+  }
+  return files;
+}
+
+TEST(Program, WritesTheFilesOfTheContract) {
+  const Folder folder;
+  const Finished run = run_program({"run", scene("essai-04")}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const std::filesystem::path out = folder / "out/essai-04";
+  EXPECT_EQ(files_below(folder.path()),
+            (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv"}));
+
+  const Table table(out / "trajectory.csv");
+  EXPECT_EQ(table.names,
+            (std::vector<std::string>{"t", "x", "y", "d_x", "d_y", "wall.gap", "wall.impulse_n",
+                                      "energy.kinetic", "energy.potential"}));
+  ASSERT_EQ(table.rows.size(), 201U);
+  EXPECT_EQ(table.at(0, "t"), 0.0);
+  EXPECT_EQ(table.at(0, "y"), -40.0);
+  EXPECT_EQ(table.at(0, "d_x"), std::sqrt(200.0) * 40.0);
+  EXPECT_EQ(table.at(0, "wall.impulse_n"), 0.0);
+  EXPECT_EQ(table.at(200, "t"), 1.0);
+  for (std::size_t i = 0; i < 201; ++i) {  // every row is what its numbers say
+    const double x = table.at(i, "x");
+    const double y = table.at(i, "y");
+    EXPECT_DOUBLE_EQ(table.at(i, "wall.gap"), 1600.0 - (x * x + y * y));
+    EXPECT_DOUBLE_EQ(table.at(i, "energy.potential"), 1000.0 * y);
+  }
+
+  const auto json = nlohmann::json::parse(read_file(out / "summary.json"));
+  EXPECT_EQ(json["status"], "ok");
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["scheme"], "elast");
+  EXPECT_EQ(json["step"], 0.005);
+  EXPECT_EQ(json["steps"], 200);
+  EXPECT_EQ(json["final"]["t"], 1.0);
+  EXPECT_EQ(json["final"]["x"], table.at(200, "x"));
+  EXPECT_EQ(json["final"]["d_y"], table.at(200, "d_y"));
+  for (const char* key : {"max", "mean", "rms"}) EXPECT_TRUE(json["violation"].contains(key));
+  for (const char* key : {"max", "mean"}) EXPECT_TRUE(json["residual"].contains(key));
+  EXPECT_EQ(json["shocks"]["count"]["wall"], 1);
+  EXPECT_TRUE(json["energy"].contains("work_forces"));
+  EXPECT_GT(json["steps_per_second"], 0.0);
+  EXPECT_TRUE(json.contains("wall_seconds"));
+  EXPECT_EQ(json["version"], RICOCHET_VERSION);
+}
+
+TEST(Program, NumbersSurviveTheFile) {
+  const Folder folder;
+  run_program({"run", scene("essai-04"), "--out", "a"}, folder.path());
+  const Table table(folder / "a/trajectory.csv");
+  // The last row, read back, continues the motion bit for bit.
+  std::ostringstream text;
+  text.precision(17);
+  text << "run.start_time=" << table.at(100, "t");
+  std::vector<std::string> arguments = {"run", scene("essai-04"), "--out",
+                                        "b",   "--set",           text.str()};
+  for (const char* name : {"x", "y"}) {
+    text.str("");
+    text << "start.position." << name << "=" << table.at(100, name);
+    arguments.insert(arguments.end(), {"--set", text.str()});
+    text.str("");
+    text << "start.velocity." << name << "=" << table.at(100, std::string("d_") + name);
+    arguments.insert(arguments.end(), {"--set", text.str()});
+  }
+  arguments.insert(arguments.end(), {"--set", "start.tolerance=10"});
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
+  const Table rest(folder / "b/trajectory.csv");
+  EXPECT_EQ(rest.at(100, "x"), table.at(200, "x"));
+  EXPECT_EQ(rest.at(100, "d_y"), table.at(200, "d_y"));
+}
+
+TEST(Program, RefusesEveryBadSceneWithLineAndRemedyAndWritesNothing) {
+  int scenes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "tests/bad_scenes")) {
+    ++scenes;
+    const std::string file = entry.path().string();
+    std::istringstream head(read_file(entry.path()));
+    std::string says;
+    std::string line;
+    std::getline(head, says);
+    std::getline(head, line);
+    says.erase(0, std::string("# says: ").size());
+    line.erase(0, std::string("# line: ").size());
+    const Folder folder;
+    const Finished run = run_program({"run", file}, folder.path());
+    EXPECT_EQ(run.code, 2) << file << "\n" << run.err;
+    EXPECT_NE(run.err.find(says), std::string::npos) << file << "\n" << run.err;
+    EXPECT_NE(run.err.find("remedy: "), std::string::npos) << file << "\n" << run.err;
+    if (line != "any") {
+      EXPECT_EQ(run.err.rfind(file + ":" + line + ":", 0), 0U) << file << "\n" << run.err;
+    }
+    EXPECT_EQ(run.out, "");
+    EXPECT_TRUE(files_below(folder.path()).empty()) << file;
+    EXPECT_LT(run.seconds, 20.0) << file;
+  }
+  EXPECT_GE(scenes, 30);
+}
+
+TEST(Program, RefusesBadArguments) {
+  const Folder folder;
+  const std::vector<std::vector<std::string>> calls = {
+      {},
+      {"frobnicate"},
+      {"run"},
+      {"run", "nosuch.toml"},
+      {"run", "."},
+      {"run", scene("essai-04"), "--frob"},
+      {"run", scene("essai-04"), "--set", "R"},
+      {"run", scene("essai-04"), "--set", "nosuch=3"},
+      {"run", scene("essai-04"), "--set", "run.nosuch=3"},
+      {"run", scene("essai-04"), "--step", "fast"},
+      {"run", scene("essai-04"), "--scheme", "euler"},
+      {"gallery", "essai-99"},
+  };
+  for (const std::vector<std::string>& call : calls) {
+    const Finished run = run_program(call, folder.path());
+    EXPECT_EQ(run.code, 2) << (call.empty() ? "" : call.back());
+    EXPECT_NE(run.err, "");
+  }
+  EXPECT_TRUE(files_below(folder.path()).empty());
+}
+
+TEST(Program, OverridesParametersAndKeys) {
+  const Folder folder;
+  const Finished run = run_program({"run", scene("essai-04"), "--out", "o", "--set", "R=20",
+                                    "--set", "run.record=50", "--step", "0.01", "--until", "0.5"},
+                                   folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const Table table(folder / "o/trajectory.csv");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.at(0, "y"), -20.0);
+  EXPECT_EQ(table.at(1, "t"), 0.5);
+}
+
+TEST(Program, ExpectationsThatAreNotMetFail) {
+  const Folder folder;
+  std::string text = read_file(scene("essai-04"));
+  text.replace(text.find("11.88134"), 8, "11.88200");
+  write_file(folder / "wrong.toml", text);
+  const Finished run = run_program({"run", "wrong.toml"}, folder.path());
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("NOT MET"), std::string::npos) << run.err;
+  // with changes on the command line they are not about this run
+  EXPECT_EQ(run_program({"run", "wrong.toml", "--until", "0.5"}, folder.path()).code, 0);
+}
+
+TEST(Program, ACertificateThatFailsSaysWhenAndWhatToTryAndKeepsTheRest) {
+  const Folder folder;
+  write_file(folder / "stiff.toml", R"toml(
+[system]
+coordinates = ["x"]
+mass = [1]
+potential = "5e5*x^2"
+[start]
+position = { x = 1 }
+[run]
+scheme = "elast"
+step = 0.00201
+until = 10
+)toml");
+  const Finished run = run_program({"run", "stiff.toml"}, folder.path());
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("diverged at t = "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("try "), std::string::npos) << run.err;
+  const auto json = nlohmann::json::parse(read_file(folder / "out/stiff/summary.json"));
+  EXPECT_EQ(json["status"], "diverged");
+  EXPECT_GT(json["failure"]["time"], 0.0);
+  const Table table(folder / "out/stiff/trajectory.csv");
+  EXPECT_EQ(table.rows.size(), json["steps"].get<std::size_t>() + 1);
+  EXPECT_EQ(table.rows.back()[0], json["final"]["t"].get<double>());
+}
+
+TEST(Program, InterruptedRunsLeaveWholeFilesAndExit130) {
+  for (const int signal : {2, 15}) {
+    const Folder folder;
+    const Finished run = run_program({"run", scene("essai-04"), "--set", "run.steps=1000000000"},
+                                     folder.path(), 0.3, signal);
+    EXPECT_EQ(run.code, 130) << run.err;
+    const auto json = nlohmann::json::parse(read_file(folder / "out/essai-04/summary.json"));
+    EXPECT_EQ(json["status"], "interrupted");
+    const Table table(folder / "out/essai-04/trajectory.csv");
+    EXPECT_EQ(table.rows.size(), json["steps"].get<std::size_t>() + 1);
+    EXPECT_EQ(table.rows.back().size(), table.names.size());
+    EXPECT_EQ(files_below(folder.path()),
+              (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv"}));
+    EXPECT_NE(run.err.find("GB"), std::string::npos) << "a run this long announces its size";
+  }
+}
+
+TEST(Program, SaysWhereItCannotWrite) {
+  const Folder folder;
+  write_file(folder / "taken", "a file where a folder should be");
+  const Finished run = run_program({"run", scene("essai-04"), "--out", "taken"}, folder.path());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("cannot write"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("remedy"), std::string::npos);
+  // a full disk: /dev/full refuses every byte
+  if (std::filesystem::exists("/dev/full")) {
+    std::filesystem::create_directories(folder / "full");
+    std::filesystem::create_symlink("/dev/full", folder / "full/trajectory.csv");
+    // the temporary file is written beside, so only the rename replaces the link
+    EXPECT_EQ(run_program({"run", scene("essai-04"), "--out", "full"}, folder.path()).code, 0);
+    EXPECT_TRUE(std::filesystem::is_regular_file(
+        std::filesystem::symlink_status(folder / "full/trajectory.csv")));
+  }
+}
+
+TEST(Program, NewWritesASceneThatRunsAndNeverOverwrites) {
+  const Folder folder;
+  EXPECT_EQ(run_program({"new", "mine.toml"}, folder.path()).code, 0);
+  const std::string text = read_file(folder / "mine.toml");
+  EXPECT_EQ(run_program({"new", "mine.toml"}, folder.path()).code, 2);
+  EXPECT_EQ(read_file(folder / "mine.toml"), text);
+  EXPECT_EQ(run_program({"check", "mine.toml"}, folder.path()).code, 0);
+  EXPECT_EQ(run_program({"run", "mine.toml"}, folder.path()).code, 0);
+}
+
+TEST(Program, CheckRunsNothing) {
+  const Folder folder;
+  const Finished run = run_program({"check", scene("essai-04")}, folder.path());
+  EXPECT_EQ(run.code, 0);
+  EXPECT_NE(run.out.find("2 coordinates, 1 contact"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("d/dx = x * (-2)"), std::string::npos) << run.out;
+  EXPECT_TRUE(files_below(folder.path()).empty());
+  EXPECT_EQ(run_program({"check", (kSource / "tests/bad_scenes/unknown_name.toml").string()},
+                        folder.path())
+                .code,
+            2);
+}
+
+TEST(Program, QuietPrintsNothingWhenAllIsWell) {
+  const Folder folder;
+  const Finished run = run_program({"run", scene("essai-04"), "--quiet"}, folder.path());
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out + run.err, "");
+}
+
+TEST(Program, OutputFitsATerminalOf80Columns) {
+  const Folder folder;
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"run", scene("essai-01")},
+                                             {"run", scene("wedge")},
+                                             {"gallery"},
+                                             {"gallery", "essai-04"},
+                                             {"gallery", "essai-05"},
+                                             {"--help"},
+                                             {"run", "--help"},
+                                             {"check", scene("wedge")}}) {
+    const Finished run = run_program(call, folder.path());
+    EXPECT_EQ(run.code, 0);
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    EXPECT_EQ(run.out.find('\r'), std::string::npos) << "a progress bar in a pipe";
+  }
+}
+
+TEST(Program, KnowsItsVersion) {
+  const Folder folder;
+  EXPECT_EQ(run_program({"--version"}, folder.path()).out,
+            std::string("ricochet ") + RICOCHET_VERSION + "\n");
+}
+
+TEST(Program, GalleryAgreesWithItsSources) {
+  const Folder folder;
+  const Finished run = run_program({"gallery", "--all", "--out", "g"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.out;
+  EXPECT_EQ(run.out.find("DIFFERS"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("110 within one unit"), std::string::npos) << run.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "g/essai-01/billiard/plot.svg"));
+}
+
+}  // namespace
+}  // namespace ricochet::testing
