@@ -18,6 +18,9 @@ namespace ricochet::problem {
 /// itself loses. 0/0 = 0. Scaling masses, lengths or times changes nothing.
 class Residual {
  public:
+  /// Below this, numbers are too near to the smallest there are to have digits.
+  static constexpr double kSmallest = 1e-290;
+
   /// `lost` is a lower bound of rounding_i / rho_i that is cheap to have, `lost_exactly()` the
   /// value: most steps are decided by the first.
   template <convex::LineCone K, class Lost>
@@ -32,7 +35,7 @@ class Residual {
 
   double value() const {
     if (!finite_) return std::numeric_limits<double>::infinity();
-    if (distance_ <= 0.0) return 0.0;
+    if (distance_ <= kSmallest) return 0.0;
     return distance_ / scale_;
   }
 

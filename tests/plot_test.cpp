@@ -1,0 +1,123 @@
+// Pictures: walls where the inequalities say, round ticks, structure of the file.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ricochet/plot/contour.h"
+#include "ricochet/plot/run_plot.h"
+#include "ricochet/plot/ticks.h"
+#include "ricochet/study/builtin_scenes.h"
+#include "support.h"
+
+namespace ricochet::plot {
+namespace {
+
+Grid sample(double (*f)(double, double)) {
+  Grid grid{241, 201, {-3.0, -2.5}, {3.0, 2.5}, {}};
+  for (int row = 0; row < grid.rows; ++row) {
+    for (int column = 0; column < grid.columns; ++column) {
+      const Point p = grid.point(column, row);
+      grid.values.push_back(f(p.x, p.y));
+    }
+  }
+  return grid;
+}
+
+double length_of(const std::vector<Point>& curve) {
+  double length = 0.0;
+  for (std::size_t k = 1; k < curve.size(); ++k) {
+    length += std::hypot(curve[k].x - curve[k - 1].x, curve[k].y - curve[k - 1].y);
+  }
+  return length;
+}
+
+TEST(Contour, ACircleIsOneClosedCurveOfItsLength) {
+  const auto curves = zero_curves(sample([](double x, double y) { return 4.0 - x * x - y * y; }));
+  ASSERT_EQ(curves.size(), 1U);
+  for (const Point& p : curves[0]) EXPECT_NEAR(std::hypot(p.x, p.y), 2.0, 1e-3);
+  EXPECT_NEAR(length_of(curves[0]), 4.0 * M_PI, 0.01);
+  EXPECT_NEAR(curves[0].front().x, curves[0].back().x, 1e-12);
+  EXPECT_NEAR(curves[0].front().y, curves[0].back().y, 1e-12);
+}
+
+TEST(Contour, TheForbiddenSideIsOnTheRight) {
+  for (const auto& curve : zero_curves(sample([](double, double y) { return y - 0.3; }))) {
+    for (std::size_t k = 1; k < curve.size(); ++k) EXPECT_GT(curve[k].x, curve[k - 1].x);
+  }
+  for (const auto& curve : zero_curves(sample([](double, double y) { return 0.3 - y; }))) {
+    for (std::size_t k = 1; k < curve.size(); ++k) EXPECT_LT(curve[k].x, curve[k - 1].x);
+  }
+}
+
+TEST(Contour, SeveralCurvesAndSaddles) {
+  EXPECT_EQ(zero_curves(sample([](double x, double) { return x * x - 1.0; })).size(), 2U);
+  EXPECT_EQ(zero_curves(sample([](double x, double y) { return x * y - 0.01; })).size(), 2U);
+  EXPECT_TRUE(zero_curves(sample([](double, double) { return 1.0; })).empty());
+  EXPECT_TRUE(zero_curves(sample([](double, double) { return std::nan(""); })).empty());
+}
+
+TEST(Ticks, AreRoundAndFew) {
+  EXPECT_EQ(ticks({0.0, 10.0}, 5), (std::vector<double>{0.0, 2.0, 4.0, 6.0, 8.0, 10.0}));
+  EXPECT_EQ(ticks({-0.13, 0.12}, 5).size(), 5U);
+  EXPECT_EQ(tick_text(0.30000000000000004, 0.1), "0.3");
+  EXPECT_EQ(tick_text(0.0, 20.0), "0");
+  EXPECT_EQ(tick_text(2e7, 1e7), "2e+07");
+}
+
+int count(const std::string& text, const std::string& word) {
+  int found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++found;
+  return found;
+}
+
+std::string picture_of(const std::string& scene_text,
+                       const std::vector<std::string>& settings = {}) {
+  std::vector<scene::Override> overrides;
+  for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
+  const scene::Scene scene = scene::read_scene("p.toml", scene_text, overrides);
+  Path path;
+  const study::Motion motion =
+      study::run_scene(scene, false, [&](const step::Sample& sample) { path.add(sample); });
+  return draw_run(path, *scene.model, motion.outcome.certificate, scene.title, "a < b & c");
+}
+
+TEST(RunPlot, DrawsThePathAndTheWall) {
+  const std::string svg = picture_of(study::builtin_scene("essai-04"));
+  EXPECT_EQ(svg.rfind("<svg", 0), 0U);
+  EXPECT_EQ(count(svg, "class=\"path\""), 1);
+  EXPECT_EQ(count(svg, "class=\"wall\""), 1);
+  EXPECT_EQ(count(svg, "class=\"start\""), 1);
+  EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
+  EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
+  EXPECT_EQ(count(svg, "<g "), count(svg, "</g>"));
+}
+
+TEST(RunPlot, StaysSmallForLongRuns) {
+  const std::string svg = picture_of(study::builtin_scene("essai-04"), {"run.steps=300000"});
+  EXPECT_LT(svg.size(), 1'000'000U);
+}
+
+TEST(RunPlot, SuitsAnyNumberOfCoordinates) {
+  EXPECT_EQ(count(picture_of(study::builtin_scene("essai-04-angle")), "class=\"frame\""), 1);
+  for (const int n : {3, 5}) {
+    std::string names;
+    std::string masses;
+    std::string position;
+    for (int i = 0; i < n; ++i) {
+      const std::string comma = i == 0 ? "" : ", ";
+      names += comma + "\"q" + std::to_string(i) + "\"";
+      masses += comma + "1";
+      position += comma + "q" + std::to_string(i) + " = " + std::to_string(i);
+    }
+    const std::string svg =
+        picture_of("[system]\ncoordinates = [" + names + "]\nmass = [" + masses +
+                   "]\npotential = \"0.5*q0^2\"\n[start]\nposition = {" + position +
+                   "}\n[run]\nscheme = \"inel\"\nstep = 0.1\nuntil = 5\n");
+    EXPECT_EQ(count(svg, "class=\"frame\""), n == 3 ? 2 : 5);
+  }
+}
+
+}  // namespace
+}  // namespace ricochet::plot

@@ -1,0 +1,186 @@
+// The experiments of Moreau 1986, with his numbers.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/gallery.h"
+#include "ricochet/study/plate5.h"
+#include "support.h"
+
+namespace ricochet::study {
+namespace {
+
+using testing::run_text;
+
+// printed
+TEST(Plate5, AllPrintedNumbersAreReproducedWithinOneUnitOfTheLastDigit) {
+  const std::vector<Plate5Line> lines = recompute_plate5(run_in_memory);
+  ASSERT_EQ(lines.size(), 6U);
+  int numbers = 0;
+  int exact = 0;
+  for (const Plate5Line& line : lines) {
+    ASSERT_EQ(line.angles.size(), 10U);
+    for (const auto* digits : {&line.angles, &line.violations, &line.means}) {
+      for (const Digit& digit : *digits) {
+        EXPECT_LE(digit.off(), 1) << line.label << ": " << digit.printed << " " << digit.ours;
+        exact += digit.off() == 0 ? 1 : 0;
+        ++numbers;
+      }
+    }
+  }
+  EXPECT_EQ(numbers, 120);  // 100 of elast, 10 of the one-dimensional line, 10 means
+  EXPECT_GE(exact, 115);
+}
+
+// converged: the reference column is the exact angle, here by the classical Runge-Kutta method
+TEST(Plate5, TheReferenceColumnIsTheExactMotion) {
+  double theta = 0.0;
+  double omega = std::sqrt(200.0);
+  constexpr int kSteps = 2000;  // between printed times
+  constexpr double h = 0.1 / kSteps;
+  const auto force = [](double angle) { return -25.0 * std::sin(angle); };
+  for (std::size_t j = 0; j < Plate5::kReference.size(); ++j) {
+    for (int i = 0; i < kSteps; ++i) {
+      const double k1 = omega;
+      const double l1 = force(theta);
+      const double k2 = omega + 0.5 * h * l1;
+      const double l2 = force(theta + 0.5 * h * k1);
+      const double k3 = omega + 0.5 * h * l2;
+      const double l3 = force(theta + 0.5 * h * k2);
+      const double k4 = omega + h * l3;
+      const double l4 = force(theta + h * k3);
+      theta += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+      omega += h / 6.0 * (l1 + 2.0 * l2 + 2.0 * l3 + l4);
+    }
+    EXPECT_NEAR(theta, Plate5::kReference[j] + 0.5e-5, 1.5e-5);
+  }
+}
+
+// printed
+TEST(Essai5, ThetaAtHalfAndTheBestAnticipation) {
+  const auto angle_at_half = [](double anticipation) {
+    const Motion motion =
+        run_text(builtin_scene("essai-05"), {"run.anticipation=" + std::to_string(anticipation)});
+    return std::atan2(motion.final_state.q[0], -motion.final_state.q[1]) + 2.0 * std::numbers::pi;
+  };
+  EXPECT_NEAR(angle_at_half(0.5), 5.275, 0.0005);
+  for (const double other : {0.3, 0.4, 0.6, 0.7})
+    EXPECT_LT(angle_at_half(other), angle_at_half(0.5));
+}
+
+// qualitative, with the numbers that the statements imply
+TEST(Essai1, BilliardGainsAtEachBounceElastConservesInelFollowsTheWall) {
+  const Motion billiard = run_text(builtin_scene("essai-01"), {"run.scheme=billiard"});
+  int bounces = 0;
+  for (std::size_t i = 1; i < billiard.rows.size(); ++i) {
+    if (billiard.rows[i].impulses[0] == 0.0) continue;
+    ++bounces;
+    // the reflection of u' leaves h g |p| / 2 too much, for the vertical part of the normal
+    EXPECT_GT(billiard.rows[i].energy(), billiard.rows[i - 1].energy());
+  }
+  EXPECT_GE(bounces, 4);
+  const Motion inel = run_text(builtin_scene("essai-01"), {"run.scheme=inel"});
+  ASSERT_EQ(inel.outcome.certificate.shock_counts[0], 1);
+  const double landed = inel.outcome.certificate.shocks[0].t;
+  EXPECT_NEAR(landed, std::sqrt(2.0 * 27.0 / 981.0), 0.01);  // about 27 above the wall there
+  for (const Row& row : inel.rows) {
+    if (row.t <= landed + 0.001) continue;
+    EXPECT_LT(std::abs(row.gaps[0]), 0.05) << row.t;
+  }
+}
+
+TEST(Essai2, ElastIsThePendulumAndBilliardDiverges) {
+  const Motion elast = run_text(builtin_scene("essai-02"));
+  // energy: at most x = 60 sin(theta_max), cos(theta_max) = 1 - 25^2/(2*8*60)
+  const double reach = 60.0 * std::sqrt(1.0 - std::pow(1.0 - 625.0 / 960.0, 2));
+  double farthest = 0.0;
+  double closest = 60.0;
+  for (const Row& row : elast.rows) {
+    farthest = std::max(farthest, row.q[0]);
+    closest = std::min(closest, std::hypot(row.q[0], row.q[1] + 60.0));
+  }
+  EXPECT_NEAR(farthest, reach, 0.05);
+  EXPECT_GT(closest, 59.9);  // contact is never lost
+  const Motion billiard = run_text(builtin_scene("essai-02"), {"run.scheme=billiard"});
+  EXPECT_GT(billiard.rows.back().energy(), billiard.rows.front().energy() + 10.0);
+  EXPECT_TRUE(billiard.outcome.certificate.ok());  // it does what it claims; its claim is poor
+}
+
+TEST(Essai3, WrongAnticipationsGoWrongWithBalancedEnergy) {
+  const Motion minus = run_text(builtin_scene("essai-03"), {"run.anticipation=-0.5"});
+  double before = 0.0;
+  for (std::size_t i = 10; i < minus.rows.size(); i += 10) {
+    const double outside = std::hypot(minus.rows[i].q[0], minus.rows[i].q[1] + 60.0) - 60.0;
+    EXPECT_GT(outside, before);
+    before = outside;
+  }
+  const Motion plus = run_text(builtin_scene("essai-03"), {"run.anticipation=0.5"});
+  double deepest = 0.0;
+  for (const Row& row : plus.rows) {
+    deepest = std::max(deepest, 60.0 - std::hypot(row.q[0], row.q[1] + 60.0));
+  }
+  EXPECT_GT(deepest, 1.0);
+  for (const Motion* motion : {&minus, &plus}) {
+    const certify::Ledger& ledger = motion->outcome.certificate.ledger;
+    EXPECT_LT(ledger.highest - ledger.lowest, 1e-12 * ledger.kinetic_max);
+  }
+}
+
+// exact: (w sin^2, -w sin cos) for theta < 0, rest otherwise
+TEST(Wedge, FollowsTheWallOrStops) {
+  base::Random random(8);
+  for (int trial = 0; trial < 100; ++trial) {
+    const double theta = random.uniform(-1.5, 1.5);
+    const double w = random.uniform(0.5, 3.0);
+    const Motion motion =
+        run_text(builtin_scene("wedge"),
+                 {"theta=" + std::to_string(theta), "w=" + std::to_string(w), "run.until=3"});
+    const double t = std::stod(std::to_string(theta));
+    const double v = std::stod(std::to_string(w));
+    const double x = t < 0.0 ? v * std::sin(t) * std::sin(t) : 0.0;
+    const double y = t < 0.0 ? -v * std::sin(t) * std::cos(t) : 0.0;
+    const double rounding = 4e-15 * v / std::cos(t);  // the walls are nearly parallel near pi/2
+    EXPECT_NEAR(motion.final_state.u[0], x, rounding) << theta;
+    EXPECT_NEAR(motion.final_state.u[1], y, rounding) << theta;
+    EXPECT_TRUE(motion.outcome.certificate.ok())
+        << certify::describe(motion.outcome.certificate.failure).name;
+  }
+}
+
+TEST(Gallery, EveryFactHolds) {
+  for (const GalleryEntry& entry : gallery()) {
+    const Exhibit exhibit = entry.show(run_in_memory);
+    EXPECT_FALSE(exhibit.facts.empty());
+    for (const Fact& fact : exhibit.facts) {
+      EXPECT_TRUE(fact.holds) << entry.name << ": " << fact.statement << ": " << fact.found;
+    }
+  }
+}
+
+TEST(Facts, AreEvaluatedOnTheRun) {
+  std::string text = builtin_scene("wedge");
+  text = text.substr(0, text.find("[expect]"));
+  text +=
+      "[expect]\ntrue_one = \"abs(x') < 1e9 and steps == 100\"\nfalse_one = \"wall.shocks > 5\"\n"
+      "undefined = \"sqrt(x - 1e9) > 0\"\n";
+  const std::vector<Fact> facts = check_expectations(run_text(text));
+  ASSERT_EQ(facts.size(), 3U);
+  EXPECT_TRUE(facts[0].holds);
+  EXPECT_FALSE(facts[1].holds);
+  EXPECT_NE(facts[1].found.find("wall.shocks = 1"), std::string::npos) << facts[1].found;
+  EXPECT_FALSE(facts[2].holds);
+}
+
+TEST(Expectations, OfAllBuiltinScenesHold) {
+  for (const BuiltinScene& builtin : builtin_scenes()) {
+    for (const Fact& fact : check_expectations(run_text(builtin.text))) {
+      EXPECT_TRUE(fact.holds) << builtin.name << ": " << fact.statement << ": " << fact.found;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ricochet::study
