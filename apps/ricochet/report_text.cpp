@@ -46,8 +46,7 @@ std::string describe_checks(const study::Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
   std::string text = entry(
-      "residual", fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the "
-                              "contact law",
+      "residual", fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law",
                               c.residual_max, limits.residual));
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",

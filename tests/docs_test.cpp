@@ -1,0 +1,101 @@
+// The documents: their scenes run, their printed outputs are what the program prints, their code is
+// the code that is compiled.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "program.h"
+
+namespace ricochet::testing {
+namespace {
+
+const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+
+/// Blocks of a document between ```language and ```.
+std::vector<std::string> blocks(const std::string& text, const std::string& language) {
+  std::vector<std::string> found;
+  const std::string open = "```" + language + "\n";
+  for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+    at += open.size();
+    const std::size_t end = text.find("```", at);
+    found.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return found;
+}
+
+/// Without the line that tells the time, which is never the same.
+std::string without_time(const std::string& text) {
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("time ", 0) != 0) kept += line + "\n";
+  }
+  return kept;
+}
+
+TEST(Docs, TheReadmeShowsWhatTheProgramPrints) {
+  const std::string readme = read_file(kSource / "README.md");
+  const Folder folder;
+  write_file(folder / "ball.toml", blocks(readme, "toml").at(0));
+  std::string shown = blocks(readme, "text").at(0);
+  shown.erase(0, shown.find('\n') + 1);  // the command line
+  const Finished run = run_program({"run", "ball.toml"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(without_time(run.out), without_time(shown));
+}
+
+TEST(Docs, EverySceneInTheGuideRuns) {
+  int scenes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "docs/guide")) {
+    for (const std::string& block : blocks(read_file(entry.path()), "toml")) {
+      if (block.find("[run]") == std::string::npos) continue;
+      ++scenes;
+      const Folder folder;
+      write_file(folder / "scene.toml", block);
+      const Finished run = run_program({"run", "scene.toml"}, folder.path());
+      EXPECT_EQ(run.code, 0) << entry.path() << "\n" << run.err;
+    }
+  }
+  EXPECT_GE(scenes, 1);
+}
+
+TEST(Docs, TheCppExampleIsTheOneThatIsCompiled) {
+  const std::string guide = read_file(kSource / "docs/guide/cpp.md");
+  EXPECT_EQ(blocks(guide, "cpp").at(0), read_file(kSource / "examples/pendulum.cpp"));
+}
+
+TEST(Docs, ThePictureIsDrawnByTheProgram) {
+  const Folder folder;
+  run_program({"run", (kSource / "scenes/essai-01.toml").string(), "--out", "o"}, folder.path());
+  const std::string fresh = read_file(folder / "o/plot.svg");
+  const std::string kept = read_file(kSource / "docs/pictures/essai-01.svg");
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(kept), lines(fresh)) << "run make docs";
+  EXPECT_EQ(kept.substr(0, kept.find("<line")), fresh.substr(0, fresh.find("<line")))
+      << "run make docs";
+}
+
+TEST(Docs, TheGuideNamesEveryKeyOfTheScenes) {
+  const std::string guide = read_file(kSource / "docs/guide/scenes.md");
+  for (const char* key :
+       {"title",          "source",      "notes",    "coordinates", "parameters",
+        "define",         "kinetic",     "mass",     "potential",   "force",
+        "keep",           "restitution", "position", "velocity",    "tolerance",
+        "scheme",         "step",        "until",    "steps",       "start_time",
+        "anticipation",   "correction",  "record",   "shock_speed", "residual_limit",
+        "violation_limit"}) {
+    EXPECT_NE(guide.find(fmt::format("`{}`", key)), std::string::npos) << key;
+  }
+}
+
+TEST(Docs, TheExampleProgramRuns) { EXPECT_EQ(std::system(RICOCHET_EXAMPLE " > /dev/null"), 0); }
+
+}  // namespace
+}  // namespace ricochet::testing

@@ -1,0 +1,167 @@
+// The house itself: which way includes point, that citations exist, that rooms explain themselves.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "program.h"
+
+namespace ricochet::testing {
+namespace {
+
+const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+
+/// What each room may include. `solve` knows no mechanics, `certify` no solver, `model` and
+/// `problem` not each other.
+const std::map<std::string, std::set<std::string>> kAllowed = {
+    {"base", {}},
+    {"convex", {"base"}},
+    {"formula", {"base"}},
+    {"model", {"base", "convex", "formula"}},
+    {"problem", {"base", "convex", "formula"}},
+    {"solve", {"base", "convex", "formula", "problem"}},
+    {"certify", {"base", "convex", "formula", "model", "problem"}},
+    {"step", {"base", "convex", "formula", "model", "problem", "solve", "certify"}},
+    {"scene", {"base", "convex", "formula", "model", "problem", "solve", "certify", "step"}},
+    {"record", {"base", "convex", "formula", "model", "problem", "solve", "certify", "step"}},
+    {"plot",
+     {"base", "convex", "formula", "model", "problem", "solve", "certify", "step", "scene",
+      "record"}},
+    {"study",
+     {"base", "convex", "formula", "model", "problem", "solve", "certify", "step", "scene",
+      "record"}},
+};
+
+std::vector<std::filesystem::path> files_of(const std::vector<std::string>& folders,
+                                            const std::set<std::string>& endings) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kSource / folder)) {
+      if (endings.contains(entry.path().extension().string())) files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+std::vector<std::smatch> all_matches(const std::string& text, const std::regex& pattern) {
+  return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
+}
+
+TEST(House, IncludesPointOneWay) {
+  const std::regex include("#include \"ricochet/([a-z]+)/([a-z0-9_]+\\.h)\"");
+  int seen = 0;
+  for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
+    const std::string room = file.parent_path().filename().string();
+    ASSERT_TRUE(kAllowed.contains(room)) << "a room without a place in the table: " << room;
+    const std::string text = read_file(file);
+    for (const std::smatch& match : all_matches(text, include)) {
+      ++seen;
+      const std::string other = match[1];
+      EXPECT_TRUE(other == room || kAllowed.at(room).contains(other))
+          << file << " includes " << other;
+      EXPECT_TRUE(std::filesystem::exists(kSource / "src/ricochet" / other / std::string(match[2])))
+          << match[0];
+    }
+  }
+  EXPECT_GT(seen, 100);
+}
+
+TEST(House, EveryRoomHasAReadmeAndAPlaceInTheMap) {
+  const std::string map = read_file(kSource / "README.md");
+  for (const auto& [room, others] : kAllowed) {
+    EXPECT_TRUE(std::filesystem::exists(kSource / "src/ricochet" / room / "README.md")) << room;
+    EXPECT_NE(map.find("src/ricochet/" + room + "/README.md"), std::string::npos) << room;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "src/ricochet")) {
+    EXPECT_TRUE(kAllowed.contains(entry.path().filename().string())) << entry.path();
+  }
+}
+
+TEST(House, EveryCitationHasAReference) {
+  const std::string library = read_file(kSource / "docs/references.bib");
+  const std::regex citation("\\[([A-Z][a-z]+) ([0-9]{4})[^\\]]*\\]");
+  int seen = 0;
+  auto files = files_of({"src", "docs", "apps", "bench", "examples"}, {".h", ".cpp", ".md"});
+  files.push_back(kSource / "README.md");
+  for (const std::filesystem::path& file : files) {
+    const std::string text = read_file(file);
+    for (const std::smatch& match : all_matches(text, citation)) {
+      std::string key = match[1].str() + match[2].str();
+      if (key.rfind("Author", 0) == 0) continue;  // the form itself
+      key[0] = static_cast<char>(std::tolower(key[0]));
+      EXPECT_NE(library.find("{" + key + ","), std::string::npos) << file << ": " << match[0];
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 20);
+}
+
+TEST(House, LinksOfTheDocumentsLeadSomewhere) {
+  const std::regex link("\\]\\(([^)#: ]+)\\)");
+  int seen = 0;
+  auto files = files_of({"src", "docs"}, {".md"});
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"})
+    files.push_back(kSource / name);
+  for (const std::filesystem::path& file : files) {
+    const std::string text = read_file(file);
+    for (const std::smatch& match : all_matches(text, link)) {
+      EXPECT_TRUE(std::filesystem::exists(file.parent_path() / match[1].str()))
+          << file << ": " << match[1];
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 30);
+}
+
+TEST(House, TheLibraryDoesNotPrintAndAvoidsWhatTheWebBuildLacks) {
+  const std::regex forbidden(
+      "std::cout|std::cerr|fmt::print|\\bprintf|std::views|std::format|std::expected|"
+      "<source_location>|<thread>|<ranges>");
+  for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
+    const std::string text = read_file(file);
+    for (const std::smatch& match : all_matches(text, forbidden)) {
+      ADD_FAILURE() << file << ": " << match[0];
+    }
+    const bool touches_files = text.find("<filesystem>") != std::string::npos ||
+                               text.find("<fstream>") != std::string::npos;
+    const std::string name = file.filename().string();
+    EXPECT_TRUE(!touches_files || name == "output_file.h" || name.ends_with("_file.cpp")) << file;
+  }
+}
+
+TEST(House, FunctionsStayShort) {
+  // A function of a class or a namespace ends at a closing brace in its own column.
+  const std::regex start("^( {0,2})[A-Za-z\\[].*\\) (const )?(noexcept )?\\{$");
+  std::string longest;
+  int most = 0;
+  for (const std::filesystem::path& file : files_of({"src", "apps"}, {".h", ".cpp"})) {
+    std::istringstream lines(read_file(file));
+    std::string line;
+    std::string end;
+    std::string name;
+    int length = 0;
+    while (std::getline(lines, line)) {
+      std::smatch match;
+      if (end.empty() && std::regex_match(line, match, start)) {
+        end = match[1].str() + "}";
+        name = line;
+        length = 0;
+      }
+      ++length;
+      if (end.empty() || line != end) continue;
+      if (length > most) {
+        most = length;
+        longest = file.string() + ": " + name;
+      }
+      end.clear();
+    }
+  }
+  EXPECT_LE(most, 80) << longest;
+}
+
+}  // namespace
+}  // namespace ricochet::testing
