@@ -11,7 +11,10 @@ std::atomic<long long> count{0};
 
 #if defined(RICOCHET_SANITIZED)
 
-#include <sanitizer/allocator_interface.h>
+// From the sanitizers' <sanitizer/allocator_interface.h>, a header gcc does not install.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
+                                                                             std::size_t),
+                                                         void (*free_hook)(const volatile void*));
 
 namespace {
 void on_malloc(const volatile void*, std::size_t) { ++count; }
