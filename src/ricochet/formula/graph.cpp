@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cctype>
+#include <cstring>
 #include <unordered_set>
 #include <utility>
 
@@ -35,8 +35,10 @@ NodeId Graph::intern(const Key& key, const Node& node) {
 
 NodeId Graph::constant(double value) {
   if (value == 0.0) value = 0.0;  // -0 and 0 are one node
-  return intern({Op::Constant, {-1, -1, -1}, std::bit_cast<std::uint64_t>(value)},
-                {.op = Op::Constant, .value = value});
+  std::uint64_t bits = 0;
+  static_assert(sizeof bits == sizeof value);
+  std::memcpy(&bits, &value, sizeof bits);  // not std::bit_cast, which libc++ 13 lacks
+  return intern({Op::Constant, {-1, -1, -1}, bits}, {.op = Op::Constant, .value = value});
 }
 
 NodeId Graph::input(int slot) {
