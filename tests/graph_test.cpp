@@ -174,6 +174,32 @@ TEST(Derivative, IsDefinedWhereThereIsNone) {
   EXPECT_EQ(at(graph.make(Op::Power, x, y), 1, 0.0, 2.0), 0.0);
 }
 
+TEST(Derivative, OfTheBranchNotTakenIsLeftOut) {
+  // The branch not taken, and its slope, may be undefined there: 0 times undefined is not 0.
+  Graph g;
+  const NodeId x = g.input(0);
+  const NodeId zero = g.constant(0.0);
+  const NodeId below = g.make(Op::Less, x, zero);
+  const NodeId hertz = g.make(Op::Power, g.negate(x), g.constant(2.5));
+  const NodeId spring = g.make(Op::Select, below, g.multiply(g.constant(100.0), hertz), zero);
+  const NodeId root = g.make(Op::Select, g.make(Op::Less, zero, x), g.make(Op::Log, x), zero);
+  const NodeId d_spring = gradient(g, spring, {0})[0];
+  const NodeId d_root = gradient(g, root, {0})[0];
+  EXPECT_EQ(g.evaluate(d_spring, {1.0}), 0.0);
+  EXPECT_NEAR(g.evaluate(d_spring, {-4.0}), -250.0 * 8.0, 1e-10);
+  EXPECT_EQ(g.evaluate(d_root, {-1.0}), 0.0);
+  EXPECT_EQ(g.evaluate(d_root, {0.5}), 2.0);
+}
+
+TEST(Graph, TextOfALongSumIsCut) {
+  Graph g;
+  NodeId sum = g.constant(0.0);
+  for (int i = 1; i <= 20000; ++i) {
+    sum = g.add(sum, g.make(Op::Sin, g.multiply(g.constant(i), g.input(0))));
+  }
+  EXPECT_NE(g.to_text(sum, {"x"}, 300).find("..."), std::string::npos);
+}
+
 TEST(Derivative, OfASquareIsTwice) {
   Graph graph;
   const NodeId x = graph.input(0);

@@ -24,7 +24,7 @@ class Reverse {
     const NodeId a = node.operands[0];
     const NodeId b = node.operands[1];
     const int operands = arity(node.op);
-    if (operands == 1) give(a, graph_.multiply(w, slope(node.op, a, id)));
+    if (operands == 1) give(a, times(w, slope(node.op, a, id)));
     if (operands == 2) propagate_two(node.op, a, b, id, w);
     if (operands == 3) {
       const NodeId zero = graph_.constant(0.0);
@@ -35,6 +35,30 @@ class Reverse {
 
  private:
   NodeId number(double value) { return graph_.constant(value); }
+
+  /// w * slope. An adjoint that is 0 on one side of a condition keeps the slope out of that side,
+  /// where it may be undefined: 0 * NaN is not 0.
+  NodeId times(NodeId w, NodeId slope) { return inside(w, slope, Op::Multiply); }
+  NodeId over(NodeId w, NodeId divisor, Op op = Op::Divide) { return inside(w, divisor, op); }
+
+  NodeId inside(NodeId w, NodeId other, Op op) {
+    const Node node = graph_[w];
+    if (node.op == Op::Select) {
+      const NodeId zero = number(0.0);
+      const NodeId yes = node.operands[1];
+      const NodeId no = node.operands[2];
+      if (yes == zero) {
+        return graph_.make(Op::Select, node.operands[0], zero, inside(no, other, op));
+      }
+      if (no == zero) {
+        return graph_.make(Op::Select, node.operands[0], inside(yes, other, op), zero);
+      }
+    }
+    if (node.op == Op::Negate && graph_[node.operands[0]].op == Op::Select) {
+      return graph_.negate(inside(node.operands[0], other, op));
+    }
+    return graph_.make(op, w, other);
+  }
 
   /// Derivative of a function of one operand, `value` being the node of the function itself.
   NodeId slope(Op op, NodeId a, NodeId value) {
@@ -67,26 +91,26 @@ class Reverse {
     switch (op) {
       case Op::Add: give(a, w), give(b, w); break;
       case Op::Subtract: give(a, w), give(b, g.negate(w)); break;
-      case Op::Multiply: give(a, g.multiply(w, b)), give(b, g.multiply(w, a)); break;
+      case Op::Multiply: give(a, times(w, b)), give(b, times(w, a)); break;
       case Op::Divide:  // d(a/b) = da/b - (a/b) db/b
-        give(a, g.divide(w, b));
-        give(b, g.negate(g.divide(g.multiply(w, value), b)));
+        give(a, over(w, b));
+        give(b, g.negate(over(times(w, value), b)));
         break;
       case Op::Ratio:
-        give(a, g.make(Op::Ratio, w, b));
-        give(b, g.negate(g.make(Op::Ratio, g.multiply(w, value), b)));
+        give(a, over(w, b, Op::Ratio));
+        give(b, g.negate(over(times(w, value), b, Op::Ratio)));
         break;
       case Op::Power: propagate_power(a, b, value, w); break;
       case Op::Atan2: {  // d atan2(a, b) = (b da - a db) / (a^2 + b^2)
         const NodeId square = g.add(g.multiply(a, a), g.multiply(b, b));
-        const NodeId scaled = g.make(Op::Ratio, w, square);
-        give(a, g.multiply(scaled, b));
-        give(b, g.negate(g.multiply(scaled, a)));
+        const NodeId scaled = over(w, square, Op::Ratio);
+        give(a, times(scaled, b));
+        give(b, g.negate(times(scaled, a)));
         break;
       }
       case Op::Hypot:
-        give(a, g.multiply(w, g.make(Op::Ratio, a, value)));
-        give(b, g.multiply(w, g.make(Op::Ratio, b, value)));
+        give(a, times(w, g.make(Op::Ratio, a, value)));
+        give(b, times(w, g.make(Op::Ratio, b, value)));
         break;
       case Op::Min: propagate_choice(g.make(Op::LessEqual, a, b), a, b, w); break;
       case Op::Max: propagate_choice(g.make(Op::LessEqual, b, a), a, b, w); break;
@@ -103,11 +127,11 @@ class Reverse {
   void propagate_power(NodeId a, NodeId b, NodeId value, NodeId w) {
     Graph& g = graph_;
     const NodeId lowered = g.power(a, g.subtract(b, number(1.0)));
-    give(a, g.multiply(w, g.multiply(b, lowered)));
+    give(a, times(w, g.multiply(b, lowered)));
     if (g.is_constant(b)) return;
     const NodeId positive = g.make(Op::Less, number(0.0), a);
     const NodeId log = g.make(Op::Log, g.make(Op::Select, positive, a, number(1.0)));
-    give(b, g.multiply(w, g.multiply(value, log)));
+    give(b, times(w, g.multiply(value, log)));
   }
 
   void give(NodeId operand, NodeId part) {

@@ -204,16 +204,21 @@ int binding(Op op) {
 std::string Graph::to_text(NodeId root, const std::vector<std::string>& names,
                            std::size_t longest) const {
   std::string text;
-  write(root, names, 0, longest, text);
+  write(root, names, 0, 0, longest, text);
   return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
-void Graph::write(NodeId root, const std::vector<std::string>& names, int outer,
+void Graph::write(NodeId root, const std::vector<std::string>& names, int outer, int depth,
                   std::size_t longest, std::string& text) const {
   if (text.size() > longest) return;
+  constexpr int kDeepest = 200;  // a long sum nests as deep as it has terms
+  if (depth > kDeepest) {
+    text += "...";
+    return;
+  }
   const Node& node = (*this)[root];
   const auto operand = [&](std::size_t k, int level) {
-    write(node.operands[k], names, level, longest, text);
+    write(node.operands[k], names, level, depth + 1, longest, text);
   };
   if (node.op == Op::Constant) {
     text += node.value < 0.0 && outer > 5 ? fmt::format("({})", node.value)

@@ -86,8 +86,8 @@ class Graph {
   NodeId simplify_difference(NodeId a, NodeId b);
   NodeId simplify_product(NodeId a, NodeId b);
   bool is_negation(NodeId id) const { return (*this)[id].op == Op::Negate; }
-  void write(NodeId root, const std::vector<std::string>& names, int outer, std::size_t longest,
-             std::string& text) const;
+  void write(NodeId root, const std::vector<std::string>& names, int outer, int depth,
+             std::size_t longest, std::string& text) const;
 
   std::size_t node_limit_;
   std::vector<Node> nodes_;
