@@ -26,7 +26,7 @@ void print_start(const scene::Scene& scene) {
   }
   fmt::print("\n");
   for (int a = 0; a < model.contacts(); ++a) {
-    const double rate = place.normals.col(a).dot(scene.start.u) + place.rate[a];
+    const double rate = place.normals.dot(a, scene.start.u) + place.rate[a];
     fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n",
                model.contact_names()[static_cast<std::size_t>(a)], place.gap[a], rate);
   }

@@ -45,6 +45,19 @@ FailureText describe(Failure failure) {
     case Failure::NoSolution:
       return {"no_solution", "the contact solver stopped before it was done",
               "try a smaller step; please report it with the scene"};
+    case Failure::Law:
+      return {"law", "an impulse follows another law than the scene states",
+              "this is a fault of the program; please report it with the scene"};
+    case Failure::Correction:
+      return {"correction", "a violation correction does not put the walls right",
+              "try a smaller step, or correction = \"none\""};
+    case Failure::SingularMass:
+      return {"singular_mass", "the mass matrix is not positive definite there",
+              "choose coordinates whose kinetic energy is positive for every velocity, "
+              "or keep the motion away from that configuration"};
+    case Failure::NoConvergence:
+      return {"no_convergence", "the implicit equations of a step did not settle",
+              "try a smaller step"};
   }
   return {"unknown", "", ""};
 }

@@ -11,17 +11,21 @@ namespace ricochet::certify {
 /// Why a run was stopped; `None` is the only good one.
 enum class Failure {
   None,
-  ActiveSet,   // a contact said to be active is not, or the other way round
-  Residual,    // impulses and velocities do not satisfy the law
-  Balance,     // momentum is not balanced
-  Kinematics,  // positions do not follow the velocities
-  EnergyGain,  // contacts created energy, which their law forbids
-  NotFinite,   // NaN or infinity
-  Diverged,    // T + V grew tenfold without anything to drive it
-  Violation,   // a gap went below the limit set for the run
-  Infeasible,  // the constraints contradict each other
-  Degenerate,  // a gap gradient vanishes where its contact would have to push
-  NoSolution,  // the solver gave up
+  ActiveSet,      // a contact said to be active is not, or the other way round
+  Residual,       // impulses and velocities do not satisfy the law
+  Balance,        // momentum is not balanced
+  Kinematics,     // positions do not follow the velocities
+  EnergyGain,     // contacts created energy, which their law forbids
+  NotFinite,      // NaN or infinity
+  Diverged,       // T + V grew tenfold without anything to drive it
+  Violation,      // a gap went below the limit set for the run
+  Infeasible,     // the constraints contradict each other
+  Degenerate,     // a gap gradient vanishes where its contact would have to push
+  NoSolution,     // the solver gave up
+  Law,            // impulses follow another law than the one stated
+  Correction,     // a violation correction is not what it says
+  SingularMass,   // M(q) is not positive definite
+  NoConvergence,  // a fixed point within a step did not settle
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.
@@ -41,6 +45,7 @@ struct Limits {
   double shock_speed{-1.0};      // [gap/s]; < 0: a fraction of the run's largest speed
   double shock_fraction{1e-3};   // [-], that fraction, speeds in the norm sqrt(2 T)
   bool energy_is_watched{true};  // false for a scheme known to drift
+  double restitution{-1.0};      // the law of the contacts; < 0: whatever the scheme says
 };
 
 /// One shock: positive impulse after at least 3 steps without.
@@ -59,10 +64,12 @@ struct Ledger {
   double kinetic_end{0.0};
   double potential_start{0.0};
   double potential_end{0.0};
-  base::Sum forces;    // h (u + u+)/2 . Q
-  base::Sum contacts;  // (u + u+)/2 . J^T p, all of it
-  base::Sum shocks;    // the part of it in steps that are shocks
-  base::Sum defect;    // what does not add up: rounding, for a constant mass
+  base::Sum forces;         // h (u + u+)/2 . Q
+  base::Sum contacts;       // (u + u+)/2 . J^T p, all of it
+  base::Sum shocks;         // the part of it in steps that are shocks
+  base::Sum joints;         // the same of joints
+  base::Sum explicit_gain;  // by forces in u that oppose u at the start of a step: part of forces
+  base::Sum defect;         // what does not add up: rounding, for a constant mass
   double defect_max{0.0};
   base::Sum correction;  // change of V by violation corrections
   double kinetic_max{0.0};
@@ -88,6 +95,7 @@ struct Certificate {
   double violation_sum{0.0};
   double violation_squares{0.0};
   double violation_depth{0.0};  // the largest violation over |dg/dq|: how deep, as a length
+  double joint_max{0.0};        // largest |g| of a joint at an output time
   long long adhesive_count{0};  // impulses that pull
   double adhesive_max{0.0};
   bool impulses_unique{true};

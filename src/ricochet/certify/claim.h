@@ -16,6 +16,7 @@ using model::Vector;
 enum class Branch : char {
   Unilateral,  // p >= 0, v >= 0, p v = 0
   Fixed,       // v = 0, p of any sign: the branch of a scheme that fixes the velocity
+  Joint,       // g(t_M + h, q_M + h u+) = 0, p of any sign: an equation kept at the middles
 };
 
 /// The velocity U_ref of v = U + e U_ref.
@@ -28,9 +29,14 @@ enum class Reference : char {
 /// for a judge who knows the model but no scheme and no solver. With v = U + e U_ref,
 ///
 ///     q_M = q + h/2 u (+ shift),   q+ = q_M + h/2 u+,
-///     M (u+ - u) = h Q(t_M, force_point, u) + sum_a J_a^T p_a,   J at cone_point,
-///     a is active  <=>  g_a(t_M, test_point) <= 0,   and each (p_a, v_a) obeys its branch.
+///     (dT/du - h/2 dT/dq)(q+, u+) - (dT/du + h/2 dT/dq)(q, u)
+///                            = h Q(t_M, force_point, u) + sum_a J_a^T p_a,   J at cone_point,
+///     a is active  <=>  g_a(t_M, test_point) <= 0,   and each (p_a, v_a) obeys its branch;
+///     shift = M^-1 J^T weights puts the surfaces active at the unshifted q_M right, to first
+///     order.
 ///
+/// For a constant mass the second line is M (u+ - u). Joints are always active, with J at q_M; W is
+/// taken in the metric M(q_M).
 /// The points are the scheme's own vectors: valid until its next step.
 template <int N, int K>
 struct Claim {
@@ -38,7 +44,9 @@ struct Claim {
   const Vector<N>* test_point{nullptr};
   const Vector<N>* cone_point{nullptr};
   const Vector<N>* force_point{nullptr};
-  const Vector<N>* shift{nullptr};  // correction added to q_M; null: none
+  const Vector<N>* mass_point{nullptr};           // q_M
+  const Vector<N>* shift{nullptr};                // correction added to q_M; null: none
+  const Eigen::VectorXd* shift_weights{nullptr};  // in the order of contacts
   model::IndexList<K> active;
   Vector<K> impulses;  // p, in the order of `active`
   std::conditional_t<K == kDynamic, std::vector<Branch>,

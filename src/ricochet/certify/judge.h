@@ -29,32 +29,44 @@ class Judge {
         limits_(limits),
         place_(model.make_place()),
         end_place_(model.make_place()),
-        scratch_{start.q, start.q, start.q, start.q, start.q, start.q},
+        joint_place_(model.make_place()),
+        scratch_{start.q, start.q, start.q, start.q, start.q, start.q, start.q},
         deepest_(start.q),
+        joints_(model.contacts()),
+        touched_(model.contacts()),
         last_push_(static_cast<std::size_t>(model.contacts()), -kLongAgo) {
     certificate_.shock_counts.assign(static_cast<std::size_t>(model.contacts()), 0);
     certificate_.shocks.reserve(Certificate::kMostShocks);
     open(start);
   }
 
-  /// Checks one step and enters it in the books. False at the first failure.
+  /// Checks one step and enters it in the books, if it holds. False at the first failure.
   bool check(const State& before, const State& after, double h, const Claim<N, K>& claim) {
     ++certificate_.steps;
+    const std::size_t shocks_before = certificate_.shocks.size();
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       fail(Failure::NotFinite, after.t);
+      forget(before, shocks_before);
       return false;
     }
     Step step(before, after, h, claim, scratch_);
     const double end_potential = model_.gaps_and_potential(after.t, after.q, end_place_);
+    if (claim.shift != nullptr) check_shift(step);  // J shift + g = 0 at the unshifted q_M
     model_.gaps(claim.t_mid, *claim.test_point, place_);
     recompute_free_motion(step);        // Q, M^-1 Q, u'
     check_active_set(step);             // a active <=> g_a(test_point) <= 0
     check_contacts(step);               // J, W, U: residual, work, shocks
     check_balance(step);                // M (u+ - u) = h Q + J^T p
     check_positions(step);              // q+ = q + h/2 (u + u+) + shift
-    enter_energy(step, end_potential);  // Delta T = forces + contacts + defect
-    enter_violation(step);              // max(0, -g) at the end of the step
-    return certificate_.ok();
+    weigh_energy(step, end_potential);  // Delta T = forces + contacts + defect
+    check_violation(step);              // max(0, -g) at the end of the step
+    if (!certificate_.ok()) {
+      forget(before, shocks_before);
+      return false;
+    }
+    enter_energy(step, end_potential);
+    enter_violation(step);
+    return true;
   }
 
   /// A failure the judge did not find itself, such as a solver that gave up.
@@ -72,6 +84,7 @@ class Judge {
     Certificate& c = certificate_;
     c.shock_threshold = shock_threshold();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
+    if (c.shocks_cut) return c;  // the later ones are counted as they came
     const auto slow = [&](const Shock& shock) { return !is_fast(shock.approach, shock.speed); };
     for (const Shock& shock : c.shocks) {
       if (!slow(shock)) continue;
@@ -98,6 +111,7 @@ class Judge {
     Vec momentum;
     Vec start_momentum;
     Vec end_momentum;
+    Vec slope;
     Vec work;
   };
 
@@ -114,9 +128,16 @@ class Judge {
     Local momentum;              // h Q + J^T p
     Local start_momentum;        // M u
     Local end_momentum;          // M u+
+    Local slope;                 // dT/dq
     Local work;                  // scratch
     double largest_speeds{0.0};  // of u and of u+, added
     double contact_work{0.0};
+    double joint_work{0.0};
+    double kinetic{0.0};
+    double force_work{0.0};
+    double depth{0.0};  // the largest violation at the end, and whose it is
+    int deepest{-1};
+    double joint_error{0.0};
     double gain{0.0};          // energy that the contacts together create
     double gain_allowed{0.0};  // by splitting force and contact: half a step of the force's own
 
@@ -130,35 +151,103 @@ class Judge {
           momentum(s.momentum),
           start_momentum(s.start_momentum),
           end_momentum(s.end_momentum),
+          slope(s.slope),
           work(s.work) {}
   };
 
   void open(const State& start) {
     Ledger& ledger = certificate_.ledger;
-    kinetic_ = model_.mass().half_square(start.u);
+    kinetic_ = kinetic_of(start.q, start.u);
     potential_ = model_.gaps_and_potential(start.t, start.q, end_place_);
     ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic_;
     ledger.potential_start = ledger.potential_end = potential_;
     ledger.lowest = ledger.highest = kinetic_ + potential_;
-    is_watched_ = limits_.energy_is_watched && model_.has_potential() && model_.is_autonomous();
+    is_watched_ = limits_.energy_is_watched && model_.is_autonomous();
+    if constexpr (!M::kPlain) {
+      for (int a = model_.contacts() - model_.joints(); a < model_.contacts(); ++a) {
+        joints_.push(a);
+        certificate_.joint_max = std::max(certificate_.joint_max, std::abs(end_place_.gap[a]));
+      }
+    }
   }
 
+  double kinetic_of(const Vec& q, const Vec& u) {
+    model_.momentum(q, u, place_, scratch_.start_momentum, scratch_.slope);
+    return 0.5 * u.dot(scratch_.start_momentum);
+  }
+
+  bool has_constant_mass() const { return M::kPlain || model_.has_constant_mass(); }
+
+  /// After a failed step the books show the last instant that holds.
+  [[gnu::cold]] void forget(const State& before, std::size_t shocks) {
+    Certificate& c = certificate_;
+    --c.steps;
+    (void)model_.gaps_and_potential(before.t, before.q, end_place_);
+    for (; c.shocks.size() > shocks; c.shocks.pop_back()) {
+      --c.shock_counts[static_cast<std::size_t>(c.shocks.back().contact)];
+      c.ledger.shocks.add(-c.shocks.back().work);
+    }
+  }
+
+  /// Where the mass varies u' is what u+ would be without the impulses: see check_contacts.
   [[gnu::always_inline]] inline void recompute_free_motion(Step& s) {
     model_.force(s.claim.t_mid, *s.claim.force_point, s.before.u, place_, s.force);
-    model_.mass().solve(s.force, s.free);
-    s.free = s.before.u + s.h * s.free;
     s.momentum = s.h * s.force;  // completed contact by contact
+    if (!has_constant_mass()) {
+      if (!model_.load_mass(*s.claim.mass_point, place_)) {
+        fail(Failure::SingularMass, s.claim.t_mid);
+      }
+      return;
+    }
+    model_.mass(place_).solve(s.force, s.free);
+    s.free = s.before.u + s.h * s.free;
+  }
+
+  /// The shift is M^-1 J^T weights, J at the unshifted q_M for the surfaces touched there and the
+  /// joints, and puts them right in the sense of least squares: J^T (J shift + g) = 0.
+  void check_shift(Step& s) {
+    const Claim<N, K>& claim = s.claim;
+    s.work = *claim.mass_point - *claim.shift;
+    model_.gaps(claim.t_mid, s.work, place_);
+    model::IndexList<K>& touched = touched_;
+    touched.clear();
+    const int contacts = model_.contacts() - model_.joints();
+    for (int a = 0; a < model_.contacts(); ++a) {
+      if (a >= contacts || model_.touches(a, place_)) touched.push(a);
+    }
+    model_.gradients(touched, place_);
+    s.momentum.setZero();
+    s.free.setZero();
+    double size = problem::Residual::kSmallest;
+    for (int k = 0; k < touched.size(); ++k) {
+      const int a = touched[k];
+      const double left = place_.normals.dot(a, *claim.shift) + place_.gap[a];
+      place_.normals.add_to(a, left, s.free);
+      place_.normals.add_to(a, (*claim.shift_weights)[k], s.momentum);
+      size += place_.normals.norm(a) *
+              (place_.normals.abs_dot(a, *claim.shift) + std::abs(place_.gap[a]));
+    }
+    if (!(s.free.norm() <= 1e-9 * size)) fail(Failure::Correction, claim.t_mid, -1, s.free.norm());
+    // M(unshifted q_M) differs from M(q_M) by the shift itself: only a constant mass is checked.
+    if (!has_constant_mass()) return;
+    model_.mass(place_).apply(*claim.shift, s.work);
+    const double off = (s.work - s.momentum).norm();
+    if (!(off <= 1e-9 * (s.work.norm() + s.momentum.norm()) + problem::Residual::kSmallest)) {
+      fail(Failure::Correction, claim.t_mid, -1, off);
+    }
   }
 
   [[gnu::always_inline]] inline void check_active_set(const Step& s) {
     const Claim<N, K>& claim = s.claim;
     int next = 0;
+    const int contacts = model_.contacts() - model_.joints();
     for (int a = 0; a < model_.contacts(); ++a) {
       const double gap = place_.gap[a];
       const bool listed = next < claim.active.size() && claim.active[next] == a;
       if (listed) ++next;
       if (std::isnan(gap)) return fail(Failure::NotFinite, claim.t_mid, a);
-      if (listed != (gap <= 0.0)) fail(Failure::ActiveSet, claim.t_mid, a, gap);
+      const bool touches = a >= contacts || model_.touches(a, place_);
+      if (listed != touches) fail(Failure::ActiveSet, claim.t_mid, a, gap);
     }
     if (next != claim.active.size()) fail(Failure::ActiveSet, claim.t_mid);
   }
@@ -174,6 +263,16 @@ class Judge {
       model_.gaps(claim.t_mid, *claim.cone_point, place_);
     }
     model_.gradients(claim.active, place_);
+    if constexpr (!M::kPlain) take_joints(s);
+    if (!has_constant_mass()) {  // u' = u+ - M^-1 J^T p
+      s.start_momentum.setZero();
+      for (int k = 0; k < claim.active.size(); ++k) {
+        place_.normals.add_to(claim.active[k], claim.impulses[k], s.start_momentum);
+      }
+      model_.mass(place_).solve(s.start_momentum, s.free);
+      s.free = s.after.u - s.free;
+    }
+    check_law(claim);
     for (int k = 0; k < claim.active.size(); ++k) check_contact(s, k, residual);
     const double value = residual.value();
     c.residual_sum += value;
@@ -185,32 +284,71 @@ class Judge {
     if (s.gain > s.gain_allowed) check_gain(s);
   }
 
+  /// Gradients of the joints at q_M, and their values at the next middle.
+  void take_joints(Step& s) {
+    if (model_.joints() == 0) return;
+    const Claim<N, K>& claim = s.claim;
+    model_.gaps(claim.t_mid, *claim.mass_point, joint_place_);
+    model_.gradients(joints_, joint_place_);
+    for (const int a : joints_) {
+      place_.normals.take(a, joint_place_.normals);
+      place_.rate[a] = joint_place_.rate[a];
+    }
+    model_.advance(*claim.mass_point, s.after.u, s.h, s.work);
+    model_.gaps(claim.t_mid + s.h, s.work, joint_place_);
+  }
+
+  /// A joint keeps g = 0 at the next middle: v = g / h, and v - U is what the curve of the surface
+  /// adds. g itself is known to the rounding of its formula only.
+  void check_joint(Step& s, int k, problem::Residual& residual) {
+    const Claim<N, K>& claim = s.claim;
+    const int a = claim.active[k];
+    const double p = claim.impulses[k];
+    const double W =
+        model::delassus(place_.normals, a, model_.mass(place_), s.start_momentum, s.work);
+    const double rate = place_.rate[a];
+    const double start = place_.normals.dot(a, s.before.u) + rate;
+    const double end = place_.normals.dot(a, s.after.u) + rate;
+    const double v = joint_place_.gap[a] / s.h;
+    if (!(W > 0.0)) return check_flat_contact(claim.t_mid, a, p, 0.0);
+    const double size = place_.normals.abs_dot(a, *claim.mass_point) / s.h +
+                        place_.normals.abs_dot(a, s.before.u) +
+                        place_.normals.abs_dot(a, s.after.u);
+    const double lost = 32.0 * kEpsilon * size;
+    const double free = place_.normals.dot(a, s.free) + rate + (v - end);
+    residual.add(convex::Line{}, p, 1.0 / W, v, free, lost, [&] { return lost; });
+    place_.normals.add_to(a, p, s.momentum);
+    s.joint_work += 0.5 * p * (start + end - 2.0 * rate);
+  }
+
   [[gnu::always_inline]] inline void check_contact(Step& s, int k, problem::Residual& residual) {
     const Claim<N, K>& claim = s.claim;
     const int a = claim.active[k];
-    const auto J = place_.normals.col(a);
+    if constexpr (!M::kPlain) {
+      if (a >= model_.contacts() - model_.joints()) return check_joint(s, k, residual);
+    }
+    const auto& normals = place_.normals;
     const double p = claim.impulses[k];
-    s.start_momentum = J;
-    model_.mass().solve(s.start_momentum, s.work);
-    const double W = J.dot(s.work);
+    const double W = model::delassus(normals, a, model_.mass(place_), s.start_momentum, s.work);
     const double rate = place_.rate[a];
-    const double start = J.dot(s.before.u) + rate;  // U before
-    const double free = J.dot(s.free) + rate;       // U without contacts
-    const double end = J.dot(s.after.u) + rate;     // U after
+    const double start = normals.dot(a, s.before.u) + rate;  // U before
+    const double free = normals.dot(a, s.free) + rate;       // U without contacts
+    const double end = normals.dot(a, s.after.u) + rate;     // U after
     if (!(W > 0.0)) return check_flat_contact(claim.t_mid, a, p, end);
     const double rho = 1.0 / W;
     const double extra = claim.restitution * (claim.reference == Reference::Start ? start : free);
     // What the evaluation of J u loses, 32 eps |J| (|u| + |u+|): the norms only where it matters.
-    const double lost = 32.0 * kEpsilon * largest(J) * s.largest_speeds;
+    const double lost = 32.0 * kEpsilon * normals.largest(a) * s.largest_speeds;
     const auto lost_exactly = [&] {
-      return 32.0 * kEpsilon * J.norm() * (s.before.u.norm() + s.after.u.norm());
+      return 32.0 * kEpsilon * normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
     };
-    if (claim.branch(k) == Branch::Fixed) {
+    if (claim.branch(k) == Branch::Fixed) {  // only where the free motion penetrates
+      if (free > 0.0 && has_constant_mass()) fail(Failure::Law, claim.t_mid, a);
       residual.add(convex::Line{}, p, rho, end + extra, free + extra, lost, lost_exactly);
     } else {
       residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
     }
-    s.momentum += p * J;
+    normals.add_to(a, p, s.momentum);
     const double work = 0.5 * p * (start + end - 2.0 * rate);  // (u + u+)/2 . J^T p
     s.contact_work += work;
     s.gain += 0.5 * p * (start + end);
@@ -218,12 +356,20 @@ class Judge {
     if (p != 0.0) enter_push(claim.t_mid, a, p, -start, W, work);
   }
 
+  /// Impulses follow the law the scene states.
+  [[gnu::always_inline]] inline void check_law(const Claim<N, K>& claim) {
+    if (claim.restitution == limits_.restitution || limits_.restitution < 0.0) return;
+    for (int k = 0; k < claim.active.size(); ++k) {
+      if (claim.impulses[k] != 0.0) fail(Failure::Law, claim.t_mid, claim.active[k]);
+    }
+  }
+
   /// More than splitting explains: a failure, unless it is rounding.
   void check_gain(const Step& s) {
     double lost = problem::Residual::kSmallest;
     const double speeds = s.before.u.norm() + s.after.u.norm();
     for (int k = 0; k < s.claim.active.size(); ++k) {
-      const double length = place_.normals.col(s.claim.active[k]).norm();
+      const double length = place_.normals.norm(s.claim.active[k]);
       lost += 32.0 * kEpsilon * std::abs(s.claim.impulses[k]) * length * speeds;
     }
     if (s.gain > s.gain_allowed + lost) fail(Failure::EnergyGain, s.claim.t_mid, -1, s.gain);
@@ -271,8 +417,17 @@ class Judge {
   }
 
   [[gnu::always_inline]] inline void check_balance(Step& s) {
-    model_.mass().apply(s.before.u, s.start_momentum);
-    model_.mass().apply(s.after.u, s.end_momentum);
+    if (has_constant_mass()) {
+      model_.mass(place_).apply(s.before.u, s.start_momentum);
+      model_.mass(place_).apply(s.after.u, s.end_momentum);
+      s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+    } else {  // dT/du +- h/2 dT/dq
+      model_.momentum(s.before.q, s.before.u, place_, s.start_momentum, s.slope);
+      s.start_momentum += 0.5 * s.h * s.slope;
+      model_.momentum(s.after.q, s.after.u, place_, s.end_momentum, s.slope);
+      s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+      s.end_momentum -= 0.5 * s.h * s.slope;
+    }
     const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
     const double rounding =
         8.0 * kEpsilon * s.start_momentum.cwiseAbs().sum() + problem::Residual::kSmallest;
@@ -288,8 +443,12 @@ class Judge {
     model_.advance(s.work, s.after.u, 0.5 * s.h, s.work);
     const double error = (s.work - s.after.q).cwiseAbs().sum();
     if (error <= 0.0) return;
-    const double scale = s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
-    enter_error(error / scale, Failure::Kinematics, s.before.t);
+    const double rounding =
+        8.0 * kEpsilon * (s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum());
+    if (error <= rounding) return;
+    double scale = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
+    if (s.claim.shift != nullptr) scale += s.claim.shift->cwiseAbs().sum();
+    enter_error((error - rounding) / scale, Failure::Kinematics, s.before.t);
   }
 
   void enter_error(double relative, Failure kind, double t) {
@@ -297,25 +456,30 @@ class Judge {
     certificate_.balance_max = std::max(certificate_.balance_max, relative);
   }
 
-  [[gnu::always_inline]] inline void enter_energy(Step& s, double end_potential) {
-    Ledger& ledger = certificate_.ledger;
-    const double kinetic = 0.5 * s.after.u.dot(s.end_momentum);
-    const double force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
-    const double defect = (kinetic - kinetic_) - force_work - s.contact_work;
+  [[gnu::always_inline]] inline void weigh_energy(Step& s, double end_potential) {
+    s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
+    if (!std::isfinite(s.kinetic + end_potential)) return fail(Failure::NotFinite, s.after.t);
     if (s.claim.shift != nullptr) enter_correction(s);
-    ledger.forces.add(force_work);
+    if (certificate_.steps == 1) set_energy_scale(s);
+    if (is_watched_) watch_growth(s, end_potential);
+    if (model_.force_uses_velocity()) watch_explicit_force(s);
+  }
+
+  [[gnu::always_inline]] inline void enter_energy(const Step& s, double end_potential) {
+    Ledger& ledger = certificate_.ledger;
+    const double defect = (s.kinetic - kinetic_) - s.force_work - s.contact_work - s.joint_work;
+    ledger.forces.add(s.force_work);
     ledger.contacts.add(s.contact_work);
+    if constexpr (!M::kPlain) ledger.joints.add(s.joint_work);
     ledger.defect.add(defect);
     ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
-    ledger.kinetic_max = std::max(ledger.kinetic_max, kinetic);
-    ledger.kinetic_end = kinetic_ = kinetic;
+    ledger.kinetic_max = std::max(ledger.kinetic_max, s.kinetic);
+    ledger.kinetic_end = kinetic_ = s.kinetic;
     potential_ = end_potential;
     ledger.potential_end = potential_;
-    const double total = kinetic + potential_;
+    const double total = s.kinetic + potential_;
     ledger.lowest = std::min(ledger.lowest, total);
     ledger.highest = std::max(ledger.highest, total);
-    if (!std::isfinite(total)) return fail(Failure::NotFinite, s.after.t);
-    if (is_watched_) watch_growth(s);
   }
 
   /// V changes when a violated position is put back on its wall; that is not the motion's doing.
@@ -330,38 +494,73 @@ class Judge {
   /// Nothing drives the motion, yet T + V is above `growth` times its start. The start is measured
   /// by its largest part, and by the energy one step of force gives, since V has an arbitrary zero;
   /// and the gain must be most of what moved, since V may have been zero at the start by chance.
-  [[gnu::always_inline]] inline void watch_growth(Step& s) {
+  [[gnu::always_inline]] inline void watch_growth(const Step& s, double end_potential) {
     const Ledger& ledger = certificate_.ledger;
-    if (certificate_.steps == 1) {
-      energy_scale_ = std::max({ledger.kinetic_start, std::abs(ledger.potential_start),
-                                std::abs(ledger.kinetic_start + ledger.potential_start),
-                                0.5 * s.h * s.force.dot(s.free - s.before.u)});
-    }
-    const double change = potential_ - ledger.potential_start;
-    const double gain = kinetic_ - ledger.kinetic_start + change - ledger.correction.value();
+    const double change = end_potential - ledger.potential_start;
+    const double gain = s.kinetic - ledger.kinetic_start + change - ledger.correction.value();
     if (gain > (limits_.growth - 1.0) * energy_scale_ &&
-        gain >= 0.5 * (kinetic_ + std::abs(change))) {
+        gain >= 0.5 * (s.kinetic + std::abs(change))) {
       fail(Failure::Diverged, s.after.t, -1, gain);
     }
   }
 
+  void set_energy_scale(const Step& s) {
+    const Ledger& ledger = certificate_.ledger;
+    energy_scale_ = std::max({ledger.kinetic_start, std::abs(ledger.potential_start),
+                              std::abs(ledger.kinetic_start + ledger.potential_start),
+                              0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u))});
+  }
+
+  /// Forces in u are explicit: the part that comes from u may oppose the motion (or be orthogonal
+  /// to it) at the start of a step and feed it by the end. What it fed is booked; once it is most
+  /// of the motion, the motion is the step's own.
+  void watch_explicit_force(Step& s) {
+    s.work.setZero();
+    model_.force(s.claim.t_mid, *s.claim.force_point, s.work, place_, s.start_momentum);
+    s.work = s.force - s.start_momentum;  // Q(u) - Q(0)
+    const double at_start = s.before.u.dot(s.work);
+    const double fed = 0.5 * s.h * (at_start + s.after.u.dot(s.work));
+    const double rounding = 1e-12 * s.before.u.cwiseAbs().dot(s.work.cwiseAbs());
+    if (at_start > rounding || fed <= 0.0) return;
+    Ledger& ledger = certificate_.ledger;
+    ledger.explicit_gain.add(fed);
+    const double gain = ledger.explicit_gain.value();
+    if (limits_.energy_is_watched && gain > (limits_.growth - 1.0) * energy_scale_ &&
+        s.kinetic > limits_.growth * energy_scale_) {
+      fail(Failure::Diverged, s.after.t, -1, gain);
+    }
+  }
+
+  double depth_of(int a) const { return model_.exists(a, end_place_) ? -end_place_.gap[a] : 0.0; }
+
+  [[gnu::always_inline]] inline void check_violation(Step& s) {
+    const int contacts = model_.contacts() - model_.joints();
+    for (int a = 0; a < contacts; ++a) {
+      const double depth = depth_of(a);
+      if (std::isnan(depth)) return fail(Failure::NotFinite, s.after.t, a);
+      if (depth <= s.depth) continue;
+      s.depth = depth;
+      s.deepest = a;
+    }
+    if (s.depth > limits_.violation) fail(Failure::Violation, s.after.t, s.deepest, s.depth);
+    if constexpr (!M::kPlain) {
+      for (const int a : joints_) s.joint_error = std::max(s.joint_error, off_zero(a));
+    }
+  }
+
+  double off_zero(int joint) const { return std::abs(end_place_.gap[joint]); }
+
   [[gnu::always_inline]] inline void enter_violation(const Step& s) {
     Certificate& c = certificate_;
-    double deepest = 0.0;
-    for (int a = 0; a < model_.contacts(); ++a) {
-      const double depth = -end_place_.gap[a];
-      if (std::isnan(depth)) return fail(Failure::NotFinite, s.after.t, a);
-      if (depth > deepest) deepest = depth;
-      if (depth > c.violation_max) {
-        c.violation_max = depth;
-        c.violation_contact = a;
-        c.violation_time = s.after.t;
-        deepest_ = s.after.q;
-      }
-      if (depth > limits_.violation) fail(Failure::Violation, s.after.t, a, depth);
-    }
-    c.violation_sum += deepest;
-    c.violation_squares += deepest * deepest;
+    if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
+    if (s.deepest < 0) return;
+    c.violation_sum += s.depth;
+    c.violation_squares += s.depth * s.depth;
+    if (s.depth <= c.violation_max) return;
+    c.violation_max = s.depth;
+    c.violation_contact = s.deepest;
+    c.violation_time = s.after.t;
+    deepest_ = s.after.q;
   }
 
   /// The largest violation over the length of the gap's gradient there.
@@ -371,16 +570,20 @@ class Judge {
     one.push(a);
     model_.gaps(certificate_.violation_time, deepest_, place_);
     model_.gradients(one, place_);
-    return certificate_.violation_max / place_.normals.col(a).norm();
+    const double slope = place_.normals.norm(a);
+    return slope > 0.0 ? certificate_.violation_max / slope : 0.0;
   }
 
   const M& model_;
   Limits limits_;
   Certificate certificate_;
-  typename M::Place place_;      // at the point of the test, then of the cone
-  typename M::Place end_place_;  // at the end of the step
+  typename M::Place place_;        // at the point of the test, then of the cone
+  typename M::Place end_place_;    // at the end of the step
+  typename M::Place joint_place_;  // at q_M, then at the next middle
   Scratch scratch_;
-  Vec deepest_;                       // configuration of the largest violation
+  Vec deepest_;  // configuration of the largest violation
+  model::IndexList<K> joints_;
+  model::IndexList<K> touched_;       // at the unshifted q_M
   std::vector<long long> last_push_;  // step of the last impulse, by contact
   double kinetic_{0.0};
   double potential_{0.0};

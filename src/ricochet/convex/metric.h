@@ -56,6 +56,7 @@ class DiagonalMetric {
   double half_square(const Vector<N>& v) const { return 0.5 * v.cwiseProduct(diagonal_).dot(v); }
   Matrix<N, N> matrix() const { return diagonal_.asDiagonal(); }
   const Vector<N>& diagonal() const { return diagonal_; }
+  const Vector<N>& inverse() const { return inverse_; }
 
  private:
   Vector<N> diagonal_;
@@ -71,6 +72,15 @@ class FullMetric {
   static constexpr int kSize = N;
 
   explicit FullMetric(const Matrix<N, N>& m) : matrix_(m), factor_(m) {}
+
+  /// Another matrix of the same size, without allocation. False when it is not positive definite.
+  bool reset(const Matrix<N, N>& m) {
+    matrix_ = m;
+    factor_.compute(matrix_);
+    if (!matrix_.allFinite() || factor_.info() != Eigen::Success) return false;
+    const auto pivots = factor_.matrixLLT().diagonal();
+    return pivots.minCoeff() > 1e-7 * pivots.maxCoeff();  // M to 1e-14; rcond would allocate
+  }
 
   bool is_valid() const {
     const bool factored = matrix_.allFinite() && factor_.info() == Eigen::Success;
@@ -134,6 +144,13 @@ class Metric {
   double half_square(const Vector<N>& v) const {
     return visit([&](const auto& m) { return m.half_square(v); });
   }
+  /// Where M is diagonal, the entries of its inverse; else null.
+  const double* inverse_diagonal() const {
+    const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
+    return d == nullptr ? nullptr : d->inverse().data();
+  }
+  /// A full metric takes another matrix of the same size. False when it is not positive definite.
+  bool reset(const Matrix<N, N>& m) { return std::get<FullMetric<N>>(metric_).reset(m); }
   Matrix<N, N> matrix() const {
     return visit([](const auto& m) -> Matrix<N, N> { return m.matrix(); });
   }

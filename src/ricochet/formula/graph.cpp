@@ -159,6 +159,15 @@ bool Graph::depends_on(NodeId root, int first, int last) const {
   return false;
 }
 
+std::vector<int> Graph::inputs_of(NodeId root) const {
+  std::vector<int> slots;
+  for (const NodeId id : reachable({root})) {
+    if ((*this)[id].op == Op::Input) slots.push_back((*this)[id].input);
+  }
+  std::sort(slots.begin(), slots.end());
+  return slots;
+}
+
 double Graph::evaluate(NodeId root, const std::vector<double>& inputs) const {
   std::unordered_map<NodeId, double> values;
   for (const NodeId id : reachable({root})) {

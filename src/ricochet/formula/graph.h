@@ -61,6 +61,9 @@ class Graph {
   /// Whether `root` is made of an input whose slot satisfies first <= slot < last.
   bool depends_on(NodeId root, int first, int last) const;
 
+  /// The slots of all inputs that `root` is made of, sorted.
+  std::vector<int> inputs_of(NodeId root) const;
+
   /// Plain recursive value, for tests and one-off evaluations.
   double evaluate(NodeId root, const std::vector<double>& inputs) const;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,83 +15,206 @@ namespace {
 
 using formula::NodeId;
 
-/// Q = force - dV/dq.
-std::vector<NodeId> total_forces(FormulaSystem& system, const std::vector<int>& position_slots) {
+std::vector<int> slots_from(int first, int count) {
+  std::vector<int> slots(static_cast<std::size_t>(count));
+  std::iota(slots.begin(), slots.end(), first);
+  return slots;
+}
+
+/// Q = force - dV/dq - dD/du.
+std::vector<NodeId> total_forces(FormulaSystem& system) {
   std::vector<NodeId> forces = system.forces;
-  if (forces.empty()) forces.assign(position_slots.size(), system.graph.constant(0.0));
-  if (system.potential < 0) return forces;
-  const std::vector<NodeId> slopes =
-      formula::gradient(system.graph, system.potential, position_slots);
-  for (std::size_t i = 0; i < forces.size(); ++i) {
-    forces[i] = system.graph.subtract(forces[i], slopes[i]);
-  }
+  if (forces.empty()) forces.assign(system.coordinates.size(), system.graph.constant(0.0));
+  const auto take = [&](NodeId function, const std::vector<int>& slots) {
+    if (function < 0) return;
+    const std::vector<NodeId> slopes = formula::gradient(system.graph, function, slots);
+    for (std::size_t i = 0; i < forces.size(); ++i) {
+      forces[i] = system.graph.subtract(forces[i], slopes[i]);
+    }
+  };
+  take(system.potential, system.position_slots());
+  take(system.damping, system.velocity_slots());
   return forces;
 }
 
 }  // namespace
 
-FormulaModel::FormulaModel(FormulaSystem system)
-    : coordinates_(system.coordinates), contact_names_(system.contacts), mass_(system.mass) {
-  formula::Graph& graph = system.graph;
-  const int n = dofs();
-  std::vector<int> slots(static_cast<std::size_t>(n));  // of q, then of t
-  std::iota(slots.begin(), slots.end(), system.position_slot(0));
-  const std::vector<NodeId> forces = total_forces(system, slots);
-  slots.push_back(FormulaSystem::kTimeSlot);
-
-  std::vector<NodeId> slopes;  // of each gap: dg/dq, then dg/dt
-  bool walls_move = false;
-  for (const NodeId gap : system.gaps) {
-    const std::vector<NodeId> gradient = formula::gradient(graph, gap, slots);
-    slopes.insert(slopes.end(), gradient.begin(), gradient.end());
-    walls_move = walls_move || !graph.is_constant(gradient.back(), 0.0);
-  }
-
-  has_potential_ = system.potential >= 0;
-  const auto uses = [&](NodeId root, int first, int last) {
-    return graph.depends_on(root, first, last);
-  };
-  const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
-  is_autonomous_ = std::all_of(system.forces.begin(), system.forces.end(), is_zero) &&
-                   !walls_move && !(has_potential_ && uses(system.potential, 0, 1));
-  force_uses_velocity_ = std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
-    return uses(force, system.velocity_slot(0), system.velocity_slot(n));
-  });
-
-  std::vector<NodeId> gaps_and_slopes = system.gaps;
-  gaps_and_slopes.insert(gaps_and_slopes.end(), slopes.begin(), slopes.end());
-  std::vector<NodeId> gaps_and_potential = system.gaps;
-  gaps_and_potential.push_back(has_potential_ ? system.potential : graph.constant(0.0));
-  gap_tape_ = formula::Tape(graph, system.inputs(), {system.gaps, slopes});
-  cone_tape_ = formula::Tape(graph, system.inputs(), {gaps_and_slopes});
-  end_tape_ = formula::Tape(graph, system.inputs(), {gaps_and_potential});
-  force_tape_ = formula::Tape(graph, system.inputs(), {forces});
-  describe(system, slopes, forces);
+std::vector<int> FormulaSystem::position_slots() const {
+  return slots_from(position_slot(0), dofs());
 }
 
-void FormulaModel::describe(const FormulaSystem& system, const std::vector<NodeId>& slopes,
-                            const std::vector<NodeId>& forces) {
+std::vector<int> FormulaSystem::velocity_slots() const {
+  return slots_from(velocity_slot(0), dofs());
+}
+
+std::vector<MassEntry> mass_entries(FormulaSystem& system, NodeId kinetic) {
+  formula::Graph& graph = system.graph;
+  const std::vector<NodeId> momenta = formula::gradient(graph, kinetic, system.velocity_slots());
+  std::vector<MassEntry> entries;
+  for (int i = 0; i < system.dofs(); ++i) {
+    const NodeId momentum = momenta[static_cast<std::size_t>(i)];
+    std::vector<int> used = graph.inputs_of(momentum);  // sorted
+    std::erase_if(used, [&](int slot) {
+      return slot < system.velocity_slot(0) || slot > system.velocity_slot(i);
+    });
+    const std::vector<NodeId> row = formula::gradient(graph, momentum, used);
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      if (graph.is_constant(row[k], 0.0)) continue;
+      entries.push_back({i, used[k] - system.velocity_slot(0), row[k]});
+    }
+  }
+  return entries;
+}
+
+std::vector<NodeId> inertia_terms(FormulaSystem& system) {
+  formula::Graph& graph = system.graph;
+  std::vector<NodeId> terms(system.coordinates.size(), graph.constant(0.0));
+  if (system.kinetic < 0) return terms;
+  const std::vector<NodeId> momenta =
+      formula::gradient(graph, system.kinetic, system.velocity_slots());
+  const std::vector<NodeId> slopes =
+      formula::gradient(graph, system.kinetic, system.position_slots());
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::vector<NodeId> row = formula::gradient(graph, momenta[i], system.position_slots());
+    for (int j = 0; j < system.dofs(); ++j) {
+      const NodeId part =
+          graph.multiply(row[static_cast<std::size_t>(j)], graph.input(system.velocity_slot(j)));
+      terms[i] = graph.add(terms[i], part);
+    }
+    terms[i] = graph.subtract(terms[i], slopes[i]);
+  }
+  return terms;
+}
+
+FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
+  formula::Graph& graph = system_.graph;
+  system_.where.resize(system_.gaps.size(), -1);
+  has_where_ = std::any_of(system_.where.begin(), system_.where.end(),
+                           [](NodeId node) { return node >= 0; });
+  slack_.assign(system_.gaps.size(), 0.0);
+  const std::vector<NodeId> forces = total_forces(system_);
+  const std::vector<NodeId> slopes = derive_slopes();
+  const auto uses = [&](NodeId root, int first, int last) {
+    return root >= 0 && graph.depends_on(root, first, last);
+  };
+  bool walls_move = false;
+  for (int a = 0; a < contacts(); ++a) {
+    const NodeId rate = slopes[pattern_.end(a) + static_cast<std::size_t>(a)];
+    walls_move = walls_move || !graph.is_constant(rate, 0.0);
+  }
+  const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
+  is_autonomous_ = std::all_of(system_.forces.begin(), system_.forces.end(), is_zero) &&
+                   !walls_move && !uses(system_.potential, 0, 1);
+  force_uses_velocity_ = std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
+    return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
+  });
+  compile(slopes, forces);
+  compile_mass();
+  describe(slopes, forces);
+}
+
+/// dg/dq, only by the coordinates each gap depends on, then dg/dt: row by row.
+std::vector<NodeId> FormulaModel::derive_slopes() {
+  std::vector<NodeId> slopes;
+  for (const NodeId gap : system_.gaps) {
+    std::vector<int> slots = system_.graph.inputs_of(gap);
+    std::erase(slots, FormulaSystem::kTimeSlot);
+    for (const int slot : slots) pattern_.coordinates.push_back(slot - system_.position_slot(0));
+    pattern_.offsets.push_back(pattern_.coordinates.size());
+    slots.push_back(FormulaSystem::kTimeSlot);
+    const std::vector<NodeId> gradient = formula::gradient(system_.graph, gap, slots);
+    slopes.insert(slopes.end(), gradient.begin(), gradient.end());
+  }
+  return slopes;
+}
+
+void FormulaModel::compile(const std::vector<NodeId>& slopes, const std::vector<NodeId>& forces) {
+  formula::Graph& graph = system_.graph;
+  std::vector<NodeId> tests = system_.gaps;
+  if (has_where_) {
+    for (const NodeId where : system_.where) {
+      tests.push_back(where >= 0 ? where : graph.constant(1.0));
+    }
+  }
+  std::vector<NodeId> tests_and_slopes = tests;
+  tests_and_slopes.insert(tests_and_slopes.end(), slopes.begin(), slopes.end());
+  std::vector<NodeId> tests_and_potential = tests;
+  tests_and_potential.push_back(has_potential() ? system_.potential : graph.constant(0.0));
+  gap_tape_ = formula::Tape(graph, system_.inputs(), {tests, slopes});
+  cone_tape_ = formula::Tape(graph, system_.inputs(), {tests_and_slopes});
+  end_tape_ = formula::Tape(graph, system_.inputs(), {tests_and_potential});
+  force_tape_ = formula::Tape(graph, system_.inputs(), {forces});
+}
+
+void FormulaModel::compile_mass() {
+  if (has_constant_mass()) return;
+  formula::Graph& graph = system_.graph;
+  std::vector<NodeId> entries;
+  for (const MassEntry& entry : mass_entries(system_, system_.kinetic)) {
+    entries.push_back(entry.node);
+    mass_places_.emplace_back(entry.row, entry.column);
+  }
+  std::vector<NodeId> momenta = formula::gradient(graph, system_.kinetic, system_.velocity_slots());
+  const std::vector<NodeId> slopes =
+      formula::gradient(graph, system_.kinetic, system_.position_slots());
+  momenta.insert(momenta.end(), slopes.begin(), slopes.end());
+  mass_tape_ = formula::Tape(graph, system_.inputs(), {entries});
+  momentum_tape_ = formula::Tape(graph, system_.inputs(), {momenta});
+}
+
+void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {
+  std::vector<double> registers = cone_tape_.registers();
+  registers[0] = t;
+  for (Eigen::Index i = 0; i < q.size(); ++i) registers[static_cast<std::size_t>(i) + 1] = q[i];
+  cone_tape_.run(0, registers.data());
+  const std::vector<std::size_t>& at = cone_tape_.outputs(0);
+  const std::size_t first_slope = system_.gaps.size() * (has_where_ ? 2 : 1);
+  for (int a = 0; a < contacts(); ++a) {
+    const std::size_t row = first_slope + static_cast<std::size_t>(a);
+    double size = std::abs(registers[at[row + pattern_.end(a)]] * t);
+    for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
+      size += std::abs(registers[at[row + e]] * q[pattern_.coordinates[e]]);
+    }
+    const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * size;
+    slack_[static_cast<std::size_t>(a)] = std::isfinite(rounding) ? rounding : 0.0;
+  }
+}
+
+void FormulaModel::describe(const std::vector<NodeId>& slopes, const std::vector<NodeId>& forces) {
   constexpr int kMostNames = 12;         // longer systems are not described
   constexpr std::size_t kLongest = 300;  // characters of one formula
-  const int n = dofs();
-  if (n > kMostNames || contacts() > kMostNames) return;
+  if (dofs() > kMostNames || contacts() > kMostNames) return;
   std::vector<std::string> names = {"t"};
-  names.insert(names.end(), coordinates_.begin(), coordinates_.end());
-  for (const std::string& coordinate : coordinates_) names.push_back(coordinate + "'");
-  const auto text = [&](NodeId node) { return system.graph.to_text(node, names, kLongest); };
-  for (std::size_t i = 0; i < coordinates_.size(); ++i) {
-    derived_.push_back({"force", fmt::format("on {} = {}", coordinates_[i], text(forces[i]))});
-  }
-  const std::size_t stride = coordinates_.size() + 1;
-  for (std::size_t a = 0; a < system.gaps.size(); ++a) {
-    const std::string& contact = contact_names_[a];
-    derived_.push_back({contact, fmt::format("gap = {}", text(system.gaps[a]))});
-    for (std::size_t i = 0; i < stride; ++i) {
-      const NodeId slope = slopes[a * stride + i];
-      const std::string by = i + 1 == stride ? "t" : coordinates_[i];
-      if (by == "t" && system.graph.is_constant(slope, 0.0)) continue;
-      derived_.push_back({contact, fmt::format("d/d{} = {}", by, text(slope))});
+  names.insert(names.end(), coordinates().begin(), coordinates().end());
+  for (const std::string& coordinate : coordinates()) names.push_back(coordinate + "'");
+  const auto text = [&](NodeId node) { return system_.graph.to_text(node, names, kLongest); };
+  const auto name_of = [&](int i) { return coordinates()[static_cast<std::size_t>(i)]; };
+  if (!has_constant_mass()) {
+    for (const MassEntry& entry : mass_entries(system_, system_.kinetic)) {
+      derived_.push_back({"mass", fmt::format("of {}' {}' = {}", name_of(entry.row),
+                                              name_of(entry.column), text(entry.node))});
     }
+    const std::vector<NodeId> inertia = inertia_terms(system_);
+    for (int i = 0; i < dofs(); ++i) {
+      derived_.push_back({"inertia", fmt::format("on {} = {}", name_of(i),
+                                                 text(inertia[static_cast<std::size_t>(i)]))});
+    }
+  }
+  for (int i = 0; i < dofs(); ++i) {
+    derived_.push_back({"force", fmt::format("on {} = {}", name_of(i),
+                                             text(forces[static_cast<std::size_t>(i)]))});
+  }
+  for (int a = 0; a < contacts(); ++a) {
+    const auto row = static_cast<std::size_t>(a);
+    const std::string& contact = contact_names()[row];
+    derived_.push_back({contact, fmt::format("gap = {}", text(system_.gaps[row]))});
+    for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
+      derived_.push_back({contact, fmt::format("d/d{} = {}", name_of(pattern_.coordinates[e]),
+                                               text(slopes[e + row]))});
+    }
+    const NodeId rate = slopes[pattern_.end(a) + row];
+    if (system_.graph.is_constant(rate, 0.0)) continue;
+    derived_.push_back({contact, fmt::format("d/dt = {}", text(rate))});
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ricochet/formula/graph.h"
@@ -10,54 +11,87 @@
 namespace ricochet::model {
 
 /// A system as formulas: what a scene hands over. Input slots of the graph are t, then the
-/// coordinates, then the velocities.
+/// coordinates, then the velocities. Rows are the contacts, then the joints.
 struct FormulaSystem {
   formula::Graph graph;
   std::vector<std::string> coordinates;
-  std::vector<std::string> contacts;    // names, one per gap
-  std::vector<formula::NodeId> gaps;    // g_a(t, q)
+  std::vector<std::string> contacts;    // names, one per row
+  std::vector<formula::NodeId> gaps;    // g_a(t, q), one per row
+  std::vector<formula::NodeId> where;   // the row exists where this is not 0; -1: everywhere
+  int joints{0};                        // the last so many rows are equations g = 0
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
   formula::NodeId potential{-1};        // V(t, q); -1: none
+  formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
+  formula::NodeId kinetic{-1};          // T(q, u) when the mass is not constant; else -1
   convex::Metric<kDynamic> mass{convex::Metric<kDynamic>::diagonal(Vector<kDynamic>())};
 
   static constexpr int kTimeSlot = 0;
+  int dofs() const { return static_cast<int>(coordinates.size()); }
   int position_slot(int coordinate) const { return 1 + coordinate; }
-  int velocity_slot(int coordinate) const {
-    return 1 + static_cast<int>(coordinates.size()) + coordinate;
-  }
-  int inputs() const { return 1 + 2 * static_cast<int>(coordinates.size()); }
+  int velocity_slot(int coordinate) const { return 1 + dofs() + coordinate; }
+  int inputs() const { return 1 + 2 * dofs(); }
+  std::vector<int> position_slots() const;
+  std::vector<int> velocity_slots() const;
 };
 
-/// The model of a scene: gap gradients and potential forces are derived from the formulas, and all
-/// are compiled to tapes. Const after construction; evaluated through a `FormulaView`.
+/// One entry M_ij, i >= j, of a mass matrix in symbols.
+struct MassEntry {
+  int row{0};
+  int column{0};
+  formula::NodeId node{-1};
+};
+
+/// The entries of d2T/du2 that are not zero, row by row, lower triangle.
+std::vector<MassEntry> mass_entries(FormulaSystem& system, formula::NodeId kinetic);
+
+/// c(q,u) = (d2T/du dq) u - dT/dq, one node for each coordinate.
+std::vector<formula::NodeId> inertia_terms(FormulaSystem& system);
+
+/// The model of a scene: gap gradients, mass matrix, inertia terms and potential forces are derived
+/// from the formulas, and all are compiled to tapes. Const after construction; evaluated through a
+/// `FormulaView`.
 class FormulaModel {
  public:
   /// Throws formula::GraphTooLarge when the derivatives outgrow the graph.
   explicit FormulaModel(FormulaSystem system);
 
-  int dofs() const { return static_cast<int>(coordinates_.size()); }
-  int contacts() const { return static_cast<int>(contact_names_.size()); }
-  const std::vector<std::string>& coordinates() const { return coordinates_; }
-  const std::vector<std::string>& contact_names() const { return contact_names_; }
-  const convex::Metric<kDynamic>& mass() const { return mass_; }
+  /// Sets what counts as zero in each gap: the rounding of its formula near this configuration.
+  void take_scale(double t, const Vector<kDynamic>& q);
 
-  bool has_potential() const { return has_potential_; }
+  int dofs() const { return system_.dofs(); }
+  int contacts() const { return static_cast<int>(system_.contacts.size()); }
+  int joints() const { return system_.joints; }
+  const std::vector<std::string>& coordinates() const { return system_.coordinates; }
+  const std::vector<std::string>& contact_names() const { return system_.contacts; }
+  const convex::Metric<kDynamic>& mass() const { return system_.mass; }  // when it is constant
+  const FormulaSystem& system() const { return system_; }                // with its derivatives
+
+  bool has_potential() const { return system_.potential >= 0; }
+  bool has_constant_mass() const { return system_.kinetic < 0; }
+  bool has_where() const { return has_where_; }
   bool is_autonomous() const { return is_autonomous_; }
   bool force_uses_velocity() const { return force_uses_velocity_; }
 
   /// What is wanted together is compiled together; each tape has a register file of its own.
+  /// "g" stands for all gaps and then, if any row has one, all `where`.
   static constexpr int kGaps = 0;  // groups of the gap tape
   static constexpr int kGradients = 1;
-  const formula::Tape& gap_tape() const { return gap_tape_; }      // g; then dg/dq, dg/dt
-  const formula::Tape& cone_tape() const { return cone_tape_; }    // g, dg/dq, dg/dt at once
-  const formula::Tape& end_tape() const { return end_tape_; }      // g, V at once
-  const formula::Tape& force_tape() const { return force_tape_; }  // Q
+  const formula::Tape& gap_tape() const { return gap_tape_; }            // g; then dg/dq, dg/dt
+  const formula::Tape& cone_tape() const { return cone_tape_; }          // g, dg/dq, dg/dt at once
+  const formula::Tape& end_tape() const { return end_tape_; }            // g, V at once
+  const formula::Tape& force_tape() const { return force_tape_; }        // Q
+  const formula::Tape& mass_tape() const { return mass_tape_; }          // entries of M(q)
+  const formula::Tape& momentum_tape() const { return momentum_tape_; }  // dT/du, dT/dq
+
+  const Pattern& pattern() const { return pattern_; }  // of dg/dq, each row's followed by dg/dt
+  const std::vector<std::pair<int, int>>& mass_places() const { return mass_places_; }
+  const std::vector<double>& slack() const { return slack_; }  // g <= slack is g <= 0
 
   /// Gap of one contact at many configurations with the same t, in lanes: for pictures.
   void gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,
                 std::vector<double>& gaps) const;
 
-  /// What was derived, as text, for the curious: of "force" and of each contact by name.
+  /// What was derived, as text, for the curious: of "force", "mass" and each contact by name.
   struct Derived {
     std::string of;
     std::string formula;
@@ -65,17 +99,24 @@ class FormulaModel {
   const std::vector<Derived>& derived() const { return derived_; }
 
  private:
-  void describe(const FormulaSystem& system, const std::vector<formula::NodeId>& slopes,
+  std::vector<formula::NodeId> derive_slopes();
+  void compile(const std::vector<formula::NodeId>& slopes,
+               const std::vector<formula::NodeId>& forces);
+  void compile_mass();
+  void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
 
-  std::vector<std::string> coordinates_;
-  std::vector<std::string> contact_names_;
-  convex::Metric<kDynamic> mass_;
+  FormulaSystem system_;
+  Pattern pattern_;
+  std::vector<std::pair<int, int>> mass_places_;
+  std::vector<double> slack_;
   formula::Tape gap_tape_;
   formula::Tape cone_tape_;
   formula::Tape end_tape_;
   formula::Tape force_tape_;
-  bool has_potential_{false};
+  formula::Tape mass_tape_;
+  formula::Tape momentum_tape_;
+  bool has_where_{false};
   bool is_autonomous_{false};
   bool force_uses_velocity_{false};
   std::vector<Derived> derived_;

@@ -8,15 +8,21 @@
 
 namespace ricochet::model {
 
-/// A formula model with its numbers of coordinates and contacts known to the compiler (or
-/// kDynamic), so that the small vectors of small systems live in registers. Evaluation allocates
-/// nothing.
+/// A formula model with its numbers of coordinates and contacts known to the compiler, so that the
+/// small vectors of small systems live in registers; or, with both kDynamic, of any size, with
+/// joints, `where` and a mass that varies. Evaluation allocates nothing.
 template <int N, int K>
 class FormulaView {
  public:
   static constexpr int kDofs = N;
   static constexpr int kContacts = K;
+  static constexpr bool kPlain = N != kDynamic || K != kDynamic;
   using Vec = Vector<N>;
+
+  /// Whether a view of known size can show the model.
+  static bool suits(const FormulaModel& model) {
+    return !kPlain || (model.has_constant_mass() && model.joints() == 0 && !model.has_where());
+  }
 
   struct Place : ContactPlace<N, K> {
     using ContactPlace<N, K>::ContactPlace;
@@ -24,6 +30,11 @@ class FormulaView {
     std::vector<double> cone_registers;
     std::vector<double> end_registers;
     std::vector<double> force_registers;
+    std::vector<double> mass_registers;  // these three only where the mass varies
+    std::vector<double> momentum_registers;
+    Matrix<kDynamic, kDynamic> mass_matrix;
+    std::vector<convex::Metric<N>> varying_mass;  // one, or none
+    std::vector<char> exists;                     // by row, where some row has a `where`
     bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
     bool has_gradients{false};    // they were, and lie in the cone registers
   };
@@ -38,6 +49,7 @@ class FormulaView {
         cone_at_(model.cone_tape().outputs(0)),
         end_at_(model.end_tape().outputs(0)),
         force_at_(model.force_tape().outputs(0)),
+        slack_(Eigen::Map<const Vector<kDynamic>>(model.slack().data(), model.contacts())),
         constant_force_(Vec::Zero(model.dofs())),
         mass_(model.mass().template resized<N>()) {
     const std::vector<double> fresh = model.force_tape().registers();
@@ -50,13 +62,24 @@ class FormulaView {
 
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
+  int joints() const { return kPlain ? 0 : model_.joints(); }
+  bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {
-    Place place(dofs(), contacts());
+    Place place(dofs(), contacts(), &model_.pattern());
     place.gap_registers = model_.gap_tape().registers();
     place.cone_registers = model_.cone_tape().registers();
     place.end_registers = model_.end_tape().registers();
     place.force_registers = model_.force_tape().registers();
+    if constexpr (!kPlain) {
+      if (model_.has_where()) place.exists.assign(index(contacts()), 1);
+      if (!model_.has_constant_mass()) {
+        place.mass_registers = model_.mass_tape().registers();
+        place.momentum_registers = model_.momentum_tape().registers();
+        place.mass_matrix.setIdentity(dofs(), dofs());
+        place.varying_mass.push_back(convex::Metric<N>::full(place.mass_matrix));
+      }
+    }
     return place;
   }
 
@@ -74,10 +97,20 @@ class FormulaView {
     }
   }
 
+  /// g <= 0, to the rounding of the formula itself, where the row exists.
+  bool touches(int a, const Place& place) const {
+    return place.gap[a] <= slack_[a] && exists(a, place);
+  }
+  static bool exists(int a, const Place& place) {
+    if constexpr (kPlain) return true;
+    return place.exists.empty() || place.exists[index(a)] != 0;
+  }
+
   void gradients(const IndexList<K>& active, Place& place) const {
     place.expects_contact = true;
     if (place.has_gradients) {
-      read_slopes(place.cone_registers.data(), cone_at_.data() + contacts(), active, place);
+      const std::size_t tests = index(contacts()) * (model_.has_where() ? 2 : 1);
+      read_slopes(place.cone_registers.data(), cone_at_.data() + tests, active, place);
     } else {
       double* const r = place.gap_registers.data();
       model_.gap_tape().run(FormulaModel::kGradients, r);
@@ -103,10 +136,47 @@ class FormulaView {
     for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
   }
 
-  const convex::Metric<N>& mass() const { return mass_; }
+  const convex::Metric<N>& mass(const Place& place) const {
+    if constexpr (kPlain) return mass_;
+    return model_.has_constant_mass() ? mass_ : place.varying_mass[0];
+  }
+
+  /// M(q), factored. False when it is not positive definite.
+  bool load_mass(const Vec& q, Place& place) const {
+    if (has_constant_mass()) return true;
+    double* const r = load(0.0, q, place.mass_registers);
+    model_.mass_tape().run(0, r);
+    const auto& places = model_.mass_places();
+    const std::vector<std::size_t>& at = model_.mass_tape().outputs(0);
+    place.mass_matrix.setZero();
+    for (std::size_t e = 0; e < places.size(); ++e) {
+      const auto [row, column] = places[e];
+      place.mass_matrix(row, column) = place.mass_matrix(column, row) = r[at[e]];
+    }
+    return place.varying_mass[0].reset(place.mass_matrix);
+  }
+
+  /// dT/du = M(q) u, and dT/dq.
+  void momentum(const Vec& q, const Vec& u, Place& place, Vec& momentum, Vec& slope) const {
+    if (has_constant_mass()) {
+      mass_.apply(u, momentum);
+      slope.setZero();
+      return;
+    }
+    double* const r = load(0.0, q, place.momentum_registers);
+    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    model_.momentum_tape().run(0, r);
+    const std::vector<std::size_t>& at = model_.momentum_tape().outputs(0);
+    for (int i = 0; i < dofs(); ++i) {
+      momentum[i] = r[at[index(i)]];
+      slope[i] = r[at[index(dofs() + i)]];
+    }
+  }
+
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
+  bool force_uses_velocity() const { return model_.force_uses_velocity(); }
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -120,15 +190,23 @@ class FormulaView {
 
   void read_gaps(const double* r, const std::vector<std::size_t>& at, Place& place) const {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
+    if constexpr (!kPlain) {
+      for (std::size_t a = 0; a < place.exists.size(); ++a) {
+        place.exists[a] = r[at[index(contacts()) + a]] != 0.0 ? 1 : 0;
+      }
+    }
   }
 
-  /// `first` lists the registers of dg/dq and dg/dt, contact by contact.
+  /// `first` lists the registers of dg/dq (the entries of the pattern) and dg/dt, row by row.
   void read_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
                    Place& place) const {
+    const Pattern& pattern = model_.pattern();
     for (const int a : active) {
-      const std::size_t* at = first + index(a) * (index(dofs()) + 1);
-      for (int i = 0; i < dofs(); ++i) place.normals(i, a) = r[at[i]];
-      place.rate[a] = r[at[dofs()]];
+      const std::size_t end = pattern.end(a);
+      for (std::size_t e = pattern.begin(a); e < end; ++e) {
+        place.normals.set(a, e, pattern.coordinates[e], r[first[e + index(a)]]);
+      }
+      place.rate[a] = r[first[end + index(a)]];
     }
   }
 
@@ -140,6 +218,7 @@ class FormulaView {
   std::vector<std::size_t> cone_at_;
   std::vector<std::size_t> end_at_;
   std::vector<std::size_t> force_at_;
+  Vector<K> slack_;
   bool force_varies_{false};
   Vec constant_force_;  // when it does not vary
   convex::Metric<N> mass_;

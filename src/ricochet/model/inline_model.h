@@ -1,5 +1,6 @@
 #pragma once
 
+#include <unsupported/Eigen/AutoDiff>
 #include <utility>
 
 #include "ricochet/model/model.h"
@@ -18,6 +19,9 @@ namespace ricochet::model {
 ///   double gap_rate(int contact, double t, const Vector<kDofs>& q) const;   // dg/dt, else 0
 ///   double potential(double t, const Vector<kDofs>& q) const;               // for the energy
 ///   const Mass& mass() const;                                               // else the identity
+///   template <class S> S kinetic(const Eigen::Matrix<S, kDofs, 1>& q,
+///                                const Eigen::Matrix<S, kDofs, 1>& u) const;
+///       // when the mass is not constant: T(q, u); M(q) and the inertia terms are derived from it
 ///
 /// When several contacts share work (the sine and cosine of an angle, the ends of a rod), it may
 /// have `Geometry at(double t, const Vector<kDofs>& q) const`, computed once for each point, and
@@ -38,10 +42,16 @@ concept UserSystem = requires(const S& s, const Vector<S::kDofs>& q, double t) {
   { s.gap_gradient(0, t, q) } -> std::convertible_to<Vector<S::kDofs>>;
 });
 
+template <class S>
+concept HasKinetic = requires(const S& s, const Vector<S::kDofs>& q) {
+  { s.kinetic(q, q) } -> std::convertible_to<double>;
+};
+
 template <UserSystem S>
 class InlineModel {
  public:
   static constexpr int kDofs = S::kDofs;
+  static constexpr bool kPlain = !HasKinetic<S>;
   static constexpr int kContacts = S::kContacts;
   using Vec = Vector<kDofs>;
 
@@ -59,12 +69,16 @@ class InlineModel {
     double t{0.0};
     Vec q;
     decltype(geometry_of(std::declval<const S&>(), 0.0, std::declval<const Vec&>())) geometry{};
+    convex::FullMetric<kPlain ? 1 : kDofs> varying_mass{Matrix < kPlain ? 1 : kDofs,
+                                                        kPlain ? 1 : kDofs > ::Identity()};
   };
 
   explicit InlineModel(S system) : system_(std::move(system)) {}
 
   static constexpr int dofs() { return kDofs; }
   static constexpr int contacts() { return kContacts; }
+  static constexpr int joints() { return 0; }
+  static constexpr bool has_constant_mass() { return kPlain; }
   static Place make_place() { return Place(kDofs, kContacts); }
 
   void gaps(double t, const Vec& q, Place& place) const {
@@ -90,11 +104,49 @@ class InlineModel {
   void force(double t, const Vec& q, const Vec& u, Place&, Vec& out) const {
     out = system_.force(t, q, u);
   }
-  decltype(auto) mass() const {
-    if constexpr (requires { system_.mass(); }) {
+  static bool touches(int a, const Place& place) { return place.gap[a] <= 0.0; }
+  static constexpr bool exists(int, const Place&) { return true; }
+
+  decltype(auto) mass(const Place& place) const {
+    if constexpr (!kPlain) {
+      return (place.varying_mass);
+    } else if constexpr (requires { system_.mass(); }) {
       return (system_.mass());
     } else {
       return convex::UnitMetric<kDofs>{};
+    }
+  }
+
+  /// Since T is quadratic, column j of M(q) is dT/du at u = e_j.
+  bool load_mass(const Vec& q, Place& place) const {
+    if constexpr (kPlain) {
+      return true;
+    } else {
+      Matrix<kDofs, kDofs> mass;
+      Vec column, slope;
+      for (int j = 0; j < kDofs; ++j) {
+        momentum(q, Vec::Unit(j), place, column, slope);
+        mass.col(j) = column;
+      }
+      return place.varying_mass.reset(mass);
+    }
+  }
+
+  /// dT/du and dT/dq, by forward differentiation of the user's T.
+  void momentum(const Vec& q, const Vec& u, Place& place, Vec& momentum, Vec& slope) const {
+    if constexpr (kPlain) {
+      mass(place).apply(u, momentum);
+      slope.setZero();
+    } else {
+      using Dual = Eigen::AutoDiffScalar<Vector<2 * kDofs>>;
+      Eigen::Matrix<Dual, kDofs, 1> dual_q, dual_u;
+      for (int i = 0; i < kDofs; ++i) {
+        dual_q[i] = Dual(q[i], 2 * kDofs, i);
+        dual_u[i] = Dual(u[i], 2 * kDofs, kDofs + i);
+      }
+      const Dual kinetic = system_.kinetic(dual_q, dual_u);
+      slope = kinetic.derivatives().template head<kDofs>();
+      momentum = kinetic.derivatives().template tail<kDofs>();
     }
   }
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
@@ -110,7 +162,8 @@ class InlineModel {
       return 0.0;
     }
   }
-  static constexpr bool is_autonomous() { return false; }  // a C++ force may hide anything
+  static constexpr bool is_autonomous() { return false; }        // a C++ force may hide anything
+  static constexpr bool force_uses_velocity() { return false; }  // so nobody asks
 
  private:
   double gap(int a, const Place& place) const {

@@ -4,22 +4,23 @@
 
 #include "ricochet/convex/metric.h"
 #include "ricochet/model/index_list.h"
+#include "ricochet/model/normals.h"
 #include "ricochet/model/state.h"
 
 namespace ricochet::model {
 
-/// Where the contacts of a model are looked at: filled by `gaps` and then `gradients` at one (t,
-/// q). A model adds its own scratch to it.
+/// Where the constraints of a model are looked at: filled by `gaps` and then `gradients` at one
+/// (t, q). A model adds its own scratch to it.
 template <int N, int K>
 struct ContactPlace {
-  Vector<K> gap;         // g_a(t, q), as written in the scene
-  Matrix<N, K> normals;  // column a: J_a^T = (dg_a/dq)^T
-  Vector<K> rate;        // dg_a/dt
+  Vector<K> gap;          // g_a(t, q), as written in the scene
+  Normals<N, K> normals;  // column a: J_a^T = (dg_a/dq)^T
+  Vector<K> rate;         // dg_a/dt
 
   ContactPlace() = default;
-  ContactPlace(int dofs, int contacts) : gap(contacts), normals(dofs, contacts), rate(contacts) {
+  ContactPlace(int dofs, int contacts, const Pattern* pattern = nullptr)
+      : gap(contacts), normals(dofs, contacts, pattern), rate(contacts) {
     gap.setZero();
-    normals.setZero();
     rate.setZero();
   }
 };
@@ -27,28 +28,39 @@ struct ContactPlace {
 /// What schemes and judges ask of a mechanical system: contacts, forces, kinetic metric. The model
 /// is const; scratch lives in a `Place` that the caller owns, one for each independent use.
 ///
-///   M du/dt = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
+///   d/dt (dT/du) - dT/dq = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
+///
+/// Rows are the contacts and, after them, the joints: equations g = 0 that always hold.
 template <class M>
 concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
                          const Vector<M::kDofs>& u, Vector<M::kDofs>& out,
                          const IndexList<M::kContacts>& active, double t) {
   { m.dofs() } -> std::convertible_to<int>;
-  { m.contacts() } -> std::convertible_to<int>;
+  { m.contacts() } -> std::convertible_to<int>;  // rows: contacts, then joints
+  { m.joints() } -> std::convertible_to<int>;    // the last so many rows
   { m.make_place() } -> std::same_as<typename M::Place>;
-  m.gaps(t, q, place);         // place.gap, all contacts
+  m.gaps(t, q, place);                            // place.gap, all rows
+  { m.touches(0, place) } -> std::same_as<bool>;  // g_a <= 0 to rounding, and a exists here
+  { m.exists(0, place) } -> std::same_as<bool>;   // its `where` holds
   m.gradients(active, place);  // place.normals and rate of `active`, where gaps was just called
   { m.gaps_and_potential(t, q, place) } -> std::same_as<double>;  // gaps, and V; 0 without one
   m.force(t, q, u, place, out);                                   // out = Q
-  m.mass();                                                       // a MetricLike
+  m.mass(place);            // M(q) of the last `load_mass`, a MetricLike
   m.advance(q, u, t, out);  // out = q moved along u for a time t; may be q itself
   { m.has_potential() } -> std::same_as<bool>;
   {
     m.is_autonomous()
     } -> std::same_as<bool>;  // all forces from a potential without t, walls fixed
+  { m.force_uses_velocity() } -> std::same_as<bool>;
+  { m.has_constant_mass() } -> std::same_as<bool>;  // then mass() needs no load_mass
+  { m.load_mass(q, place) } -> std::same_as<bool>;  // false: M(q) not positive definite
+  m.momentum(q, u, place, out, out);                // dT/du = M(q) u, and dT/dq
 }
 &&requires {
   { M::kDofs } -> std::convertible_to<int>;
   { M::kContacts } -> std::convertible_to<int>;
+  // The mass is constant and there are no joints: known to the compiler.
+  { M::kPlain } -> std::convertible_to<bool>;
 };
 
 }  // namespace ricochet::model

@@ -7,6 +7,8 @@ enum class Status {
   Infeasible,      // the constraints contradict each other: no velocity satisfies them all
   IterationLimit,  // stopped before the end; the solution is the best so far
   Degenerate,      // a contact whose gradient vanishes (or is not finite) would have to push
+  SingularMass,    // M(q) is not positive definite
+  NoConvergence,   // a fixed point within the step did not settle
 };
 
 /// How a solver fared. Never ignored: the caller decides what a status means for the run.

@@ -182,7 +182,7 @@ void RunReader::check_start(TableReader& start, const State& state,
                  "check the inequality at this position");
     }
     // 1e-9 of the scene's scale: what the gap changes over the largest coordinate.
-    const double usual = 1e-9 * place.normals.col(a).cwiseAbs().sum() * reach;
+    const double usual = 1e-9 * place.normals.abs_sum(a) * reach;
     const double tolerance = stated == nullptr ? usual : given;
     if (gap < -tolerance) {
       start.fail(
@@ -190,8 +190,8 @@ void RunReader::check_start(TableReader& start, const State& state,
           fmt::format("violates '{}': its gap is {:.6g}, below -{:.3g}", name, gap, tolerance),
           fmt::format("move the start, or allow it with start.tolerance = {:.1g}", -2.0 * gap));
     }
-    const double velocity = place.normals.col(a).dot(state.u) + place.rate[a];
-    const double slack = 1e-12 * place.normals.col(a).cwiseAbs().dot(state.u.cwiseAbs());
+    const double velocity = place.normals.dot(a, state.u) + place.rate[a];
+    const double slack = 1e-12 * place.normals.abs_dot(a, state.u);
     if (gap <= tolerance && velocity < -slack) {
       warnings.push_back(
           fmt::format("the start touches '{}' and moves into it at {:.4g} (gap units per time): "

@@ -1,6 +1,7 @@
 #include "ricochet/solve/unilateral.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ricochet::solve {
 namespace {
@@ -44,11 +45,8 @@ problem::Report UnilateralSolver::solve(const problem::Unilateral& problem) {
   const auto& A = problem.factor;
   const auto& b = problem.free;
   if (problem.count == 0) return {};
-  if (problem.count == 1) {
-    const double w = A.col(0).squaredNorm();
-    impulses_[0] = b[0] < 0.0 ? -b[0] / w : 0.0;
-    return {};
-  }
+  if (problem.held > 0) return solve_held(problem);
+  if (problem.count == 1) return solve_one(problem);
   if (problem.count == 2) {
     const double w11 = A.col(0).squaredNorm();
     const double w12 = A.col(0).dot(A.col(1));
@@ -58,6 +56,53 @@ problem::Report UnilateralSolver::solve(const problem::Unilateral& problem) {
     }
   }
   return solve_many(problem);
+}
+
+problem::Report UnilateralSolver::solve_one(const problem::Unilateral& problem) {
+  const double w = problem.factor.col(0).squaredNorm();
+  const double b = problem.free[0];
+  impulses_[0] = b < 0.0 ? -b / w : 0.0;
+  if (std::isfinite(impulses_[0])) return {};
+  return {.status = problem::Status::Degenerate};
+}
+
+/// Joints are eliminated: with x = A p the change of velocity in the unit metric, they fix its part
+/// in the span of their columns, x_J; contacts then see only what is orthogonal to that span,
+///     A_C' = (1 - Q Q^T) A_C,   b_C' = b_C + A_C^T x_J,
+/// and the joints' impulses follow from A_J p_J = x_J - Q Q^T A_C p_C.
+problem::Report UnilateralSolver::solve_held(const problem::Unilateral& problem) {
+  const Eigen::Index contacts = problem.count - problem.held;
+  const auto A = problem.factor.leftCols(problem.count);
+  const auto joints = A.rightCols(problem.held);
+  if (joint_impulses_.size() != problem.held) joint_impulses_.resize(problem.held);
+  joint_impulses_ = -problem.free.segment(contacts, problem.held);
+  joint_motion_ = joints_.solve(joints, joint_impulses_);
+  for (Eigen::Index j = 0; j < problem.held; ++j) {
+    const double wanted = -problem.free[contacts + j];
+    const double size = joints.col(j).norm() * joint_motion_.norm() + std::abs(wanted);
+    if (std::abs(joints.col(j).dot(joint_motion_) - wanted) >
+        1e-9 * size + problem.noise[contacts + j]) {
+      return {.status = problem::Status::Infeasible};
+    }
+  }
+  inner_.resize(problem.dofs, contacts);
+  inner_.held = 0;
+  for (Eigen::Index k = 0; k < contacts; ++k) {
+    inner_.free[k] = problem.free[k] + A.col(k).dot(joint_motion_);
+    inner_.noise[k] = problem.noise[k] + 1e-15 * A.col(k).norm() * joint_motion_.norm();
+    inner_.factor.col(k) = joints_.orthogonal_part(A.col(k));
+    // A contact that no motion of the joints can open or close: its column is rounding only.
+    if (inner_.factor.col(k).norm() < 1e-12 * A.col(k).norm()) inner_.factor.col(k).setZero();
+  }
+  problem::Report report = solve(inner_);
+  rest_ = joint_motion_;
+  for (Eigen::Index k = 0; k < contacts; ++k) {
+    rest_ -= impulses_[k] * (A.col(k) - inner_.factor.col(k));
+  }
+  joints_.coefficients(rest_, joint_impulses_);
+  impulses_.segment(contacts, problem.held) = joint_impulses_;
+  report.unique = report.unique && joints_.is_full_rank();
+  return report;
 }
 
 problem::Report UnilateralSolver::solve_many(const problem::Unilateral& problem) {

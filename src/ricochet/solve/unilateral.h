@@ -3,6 +3,7 @@
 #include "ricochet/convex/polyhedral_cone.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/unilateral.h"
+#include "ricochet/solve/least_norm.h"
 
 namespace ricochet::solve {
 
@@ -10,7 +11,7 @@ namespace ricochet::solve {
 /// False when the gradients are so nearly parallel that the form would lose digits.
 bool solve_two(double w11, double w12, double w22, double b1, double b2, double& p1, double& p2);
 
-/// Scratch of `solve_unilateral`: after `reserve` it does not allocate.
+/// Impulses of a unilateral problem. After `reserve` it does not allocate.
 class UnilateralSolver {
  public:
   void reserve(Eigen::Index dofs, Eigen::Index contacts);
@@ -21,6 +22,8 @@ class UnilateralSolver {
   double impulse(Eigen::Index contact) const { return impulses_[contact]; }
 
  private:
+  problem::Report solve_one(const problem::Unilateral& problem);
+  problem::Report solve_held(const problem::Unilateral& problem);
   problem::Report solve_many(const problem::Unilateral& problem);
   bool columns_independent(const problem::Unilateral& problem);
 
@@ -28,6 +31,10 @@ class UnilateralSolver {
   Eigen::VectorXd impulses_;
   Eigen::MatrixXd basis_;  // of the columns, for their rank
   Eigen::VectorXd rest_;
+  LeastNorm joints_;
+  problem::Unilateral inner_;     // the contacts, seen by velocities that the joints allow
+  Eigen::VectorXd joint_motion_;  // what the joints ask for, in the unit metric
+  Eigen::VectorXd joint_impulses_;
 };
 
 }  // namespace ricochet::solve

@@ -12,19 +12,25 @@ template <model::Model M>
 problem::Report advance(const Billiard& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
-  if (scheme.correction == Correction::Project) correct_violation(model, w);
-  free_velocity(model, s, h, w.q_mid, w);             // u' = u + h M^-1 Q(t_M, q_M, u)
+  problem::Report report;
+  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  if (report.status != problem::Status::Solved) return report;
+  report = free_velocity(model, s, h, w.q_mid, w);  // u' = u + h M^-1 Q(t_M, q_M, u)
+  if (report.status != problem::Status::Solved) return report;
   find_touching(model, w.q_mid, w);                   // A = { a : g_a(q_M) <= 0 }
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
+  take_joint_gradients(model, w);
   next.u = w.free;
-  problem::Report report;
   w.claim.restitution = 1.0;  // v = U+ + U(u') >= 0
   w.claim.reference = certify::Reference::Free;
-  if (w.claim.active.size() == 1) {  // u+ = u' - 2 M^-1 J^T U(u') / W
-    const double extra = contact_velocity(w, w.claim.active[0], w.free);
-    report = push_one(model, extra, certify::Branch::Unilateral, next.u, w);
-  } else if (w.claim.active.size() > 1) {
-    report = push_many(model, 1.0, w.free, next.u, w);
+  if (!w.claim.active.empty()) {
+    report = settle(model, h, next.u, w, [&] {
+      if (w.claim.active.size() > 1 || model.joints() > 0) {
+        return push_many(model, 1.0, w.free, next.u, w);
+      }
+      const double extra = contact_velocity(w, w.claim.active[0], w.free);
+      return push_one(model, extra, certify::Branch::Unilateral, next.u, w);
+    });  // one contact: u+ = u' - 2 M^-1 J^T U(u') / W
   }
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+
   return report;

@@ -7,9 +7,9 @@ namespace ricochet::step {
 /// One step of ELAST: elastic, the energy of each step balanced exactly. [Moreau 1986 (7.2)-(7.9)]
 ///
 /// With one active contact that u' would violate, p solves the energy balance of the step,
-///   u+ = u' - M^-1 J^T (2 J u + h J a) / W                               [Moreau 1986 (7.7)]
+///   u+ = u' - M^-1 J^T (2 J u + h J a) / W                           [Moreau 1986 (7.5), (7.7)]
 /// that is J (u+ + u) = 0. On this branch p can be negative when u itself separates; such steps are
-/// counted as adhesive.
+/// counted as adhesive. ((7.9) prints h Q where its derivation has h Q . g.)
 /// Deviation: the metric is M, not the identity; only the gradient is anticipated, the test
 /// g <= 0 stays at q_M (this reading reproduces the printed table of plate 5).
 /// Beyond the source: several active contacts, by u+ = -u + 2 prox(V, u + h/2 a), which balances
@@ -18,26 +18,30 @@ template <model::Model M>
 problem::Report advance(const Elast& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
-  if (scheme.correction == Correction::Project) correct_violation(model, w);
-  free_velocity(model, s, h, w.q_mid, w);             // u' = u + h a
+  problem::Report report;
+  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  if (report.status != problem::Status::Solved) return report;
+  report = free_velocity(model, s, h, w.q_mid, w);  // u' = u + h a
+  if (report.status != problem::Status::Solved) return report;
   find_touching(model, w.q_mid, w);                   // A = { a : g_a(q_M) <= 0 }
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
+  take_joint_gradients(model, w);
   next.u = w.free;
-  problem::Report report;
   w.claim.restitution = 1.0;  // v = U+ + U(u)
   w.claim.reference = certify::Reference::Start;
-  if (w.claim.active.size() == 1) {
+  if (w.claim.active.size() == 1 && model.joints() == 0) {
     const int a = w.claim.active[0];
     if (contact_velocity(w, a, w.free) < 0.0) {  // u' penetrates: v = 0
       const double extra = contact_velocity(w, a, s.u);
-      report = push_one(model, extra, certify::Branch::Fixed, next.u, w);
+      report = settle(model, h, next.u, w,
+                      [&] { return push_one(model, extra, certify::Branch::Fixed, next.u, w); });
     } else {  // free: u+ = u', U+ >= 0
       w.claim.restitution = 0.0;
       w.claim.impulses[0] = 0.0;
       w.claim.branch(0) = certify::Branch::Unilateral;
     }
-  } else if (w.claim.active.size() > 1) {
-    report = push_many(model, 1.0, s.u, next.u, w);
+  } else if (!w.claim.active.empty()) {
+    report = settle(model, h, next.u, w, [&] { return push_many(model, 1.0, s.u, next.u, w); });
   }
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+
   return report;

@@ -12,22 +12,26 @@ namespace ricochet::step {
 template <model::Model M>
 problem::Report advance(const Inel& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {
-  half_step(model, s, h, w);  // q_M = q + h/2 u         (10.3)
-  if (scheme.correction == Correction::Project) correct_violation(model, w);
+  half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
+  problem::Report report;
+  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
   w.claim.restitution = 0.0;                                       // v = U+
   w.claim.reference = certify::Reference::Start;
-  problem::Report report;
-  if (w.claim.active.empty()) {
-    free_velocity(model, s, h, w.q_mid, w);  // u' = u + h a            (10.4)
-    next.u = w.free;                         // V is the whole space    (10.6)
-  } else {
-    free_velocity(model, s, h, w.q_cone, w);
-    model.gradients(w.claim.active, w.place);  // V = { v : J v >= 0 }
-    report = w.claim.active.size() == 1        // u+ = prox(V, u')        (10.5)
+  const bool touches = w.claim.active.size() > model.joints();
+  report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (10.4)
+  if (report.status != problem::Status::Solved) return report;
+  next.u = w.free;  // V is the whole space    (10.6)
+  if (!w.claim.active.empty()) {
+    if (touches) model.gradients(w.claim.active, w.place);  // V = { v : J v >= 0 }
+    take_joint_gradients(model, w);
+    report = settle(model, h, next.u, w, [&] {  // u+ = prox(V, u')        (10.5)
+      return w.claim.active.size() == 1 && model.joints() == 0
                  ? push_one(model, 0.0, certify::Branch::Unilateral, next.u, w)
                  : push_many(model, 0.0, s.u, next.u, w);
+    });
   }
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+       (6.17)
   return report;

@@ -60,6 +60,8 @@ inline certify::Failure failure_of(problem::Status status) {
     case problem::Status::Infeasible: return certify::Failure::Infeasible;
     case problem::Status::IterationLimit: return certify::Failure::NoSolution;
     case problem::Status::Degenerate: return certify::Failure::Degenerate;
+    case problem::Status::SingularMass: return certify::Failure::SingularMass;
+    case problem::Status::NoConvergence: return certify::Failure::NoConvergence;
   }
   return certify::Failure::NoSolution;
 }
@@ -72,6 +74,7 @@ std::span<const double> view(const V& v) {
 template <class S>
 certify::Limits limits_for(certify::Limits limits) {
   limits.energy_is_watched = limits.energy_is_watched && S::kBalancesEnergy;
+  limits.restitution = S::kRestitution;
   return limits;
 }
 
@@ -82,6 +85,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
                  model::State<M::kDofs>& state, Observer&& observe, Monitor* monitor) {
   const base::Stopwatch clock;
   Outcome outcome;
+  const double start_time = state.t;
   Workspace<M> workspace(model, state.q);
   certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
   model::State<M::kDofs> other = state;
@@ -103,7 +107,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
       outcome.interrupted = monitor->stop.load(std::memory_order_relaxed);
       if (outcome.interrupted) break;
     }
-    next->t = run.start_time + static_cast<double>(i) * run.step;
+    next->t = start_time + static_cast<double>(i) * run.step;
     const problem::Report report = advance(scheme, model, *now, run.step, *next, workspace);
     if (report.status != problem::Status::Solved) [[unlikely]] {
       judge.fail(detail::failure_of(report.status), workspace.claim.t_mid);

@@ -1,0 +1,189 @@
+#include "ricochet/solve/banded.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ricochet::solve {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// Part of its diagonal entry below which a pivot counts as zero.
+constexpr double kDependent = 1e-13;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void BandedSolver::reserve(int rows) {
+  if (impulses_.size() >= rows) return;
+  pushes_.resize(index(rows));
+  wrong_.resize(index(rows));
+  before_.resize(index(rows) + 1);
+  members_.reserve(index(rows));
+  first_.reserve(index(rows));
+  start_.reserve(index(rows) + 1);
+  dependent_.reserve(index(rows));
+  right_.resize(rows);
+  impulses_.resize(rows);
+  velocities_.resize(rows);
+  sizes_.resize(rows);
+}
+
+bool BandedSolver::factor(const problem::Banded& problem) {
+  members_.clear();
+  first_.clear();
+  start_.clear();
+  dependent_.clear();
+  factor_.clear();
+  for (int k = 0; k < problem.count; ++k) {
+    before_[index(k)] = static_cast<int>(members_.size());
+    if (pushes_[index(k)] != 0) members_.push_back(k);
+  }
+  bool independent = true;
+  for (int r = 0; r < static_cast<int>(members_.size()); ++r) {
+    const int row = members_[index(r)];
+    const int begin = before_[index(problem.first[index(row)])];
+    first_.push_back(begin);
+    start_.push_back(factor_.size());
+    for (int c = begin; c <= r; ++c) factor_.push_back(problem.entry(row, members_[index(c)]));
+    double* const mine = factor_.data() + start_.back() - begin;  // mine[c] is L_rc
+    double pivot = mine[r];
+    for (int c = begin; c < r; ++c) {
+      const int other_begin = first_[index(c)];
+      const double* const other = factor_.data() + start_[index(c)] - other_begin;
+      double sum = mine[c];
+      for (int k = std::max(begin, other_begin); k < c; ++k) sum -= mine[k] * other[k];
+      mine[c] = dependent_[index(c)] != 0 ? 0.0 : sum / other[c];
+      pivot -= mine[c] * mine[c];
+    }
+    const bool is_zero = !(pivot > kDependent * problem.diagonal(row));
+    dependent_.push_back(is_zero ? 1 : 0);
+    independent = independent && !is_zero;
+    mine[r] = is_zero ? 1.0 : std::sqrt(pivot);
+  }
+  return independent;
+}
+
+void BandedSolver::solve_factored(Eigen::VectorXd& x) const {
+  const int n = static_cast<int>(members_.size());
+  const auto row = [&](int r) { return factor_.data() + start_[index(r)] - first_[index(r)]; };
+  for (int r = 0; r < n; ++r) {  // L y = x
+    const double* const l = row(r);
+    double sum = x[r];
+    for (int c = first_[index(r)]; c < r; ++c) sum -= l[c] * x[c];
+    x[r] = dependent_[index(r)] != 0 ? 0.0 : sum / l[r];
+  }
+  for (int r = n - 1; r >= 0; --r) {  // L^T x = y
+    const double* const l = row(r);
+    x[r] = dependent_[index(r)] != 0 ? 0.0 : x[r] / l[r];
+    for (int c = first_[index(r)]; c < r; ++c) x[c] -= l[c] * x[r];
+  }
+}
+
+void BandedSolver::multiply(const problem::Banded& problem) {
+  for (int k = 0; k < problem.count; ++k) {
+    velocities_[k] = problem.free[k];
+    sizes_[k] = std::abs(problem.free[k]);
+  }
+  for (int k = 0; k < problem.count; ++k) {
+    const double* const w = problem.entries.data() + problem.start[index(k)];
+    const int begin = problem.first[index(k)];
+    for (int c = begin; c <= k; ++c) {
+      const double entry = w[c - begin];
+      velocities_[k] += entry * impulses_[c];
+      sizes_[k] += std::abs(entry * impulses_[c]);
+      if (c == k) continue;
+      velocities_[c] += entry * impulses_[k];
+      sizes_[c] += std::abs(entry * impulses_[k]);
+    }
+  }
+}
+
+void BandedSolver::solve_pushing(const problem::Banded& problem) {
+  for (std::size_t r = 0; r < members_.size(); ++r) {
+    right_[static_cast<Eigen::Index>(r)] = -problem.free[members_[r]];
+  }
+  solve_factored(right_);
+  impulses_.head(problem.count).setZero();
+  for (std::size_t r = 0; r < members_.size(); ++r) {
+    impulses_[members_[r]] = right_[static_cast<Eigen::Index>(r)];
+  }
+  multiply(problem);
+}
+
+/// One step of iterative refinement.
+void BandedSolver::refine(const problem::Banded& problem) {
+  for (std::size_t r = 0; r < members_.size(); ++r) {
+    right_[static_cast<Eigen::Index>(r)] = -velocities_[members_[r]];
+  }
+  solve_factored(right_);
+  for (std::size_t r = 0; r < members_.size(); ++r) {
+    double& p = impulses_[members_[r]];
+    p += right_[static_cast<Eigen::Index>(r)];
+    if (members_[r] < problem.count - problem.held) p = std::max(0.0, p);
+  }
+}
+
+/// Rows that pull although they are no joints, or rest although they penetrate.
+int BandedSolver::count_wrong(const problem::Banded& problem) {
+  int wrong = 0;
+  for (int k = 0; k < problem.count; ++k) {
+    const bool is_joint = k >= problem.count - problem.held;
+    const double rounding = problem.noise[k] + 8.0 * kEpsilon * sizes_[k];
+    const bool is_wrong =
+        pushes_[index(k)] != 0 ? (!is_joint && impulses_[k] < 0.0) : velocities_[k] < -rounding;
+    wrong_[index(k)] = is_wrong ? 1 : 0;
+    wrong += is_wrong ? 1 : 0;
+  }
+  return wrong;
+}
+
+problem::Report BandedSolver::solve(const problem::Banded& problem) {
+  reserve(problem.count);
+  std::fill_n(pushes_.begin(), problem.count, '\1');
+  const int most = 3 * problem.count + 100;
+  constexpr int kPatience = 10;  // rounds of whole exchanges without progress
+  int fewest = problem.count + 1;
+  int patience = kPatience;
+  problem::Report report;
+  for (report.iterations = 1; report.iterations <= most; ++report.iterations) {
+    report.unique = factor(problem);
+    solve_pushing(problem);
+    const int wrong = count_wrong(problem);
+    if (wrong == 0) break;
+    patience = wrong < fewest ? kPatience : patience - 1;
+    fewest = std::min(fewest, wrong);
+    for (int k = problem.count - 1; k >= 0; --k) {
+      if (wrong_[index(k)] == 0) continue;
+      pushes_[index(k)] = pushes_[index(k)] != 0 ? 0 : 1;
+      if (patience <= 0) break;  // the last one only: this always ends [Murty 1974]
+    }
+  }
+  if (report.iterations > most) return {.status = problem::Status::IterationLimit};
+  refine(problem);
+  for (std::size_t r = 0; r < members_.size(); ++r) {  // rows left out must hold all the same
+    const int k = members_[r];
+    const double rounding = problem.noise[k] + 64.0 * kEpsilon * sizes_[k];
+    if (dependent_[r] != 0 && std::abs(velocities_[k]) > rounding) {
+      return {.status = problem::Status::IterationLimit};
+    }
+  }
+  return report;
+}
+
+bool BandedSolver::solve_equations(const problem::Banded& problem) {
+  reserve(problem.count);
+  std::fill_n(pushes_.begin(), problem.count, '\1');
+  if (!factor(problem)) return false;
+  solve_pushing(problem);
+  for (std::size_t r = 0; r < members_.size(); ++r) {
+    right_[static_cast<Eigen::Index>(r)] = -velocities_[members_[r]];
+  }
+  solve_factored(right_);
+  for (int k = 0; k < problem.count; ++k) impulses_[k] += right_[k];
+  return true;
+}
+
+}  // namespace ricochet::solve
