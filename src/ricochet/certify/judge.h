@@ -51,7 +51,7 @@ class Judge {
     }
     Step step(before, after, h, claim, scratch_);
     const double end_potential = model_.gaps_and_potential(after.t, after.q, end_place_);
-    if (claim.shift != nullptr) check_shift(step);  // J shift + g = 0 at the unshifted q_M
+    if (claim.shift != nullptr) check_shift(claim);  // J shift + g = 0 at the unshifted q_M
     model_.gaps(claim.t_mid, *claim.test_point, place_);
     recompute_free_motion(step);        // Q, M^-1 Q, u'
     check_active_set(step);             // a active <=> g_a(test_point) <= 0
@@ -179,7 +179,7 @@ class Judge {
   bool has_constant_mass() const { return M::kPlain || model_.has_constant_mass(); }
 
   /// After a failed step the books show the last instant that holds.
-  [[gnu::cold]] void forget(const State& before, std::size_t shocks) {
+  [[gnu::cold, gnu::noinline]] void forget(const State& before, std::size_t shocks) {
     Certificate& c = certificate_;
     --c.steps;
     (void)model_.gaps_and_potential(before.t, before.q, end_place_);
@@ -205,8 +205,8 @@ class Judge {
 
   /// The shift is M^-1 J^T weights, J at the unshifted q_M for the surfaces touched there and the
   /// joints, and puts them right in the sense of least squares: J^T (J shift + g) = 0.
-  void check_shift(Step& s) {
-    const Claim<N, K>& claim = s.claim;
+  [[gnu::noinline]] void check_shift(const Claim<N, K>& claim) {
+    Scratch& s = scratch_;
     s.work = *claim.mass_point - *claim.shift;
     model_.gaps(claim.t_mid, s.work, place_);
     model::IndexList<K>& touched = touched_;
@@ -281,7 +281,9 @@ class Judge {
       c.residual_time = claim.t_mid;
     }
     if (!(value <= limits_.residual)) fail(Failure::Residual, claim.t_mid, -1, value);
-    if (s.gain > s.gain_allowed) check_gain(s);
+    if (s.gain > s.gain_allowed) {
+      check_gain(claim, s.before.u.norm() + s.after.u.norm(), s.gain, s.gain_allowed);
+    }
   }
 
   /// Gradients of the joints at q_M, and their values at the next middle.
@@ -365,14 +367,14 @@ class Judge {
   }
 
   /// More than splitting explains: a failure, unless it is rounding.
-  void check_gain(const Step& s) {
+  [[gnu::noinline]] void check_gain(const Claim<N, K>& claim, double speeds, double gain,
+                                    double allowed) {
     double lost = problem::Residual::kSmallest;
-    const double speeds = s.before.u.norm() + s.after.u.norm();
-    for (int k = 0; k < s.claim.active.size(); ++k) {
-      const double length = place_.normals.norm(s.claim.active[k]);
-      lost += 32.0 * kEpsilon * std::abs(s.claim.impulses[k]) * length * speeds;
+    for (int k = 0; k < claim.active.size(); ++k) {
+      const double length = place_.normals.norm(claim.active[k]);
+      lost += 32.0 * kEpsilon * std::abs(claim.impulses[k]) * length * speeds;
     }
-    if (s.gain > s.gain_allowed + lost) fail(Failure::EnergyGain, s.claim.t_mid, -1, s.gain);
+    if (gain > allowed + lost) fail(Failure::EnergyGain, claim.t_mid, -1, gain);
   }
 
   template <class Expression>
@@ -459,10 +461,14 @@ class Judge {
   [[gnu::always_inline]] inline void weigh_energy(Step& s, double end_potential) {
     s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
     if (!std::isfinite(s.kinetic + end_potential)) return fail(Failure::NotFinite, s.after.t);
-    if (s.claim.shift != nullptr) enter_correction(s);
-    if (certificate_.steps == 1) set_energy_scale(s);
+    if (s.claim.shift != nullptr) enter_correction(s.claim);
+    if (certificate_.steps == 1) {
+      set_energy_scale(0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u)));
+    }
     if (is_watched_) watch_growth(s, end_potential);
-    if (model_.force_uses_velocity()) watch_explicit_force(s);
+    if (model_.force_uses_velocity()) {
+      watch_explicit_force(s.before, s.after, s.h, s.claim, s.kinetic);
+    }
   }
 
   [[gnu::always_inline]] inline void enter_energy(const Step& s, double end_potential) {
@@ -483,11 +489,10 @@ class Judge {
   }
 
   /// V changes when a violated position is put back on its wall; that is not the motion's doing.
-  void enter_correction(Step& s) {
-    model_.advance(s.before.q, s.before.u, 0.5 * s.h, s.work);
-    const double unmoved = model_.gaps_and_potential(s.claim.t_mid, s.work, place_);
-    s.work += *s.claim.shift;
-    const double moved = model_.gaps_and_potential(s.claim.t_mid, s.work, place_);
+  [[gnu::noinline]] void enter_correction(const Claim<N, K>& claim) {
+    const double moved = model_.gaps_and_potential(claim.t_mid, *claim.mass_point, place_);
+    scratch_.work = *claim.mass_point - *claim.shift;
+    const double unmoved = model_.gaps_and_potential(claim.t_mid, scratch_.work, place_);
     certificate_.ledger.correction.add(moved - unmoved);
   }
 
@@ -504,30 +509,32 @@ class Judge {
     }
   }
 
-  void set_energy_scale(const Step& s) {
+  [[gnu::noinline]] void set_energy_scale(double first_work) {
     const Ledger& ledger = certificate_.ledger;
     energy_scale_ = std::max({ledger.kinetic_start, std::abs(ledger.potential_start),
-                              std::abs(ledger.kinetic_start + ledger.potential_start),
-                              0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u))});
+                              std::abs(ledger.kinetic_start + ledger.potential_start), first_work});
   }
 
   /// Forces in u are explicit: the part that comes from u may oppose the motion (or be orthogonal
   /// to it) at the start of a step and feed it by the end. What it fed is booked; once it is most
   /// of the motion, the motion is the step's own.
-  void watch_explicit_force(Step& s) {
+  [[gnu::noinline]] void watch_explicit_force(const State& before, const State& after, double h,
+                                              const Claim<N, K>& claim, double kinetic) {
+    Scratch& s = scratch_;
     s.work.setZero();
-    model_.force(s.claim.t_mid, *s.claim.force_point, s.work, place_, s.start_momentum);
-    s.work = s.force - s.start_momentum;  // Q(u) - Q(0)
-    const double at_start = s.before.u.dot(s.work);
-    const double fed = 0.5 * s.h * (at_start + s.after.u.dot(s.work));
-    const double rounding = 1e-12 * s.before.u.cwiseAbs().dot(s.work.cwiseAbs());
+    model_.force(claim.t_mid, *claim.force_point, before.u, place_, s.force);
+    model_.force(claim.t_mid, *claim.force_point, s.work, place_, s.momentum);
+    s.work = s.force - s.momentum;  // Q(u) - Q(0)
+    const double at_start = before.u.dot(s.work);
+    const double fed = 0.5 * h * (at_start + after.u.dot(s.work));
+    const double rounding = 1e-12 * before.u.cwiseAbs().dot(s.work.cwiseAbs());
     if (at_start > rounding || fed <= 0.0) return;
     Ledger& ledger = certificate_.ledger;
     ledger.explicit_gain.add(fed);
     const double gain = ledger.explicit_gain.value();
     if (limits_.energy_is_watched && gain > (limits_.growth - 1.0) * energy_scale_ &&
-        s.kinetic > limits_.growth * energy_scale_) {
-      fail(Failure::Diverged, s.after.t, -1, gain);
+        kinetic > limits_.growth * energy_scale_) {
+      fail(Failure::Diverged, after.t, -1, gain);
     }
   }
 
