@@ -36,7 +36,8 @@ const std::map<std::string, Function>& functions() {
 
 class Lowering {
  public:
-  Lowering(const Scope& scope, Graph& graph) : scope_(scope), graph_(graph) {}
+  Lowering(const Scope& scope, Graph& graph, const Locals& locals)
+      : scope_(scope), graph_(graph), locals_(locals) {}
 
   NodeId whole(const Syntax& s) {
     try {
@@ -266,22 +267,24 @@ class Lowering {
 
   const Scope& scope_;
   Graph& graph_;
-  std::vector<std::pair<std::string, double>> locals_;  // indices of the sums being written out
+  Locals locals_;  // given, then indices of the sums being written out
   std::size_t work_{0};
 };
 
 }  // namespace
 
-NodeId lower(const Syntax& syntax, const Scope& scope, Graph& graph) {
-  return Lowering(scope, graph).whole(syntax);
+NodeId lower(const Syntax& syntax, const Scope& scope, Graph& graph, const Locals& locals) {
+  return Lowering(scope, graph, locals).whole(syntax);
 }
 
-std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph) {
-  return Lowering(scope, graph).comparisons(syntax);
+std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph,
+                                       const Locals& locals) {
+  return Lowering(scope, graph, locals).comparisons(syntax);
 }
 
-double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph) {
-  return Lowering(scope, graph).number(syntax);
+double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
+                    const Locals& locals) {
+  return Lowering(scope, graph, locals).number(syntax);
 }
 
 std::vector<std::string> function_names() {

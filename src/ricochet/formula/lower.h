@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ricochet/formula/graph.h"
@@ -9,10 +10,13 @@
 
 namespace ricochet::formula {
 
+/// Names that stand for a number in one formula only: the i of `for`.
+using Locals = std::vector<std::pair<std::string, double>>;
+
 /// Puts a formula into the graph, with its names looked up in the scope and its sums written out.
 /// Throws FormulaError for unknown names, wrong numbers of arguments, values that are not finite,
 /// and formulas that outgrow the graph's limit.
-NodeId lower(const Syntax& syntax, const Scope& scope, Graph& graph);
+NodeId lower(const Syntax& syntax, const Scope& scope, Graph& graph, const Locals& locals = {});
 
 /// One side-by-side comparison of a chain: `left <op> right`, op one of < <= > >= == !=.
 struct Comparison {
@@ -22,10 +26,12 @@ struct Comparison {
 };
 
 /// The comparisons of a formula that is an inequality or a chain of them, a <= g <= b.
-std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph);
+std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph,
+                                       const Locals& locals = {});
 
 /// The value of a formula that has no inputs.
-double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph);
+double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
+                    const Locals& locals = {});
 
 /// Names of all functions, sorted.
 std::vector<std::string> function_names();
