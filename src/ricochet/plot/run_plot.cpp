@@ -143,7 +143,8 @@ void draw_projection(Svg& svg, Panel panel, const Path& path, const model::Formu
 /// One coordinate against time, with the instants of shocks marked on the axis.
 void draw_history(Svg& svg, Panel panel, const Path& path, const model::FormulaModel& model, int i,
                   const certify::Certificate& certificate) {
-  panel.x = {path.times().front(), std::max(path.times().back(), path.times().front() + 1e-12)};
+  panel.x = {path.times().front(), path.times().back()};
+  if (!(panel.x.size() > 0.0)) panel.x = widened(panel.x, 0.0);
   panel.y = widened(range_of(path, i), 0.08);
   draw_axes(svg, panel, "t", model.coordinates()[static_cast<std::size_t>(i)]);
   svg.begin_clip(panel.corner, panel.width, panel.height);
