@@ -102,6 +102,29 @@ std::string picture_of(const std::string& scene_text,
   return draw_run(path, *scene.model, motion.outcome.certificate, scene.title, "a < b & c");
 }
 
+TEST(Path, KeepsEvenInstantsAndTheLastOne) {
+  for (const int last : {5, 8191, 8192, 8193, 12345, 16383, 20001, 99999}) {
+    Path path;
+    for (int i = 0; i <= last; ++i) {
+      const std::vector<double> q = {static_cast<double>(i), 2.0 * i};
+      path.add({i, 0.5 * i, q, q, {}, {}, 0.0, 0.0});
+    }
+    ASSERT_GE(path.size(), 2U);
+    EXPECT_LE(path.size(), 8192U);
+    EXPECT_EQ(path.times().front(), 0.0);
+    EXPECT_EQ(path.times().back(), 0.5 * last);
+    const double period = path.times()[1];
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      EXPECT_EQ(path.position(k, 0), 2.0 * path.times()[k]);
+      EXPECT_EQ(path.position(k, 1), 4.0 * path.times()[k]);
+      if (k == 0) continue;
+      const double gap = path.times()[k] - path.times()[k - 1];
+      EXPECT_TRUE(gap == period || (k + 1 == path.size() && gap > 0.0 && gap < period))
+          << last << ": " << gap << " before instant " << k << " of " << path.size();
+    }
+  }
+}
+
 TEST(RunPlot, DrawsThePathAndTheWall) {
   const std::string svg = picture_of(study::builtin_scene("essai-04"));
   EXPECT_EQ(svg.rfind("<svg", 0), 0U);
