@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -156,6 +157,44 @@ TEST(Gallery, EveryFactHolds) {
     EXPECT_FALSE(exhibit.facts.empty());
     for (const Fact& fact : exhibit.facts) {
       EXPECT_TRUE(fact.holds) << entry.name << ": " << fact.statement << ": " << fact.found;
+    }
+  }
+}
+
+bool all_hold(const Exhibit& exhibit) {
+  return std::all_of(exhibit.facts.begin(), exhibit.facts.end(),
+                     [](const Fact& fact) { return fact.holds; });
+}
+
+TEST(Gallery, RunsThatAreInterruptedDoNotAgree) {
+  for (const long long steps : {0LL, 1LL, 30LL, 99LL}) {
+    const Runner cut = [&](const std::string&, const scene::Scene& scene) {
+      step::Monitor monitor;
+      const auto stop = [&](const step::Sample& sample) { monitor.stop = sample.step >= steps; };
+      return run_scene(scene, true, stop, &monitor);
+    };
+    for (const GalleryEntry& entry : gallery()) {
+      EXPECT_FALSE(all_hold(entry.show(cut))) << entry.name << ", " << steps << " steps";
+    }
+  }
+}
+
+TEST(Gallery, RunsWhoseCertificateFailsDoNotAgree) {
+  // Whole rows and the right numbers, but one of the runs is not certified.
+  for (const GalleryEntry& entry : gallery()) {
+    int runs = 0;
+    (void)entry.show([&](const std::string& label, const scene::Scene& scene) {
+      ++runs;
+      return run_in_memory(label, scene);
+    });
+    for (int bad = 0; bad < runs; ++bad) {
+      int run = 0;
+      const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene) {
+        Motion motion = run_in_memory(label, scene);
+        if (run++ == bad) motion.outcome.certificate.failure = certify::Failure::Residual;
+        return motion;
+      });
+      EXPECT_FALSE(all_hold(exhibit)) << entry.name << ", run " << bad;
     }
   }
 }
