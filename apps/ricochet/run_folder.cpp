@@ -121,19 +121,16 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   warn_of_depth(result.motion, path, result.warnings);
   warn_of_adhesion(result.motion, result.warnings);
 
-  record::Summary summary{scene.title,
-                          scene.source,
-                          scene.file,
-                          columns,
-                          scene.scheme,
-                          scene.run,
-                          result.motion.final_state,
-                          outcome,
-                          result.warnings,
-                          {}};
-  for (const study::Fact& fact : result.facts) {
-    summary.facts.push_back({fact.statement, fact.found, fact.holds});
-  }
+  const record::Summary summary{scene.title,
+                                scene.source,
+                                scene.file,
+                                columns,
+                                scene.scheme,
+                                scene.run,
+                                result.motion.final_state,
+                                outcome,
+                                result.warnings,
+                                result.facts};
   record::write_file(folder / "summary.json", record::to_json(summary));
   const std::string subtitle =
       fmt::format("{}{}{}, step {:g}, t = {:g} to {:g}", scene.source,

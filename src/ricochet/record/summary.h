@@ -12,7 +12,7 @@ namespace ricochet::record {
 /// Version of trajectory.csv and summary.json; raised when their meaning changes.
 inline constexpr int kFormatVersion = 1;
 
-/// An expectation of the scene, and whether the run met it.
+/// Something stated, an expectation of the scene for example, and what was found.
 struct StatedFact {
   std::string statement;
   std::string found;

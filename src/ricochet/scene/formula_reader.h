@@ -58,11 +58,6 @@ class FormulaReader {
   }
 
  private:
-  struct Definition {
-    const Value* value{nullptr};
-    int state{0};  // 0 untouched, 1 being read, 2 done
-  };
-
   [[noreturn]] void rethrow(const formula::FormulaError& error, const Value& value,
                             const std::string& key) const;
   const std::string& text_of(const Value& value, const std::string& key) const;
