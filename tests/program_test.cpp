@@ -92,6 +92,9 @@ TEST(Program, WritesTheFilesOfTheContract) {
   EXPECT_TRUE(json["energy"].contains("work_forces"));
   EXPECT_GT(json["steps_per_second"], 0.0);
   EXPECT_TRUE(json.contains("wall_seconds"));
+  for (const char* key : {"residual_limit", "balance_limit", "growth_limit", "shock_fraction"}) {
+    EXPECT_GT(json["settings"][key], 0.0) << key;  // every threshold of the certificate
+  }
   EXPECT_EQ(json["version"], RICOCHET_VERSION);
 }
 

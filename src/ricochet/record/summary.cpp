@@ -27,6 +27,8 @@ Json settings_json(const Summary& s) {
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
+  json["growth_limit"] = limits.growth;
+  json["shock_fraction"] = limits.shock_fraction;
   return json;
 }
 
