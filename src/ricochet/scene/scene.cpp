@@ -24,7 +24,8 @@ std::string stem_of(const std::string& file) {
   return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
 }
 
-/// A bare name is a parameter when the scene has one of that name, else a top-level key.
+/// A bare name is a parameter of the scene, and an error when the scene has none of that name; all
+/// other keys are dotted.
 void apply_overrides(Document& document, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
     const Value* system = document.root().find("system");
