@@ -213,6 +213,41 @@ TEST(Facts, AreEvaluatedOnTheRun) {
   EXPECT_FALSE(facts[2].holds);
 }
 
+TEST(Facts, MayUseDefinitions) {
+  // exact: free motion from (3, 0) with velocity (0, 2) for 2 s ends at (3, 4)
+  const std::vector<Fact> facts = check_expectations(run_text(R"toml(
+[system]
+coordinates = ["x", "y"]
+mass = [1, 1]
+[system.define]
+twice = "2*radius"
+radius = "hypot(x, y)"
+speed = "hypot(x', y')"
+four = 4
+nowhere = "sqrt(3.5 - y)"
+later = "t"
+[start]
+position = { x = 3, y = 0 }
+velocity = { x = 0, y = 2 }
+[run]
+scheme = "inel"
+step = 0.25
+until = 2
+[expect]
+radius = "radius == 5 and twice == 10"
+speed = "speed == 2 and four == 4 and later == 2"
+wrong = "radius < 1"
+undefined = "nowhere > 0"
+)toml"));
+  ASSERT_EQ(facts.size(), 4U);
+  EXPECT_TRUE(facts[0].holds) << facts[0].found;
+  EXPECT_TRUE(facts[1].holds) << facts[1].found;
+  EXPECT_FALSE(facts[2].holds);
+  EXPECT_EQ(facts[2].found, "radius = 5");
+  EXPECT_FALSE(facts[3].holds);
+  EXPECT_NE(facts[3].found.find("no value at the end"), std::string::npos) << facts[3].found;
+}
+
 TEST(Expectations, OfAllBuiltinScenesHold) {
   for (const BuiltinScene& builtin : builtin_scenes()) {
     for (const Fact& fact : check_expectations(run_text(builtin.text))) {

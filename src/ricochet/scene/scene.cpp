@@ -128,6 +128,7 @@ Scene read_scene(const std::string& file, const std::string& text,
   system.check_laws(scene.scheme);
   scene.model = system.build();
   scene.parameters = formulas.parameters();
+  scene.definitions = formulas.definitions();
   scene.run = runs.read_run(run, scene.scheme);
   scene.start = runs.read_start(start, *scene.model, scene.run, scene.warnings);
   scene.expectations = read_expectations(document, expect, formulas, *scene.model);
