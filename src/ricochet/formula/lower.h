@@ -27,6 +27,8 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
 /// The value of a formula that has no inputs.
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph);
 
+bool is_function(const std::string& name);
+
 /// Names of all functions, sorted.
 std::vector<std::string> function_names();
 
