@@ -15,8 +15,6 @@
 namespace ricochet::scene {
 namespace {
 
-constexpr const char* kLater = "this version runs billiard, elast and inel without friction";
-
 std::string stem_of(const std::string& file) {
   const std::size_t slash = file.find_last_of('/');
   const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
@@ -112,14 +110,14 @@ Scene read_scene(const std::string& file, const std::string& text,
   scene.title = root.text("title").value_or(scene.name);
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
-  root.not_yet({"hold", "structure", "family"}, kLater);
+  root.not_yet({"hold", "structure", "family"}, what_this_version_runs());
+  root.not_yet({"plot"}, "leave it out: the program chooses what to draw");
 
   FormulaReader formulas(document);
   SystemReader system(document, formulas);
   system.read(root);
   const Value* start = root.table("start");
   const Value* run = root.table("run");
-  root.table("plot");  // what to draw; read by the plotter
   const Value* expect = root.table("expect");
   root.finish();
 
