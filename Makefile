@@ -55,5 +55,6 @@ format: setup
 check-format: setup
 	@clang-format --dry-run --Werror $(SOURCES)
 
+# Not all of out: it is where runs of the user's own scenes go.
 clean:
-	@rm -rf $(BUILD) $(SANITIZE) out
+	@rm -rf $(BUILD) $(SANITIZE) out/gallery

@@ -66,7 +66,8 @@ TEST_F(Formula, KnowsNamesVelocitiesAndIndices) {
 TEST_F(Formula, SumsOverIndices) {
   EXPECT_DOUBLE_EQ(value("sum(i, 1, N, i*z[i])"), 10.0 + 40.0 + 90.0);
   EXPECT_DOUBLE_EQ(value("sum(i, 1, 2, sum(j, 1, 2, i*10 + j))"), 11 + 12 + 21 + 22);
-  EXPECT_DOUBLE_EQ(value("sum(i, 3, 1, 1/0)"), 0.0);  // empty
+  EXPECT_DOUBLE_EQ(value("sum(i, 1, 2, i) + sum(i, 1, 3, i)"), 9.0);  // one after the other
+  EXPECT_DOUBLE_EQ(value("sum(i, 3, 1, 1/0)"), 0.0);                  // empty
 }
 
 TEST_F(Formula, ChainsOfComparisonsHoldWhenAllDo) {
@@ -138,6 +139,13 @@ TEST_F(Formula, PointsAtEachKindOfFault) {
       {"z[x]", 2, "number"},
       {"x''", 0, "derivative"},
       {"sum(i, 1, N)", 0, "sum(i"},
+      {"sum(x, 1, 3, x)", 4, "already"},
+      {"sum(R, 1, 3, R)", 4, "already"},
+      {"sum(z, 1, 3, z)", 4, "already"},
+      {"sum(t, 1, 3, t)", 4, "already"},
+      {"sum(pi, 1, 3, pi)", 4, "already"},
+      {"sum(sin, 1, 3, 1)", 4, "already"},
+      {"sum(i, 1, 2, sum(i, 1, 2, i))", 17, "already"},
       {"1/(R - 2)", 0, "inf"},
       {"sqrt(-R)", 0, "nan"},
       {"1e999", 0, "hold"},

@@ -65,6 +65,25 @@ TEST(Ticks, AreRoundAndFew) {
   EXPECT_EQ(tick_text(2e7, 1e7), "2e+07");
 }
 
+TEST(Ticks, EndWhereTheSpacingIsBelowTheDigitsOfTheNumbers) {
+  const double next = 1.0 + 4.4e-16;
+  for (const Range& range :
+       {Range{1.0, next}, Range{-next, -1.0}, Range{1e16, 1e16 + 2.0}, Range{1e300, 1.0001e300}}) {
+    const std::vector<double> all = ticks(range, 5);
+    EXPECT_LE(all.size(), 11U);
+    for (std::size_t k = 1; k < all.size(); ++k) EXPECT_GT(all[k], all[k - 1]);
+  }
+}
+
+TEST(Ticks, AMarginIsSeen) {
+  const Range close = widened({1.0, 1.0 + 4.4e-16}, 0.08);
+  EXPECT_NEAR(close.low, 1.0 - 1e-9, 1e-12);
+  EXPECT_NEAR(close.high, 1.0 + 1e-9, 1e-12);
+  EXPECT_EQ(widened({0.0, 10.0}, 0.1).high, 11.0);
+  EXPECT_GT(widened({3.0, 3.0}, 0.1).size(), 0.1);
+  EXPECT_EQ(widened({0.0, 0.0}, 0.1).size(), 2.0);
+}
+
 int count(const std::string& text, const std::string& word) {
   int found = 0;
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
@@ -83,6 +102,29 @@ std::string picture_of(const std::string& scene_text,
   return draw_run(path, *scene.model, motion.outcome.certificate, scene.title, "a < b & c");
 }
 
+TEST(Path, KeepsEvenInstantsAndTheLastOne) {
+  for (const int last : {5, 8191, 8192, 8193, 12345, 16383, 20001, 99999}) {
+    Path path;
+    for (int i = 0; i <= last; ++i) {
+      const std::vector<double> q = {static_cast<double>(i), 2.0 * i};
+      path.add({i, 0.5 * i, q, q, {}, {}, 0.0, 0.0});
+    }
+    ASSERT_GE(path.size(), 2U);
+    EXPECT_LE(path.size(), 8192U);
+    EXPECT_EQ(path.times().front(), 0.0);
+    EXPECT_EQ(path.times().back(), 0.5 * last);
+    const double period = path.times()[1];
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      EXPECT_EQ(path.position(k, 0), 2.0 * path.times()[k]);
+      EXPECT_EQ(path.position(k, 1), 4.0 * path.times()[k]);
+      if (k == 0) continue;
+      const double gap = path.times()[k] - path.times()[k - 1];
+      EXPECT_TRUE(gap == period || (k + 1 == path.size() && gap > 0.0 && gap < period))
+          << last << ": " << gap << " before instant " << k << " of " << path.size();
+    }
+  }
+}
+
 TEST(RunPlot, DrawsThePathAndTheWall) {
   const std::string svg = picture_of(study::builtin_scene("essai-04"));
   EXPECT_EQ(svg.rfind("<svg", 0), 0U);
@@ -92,6 +134,19 @@ TEST(RunPlot, DrawsThePathAndTheWall) {
   EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
   EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
   EXPECT_EQ(count(svg, "<g "), count(svg, "</g>"));
+}
+
+TEST(RunPlot, DrawsAMotionBelowTheDigitsOfItsNumbers) {
+  for (const std::string names : {"\"x\"", "\"x\", \"y\""}) {
+    const bool plane = names.size() > 3;
+    const std::string svg =
+        picture_of("[system]\ncoordinates = [" + names + "]\nmass = " + (plane ? "[1, 1]" : "[1]") +
+                   "\n[start]\nposition = { x = 1" + (plane ? ", y = 1" : "") +
+                   " }\nvelocity = { x = 4.4e-16" + (plane ? ", y = 0" : "") +
+                   " }\n[run]\nscheme = \"inel\"\nstep = 1\nuntil = 1\n");
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+    EXPECT_EQ(svg.find("inf"), std::string::npos);
+  }
 }
 
 TEST(RunPlot, StaysSmallForLongRuns) {

@@ -1,8 +1,10 @@
 // The program as its user meets it: files, exit codes, messages, interruptions.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -90,6 +92,9 @@ TEST(Program, WritesTheFilesOfTheContract) {
   EXPECT_TRUE(json["energy"].contains("work_forces"));
   EXPECT_GT(json["steps_per_second"], 0.0);
   EXPECT_TRUE(json.contains("wall_seconds"));
+  for (const char* key : {"residual_limit", "balance_limit", "growth_limit", "shock_fraction"}) {
+    EXPECT_GT(json["settings"][key], 0.0) << key;  // every threshold of the certificate
+  }
   EXPECT_EQ(json["version"], RICOCHET_VERSION);
 }
 
@@ -97,7 +102,7 @@ TEST(Program, NumbersSurviveTheFile) {
   const Folder folder;
   run_program({"run", scene("essai-04"), "--out", "a"}, folder.path());
   const Table table(folder / "a/trajectory.csv");
-  // The last row, read back, continues the motion bit for bit.
+  // Row 100, read back, continues the motion bit for bit.
   std::ostringstream text;
   text.precision(17);
   text << "run.start_time=" << table.at(100, "t");
@@ -254,6 +259,79 @@ TEST(Program, SaysWhereItCannotWrite) {
   }
 }
 
+/// While it lives, no file can grow beyond so many bytes, as on a full disk; programs inherit it.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit small{bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  rlimit old_{};
+  void (*handler_)(int);
+};
+
+TEST(Program, AFullDiskLeavesASummaryThatSaysSoAndNothingOfTheRunBefore) {
+  const Folder folder;
+  ASSERT_EQ(run_program({"run", scene("essai-04"), "--out", "o"}, folder.path()).code, 0);
+  const auto run = [&] {
+    const SmallDisk disk(200'000);  // the rows need 3 MB
+    return run_program({"run", scene("essai-04"), "--out", "o", "--set", "run.steps=20000"},
+                       folder.path());
+  }();
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("cannot write"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("remedy"), std::string::npos) << run.err;
+  EXPECT_EQ(files_below(folder.path()), (std::set<std::string>{"summary.json"}));
+  const auto json = nlohmann::json::parse(read_file(folder / "o/summary.json"));
+  EXPECT_EQ(json["status"], "output_error");
+  EXPECT_NE(json["output_error"].get<std::string>().find("trajectory.csv"), std::string::npos);
+  EXPECT_EQ(json["settings"]["steps_asked"], 20000);
+  EXPECT_LT(json["steps"], 20000);  // it stopped there
+}
+
+TEST(Program, ATrajectoryThatCannotBeRenamedIsKeptAndNamed) {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "o/trajectory.csv/in the way");
+  const Finished run = run_program({"run", scene("essai-04"), "--out", "o"}, folder.path());
+  EXPECT_EQ(run.code, 2);
+  const auto json = nlohmann::json::parse(read_file(folder / "o/summary.json"));
+  EXPECT_EQ(json["status"], "output_error");
+  for (const std::string& name : files_below(folder.path())) {
+    if (name == "summary.json") continue;
+    EXPECT_NE(run.err.find(name), std::string::npos) << name << " is not named in: " << run.err;
+    EXPECT_EQ(Table(folder / ("o/" + name)).rows.size(), 201U);
+  }
+  EXPECT_EQ(files_below(folder.path()).size(), 2U);
+}
+
+TEST(Program, AnInterruptedGalleryStopsAtOnceAndExits130) {
+  const Folder first;
+  const double whole = run_program({"gallery", "--all", "--out", "g"}, first.path()).seconds;
+  bool stopped = false;
+  for (int trial = 0; trial < 40 && !stopped; ++trial) {  // until a signal comes while it runs
+    const Folder folder;
+    const Finished run = run_program({"gallery", "--all", "--out", "g"}, folder.path(),
+                                     whole * (0.1 + 0.02 * (trial * 7 % 40)));
+    ASSERT_TRUE(run.code == 130 || run.code == 0) << run.code << "\n" << run.err;
+    if (run.code == 0) continue;
+    EXPECT_EQ(run.out.find("experiments agree"), std::string::npos);
+    for (const std::string& name : files_below(folder.path())) {
+      EXPECT_TRUE(name == "trajectory.csv" || name == "plot.svg" || name == "summary.json") << name;
+    }
+    stopped = run.err.find("interrupted") != std::string::npos;
+  }
+  EXPECT_TRUE(stopped);
+}
+
 TEST(Program, NewWritesASceneThatRunsAndNeverOverwrites) {
   const Folder folder;
   EXPECT_EQ(run_program({"new", "mine.toml"}, folder.path()).code, 0);
@@ -282,6 +360,11 @@ TEST(Program, QuietPrintsNothingWhenAllIsWell) {
   const Finished run = run_program({"run", scene("essai-04"), "--quiet"}, folder.path());
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.out + run.err, "");
+  // not even the size of a large one
+  const Finished large = run_program(
+      {"run", scene("essai-04"), "--quiet", "--set", "run.steps=1000000000"}, folder.path(), 0.3);
+  EXPECT_EQ(large.code, 130);
+  EXPECT_EQ(large.out + large.err, "");
 }
 
 TEST(Program, OutputFitsATerminalOf80Columns) {

@@ -102,5 +102,26 @@ TEST(OutputFile, AFullDiskIsAnErrorAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(OutputFile, AFileThatCannotBeRenamedIsKeptAndNamed) {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "f/in the way");
+  std::string message;
+  try {
+    OutputFile file(folder / "f");
+    file.write("hours of work");
+    file.commit();
+  } catch (const OutputError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("directory"), std::string::npos) << message;  // the reason of the renaming
+  std::filesystem::path kept;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.is_regular_file()) kept = entry.path();
+  }
+  EXPECT_EQ(read_file(kept), "hours of work");
+  ASSERT_FALSE(kept.empty());
+  EXPECT_NE(message.find(kept.string()), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace ricochet::record

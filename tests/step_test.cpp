@@ -254,7 +254,7 @@ until = 2
   }
 }
 
-TEST(Inel, NeverGainsEnergyAndTheLedgerCloses) {
+TEST(Schemes, TheLedgerClosesAndContactsTakeGiveOrKeepAsTheirSchemeDoes) {
   for (const std::string scheme : {"billiard", "elast", "inel"}) {
     const study::Motion motion = run_text(kTriangle, {"run.scheme=" + scheme, "run.until=3"});
     const certify::Ledger& ledger = motion.outcome.certificate.ledger;
@@ -457,7 +457,7 @@ TEST(Simulate, IsDeterministic) {
 }
 
 TEST(Simulate, SizesKnownToTheCompilerChangeNothing) {
-  // A far-away third coordinate and a far-away second contact select other instantiations.
+  // Two more coordinates, which nothing moves, select the instantiation for any size.
   const study::Motion a = run_text(study::builtin_scene("essai-04"));
   std::string text = study::builtin_scene("essai-04");
   text.replace(text.find("[\"x\", \"y\"]"), 10, "[\"x\", \"y\", \"c\", \"d\"]");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -160,6 +161,44 @@ TEST(Gallery, EveryFactHolds) {
   }
 }
 
+bool all_hold(const Exhibit& exhibit) {
+  return std::all_of(exhibit.facts.begin(), exhibit.facts.end(),
+                     [](const Fact& fact) { return fact.holds; });
+}
+
+TEST(Gallery, RunsThatAreInterruptedDoNotAgree) {
+  for (const long long steps : {0LL, 1LL, 30LL, 99LL}) {
+    const Runner cut = [&](const std::string&, const scene::Scene& scene) {
+      step::Monitor monitor;
+      const auto stop = [&](const step::Sample& sample) { monitor.stop = sample.step >= steps; };
+      return run_scene(scene, true, stop, &monitor);
+    };
+    for (const GalleryEntry& entry : gallery()) {
+      EXPECT_FALSE(all_hold(entry.show(cut))) << entry.name << ", " << steps << " steps";
+    }
+  }
+}
+
+TEST(Gallery, RunsWhoseCertificateFailsDoNotAgree) {
+  // Whole rows and the right numbers, but one of the runs is not certified.
+  for (const GalleryEntry& entry : gallery()) {
+    int runs = 0;
+    (void)entry.show([&](const std::string& label, const scene::Scene& scene) {
+      ++runs;
+      return run_in_memory(label, scene);
+    });
+    for (int bad = 0; bad < runs; ++bad) {
+      int run = 0;
+      const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene) {
+        Motion motion = run_in_memory(label, scene);
+        if (run++ == bad) motion.outcome.certificate.failure = certify::Failure::Residual;
+        return motion;
+      });
+      EXPECT_FALSE(all_hold(exhibit)) << entry.name << ", run " << bad;
+    }
+  }
+}
+
 TEST(Facts, AreEvaluatedOnTheRun) {
   std::string text = builtin_scene("wedge");
   text = text.substr(0, text.find("[expect]"));
@@ -172,6 +211,41 @@ TEST(Facts, AreEvaluatedOnTheRun) {
   EXPECT_FALSE(facts[1].holds);
   EXPECT_NE(facts[1].found.find("wall.shocks = 1"), std::string::npos) << facts[1].found;
   EXPECT_FALSE(facts[2].holds);
+}
+
+TEST(Facts, MayUseDefinitions) {
+  // exact: free motion from (3, 0) with velocity (0, 2) for 2 s ends at (3, 4)
+  const std::vector<Fact> facts = check_expectations(run_text(R"toml(
+[system]
+coordinates = ["x", "y"]
+mass = [1, 1]
+[system.define]
+twice = "2*radius"
+radius = "hypot(x, y)"
+speed = "hypot(x', y')"
+four = 4
+nowhere = "sqrt(3.5 - y)"
+later = "t"
+[start]
+position = { x = 3, y = 0 }
+velocity = { x = 0, y = 2 }
+[run]
+scheme = "inel"
+step = 0.25
+until = 2
+[expect]
+radius = "radius == 5 and twice == 10"
+speed = "speed == 2 and four == 4 and later == 2"
+wrong = "radius < 1"
+undefined = "nowhere > 0"
+)toml"));
+  ASSERT_EQ(facts.size(), 4U);
+  EXPECT_TRUE(facts[0].holds) << facts[0].found;
+  EXPECT_TRUE(facts[1].holds) << facts[1].found;
+  EXPECT_FALSE(facts[2].holds);
+  EXPECT_EQ(facts[2].found, "radius = 5");
+  EXPECT_FALSE(facts[3].holds);
+  EXPECT_NE(facts[3].found.find("no value at the end"), std::string::npos) << facts[3].found;
 }
 
 TEST(Expectations, OfAllBuiltinScenesHold) {

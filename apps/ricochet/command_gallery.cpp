@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
 
 #include "commands.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
+#include "stop_signals.h"
 
 namespace ricochet::app {
 namespace {
@@ -17,22 +18,28 @@ int list_entries() {
   return kFine;
 }
 
-study::Runner make_runner(const std::string& out) {
-  if (out.empty()) return study::run_in_memory;
-  return [out](const std::string& label, const scene::Scene& scene) {
+/// The user asked to stop: nothing more is to be run.
+struct Stopped {};
+
+/// Runs into folders of `out`, or in memory when there is none. Throws Stopped.
+study::Runner make_runner(const std::string& out, step::Monitor& monitor) {
+  return [out, &monitor](const std::string& label, const scene::Scene& scene) {
+    if (monitor.stop.load()) throw Stopped{};
     const FolderOptions options{.keep_rows = true, .check_facts = false, .show_progress = false};
-    return run_into(std::filesystem::path(out) / label, scene, options).motion;
+    study::Motion motion =
+        out.empty() ? study::run_scene(scene, true, {}, &monitor)
+                    : run_into(std::filesystem::path(out) / label, scene, options, monitor).motion;
+    if (monitor.stop.load()) throw Stopped{};
+    return motion;
   };
 }
 
 /// True when all facts hold.
-bool show(const study::GalleryEntry& entry, const study::Runner& runner, bool with_table) {
+bool show(const study::GalleryEntry& entry, const study::Runner& runner) {
   const study::Exhibit exhibit = entry.show(runner);
   fmt::print("\n{}: {}  [{}]\n", entry.name, entry.title, entry.source);
-  if (with_table) {
-    for (const std::string& line : exhibit.table) fmt::print("{}\n", line);
-    if (!exhibit.table.empty()) fmt::print("\n");
-  }
+  for (const std::string& line : exhibit.table) fmt::print("{}\n", line);
+  if (!exhibit.table.empty()) fmt::print("\n");
   bool all = true;
   for (const study::Fact& fact : exhibit.facts) {
     fmt::print("  {} {}\n           {}\n", fact.holds ? "agrees " : "DIFFERS", fact.statement,
@@ -42,22 +49,28 @@ bool show(const study::GalleryEntry& entry, const study::Runner& runner, bool wi
   return all;
 }
 
+int show_all(const std::string& out, const study::Runner& runner) {
+  int agreeing = 0;
+  for (const study::GalleryEntry& entry : study::gallery()) agreeing += show(entry, runner) ? 1 : 0;
+  const int all = static_cast<int>(study::gallery().size());
+  fmt::print("\n{} of {} experiments agree with what their authors state.\n", agreeing, all);
+  if (!out.empty()) fmt::print("Runs and pictures are in {}.\n", out);
+  return agreeing == all ? kFine : kFailed;
+}
+
 }  // namespace
 
 int command_gallery(const GalleryArguments& arguments) {
   if (!arguments.all && arguments.name.empty()) return list_entries();
-  const study::Runner runner = make_runner(arguments.out);
-  if (!arguments.name.empty()) {
-    return show(study::gallery_entry(arguments.name), runner, true) ? kFine : kFailed;
+  StopSignals signals;
+  const study::Runner runner = make_runner(arguments.out, signals.monitor());
+  try {
+    if (arguments.name.empty()) return show_all(arguments.out, runner);
+    return show(study::gallery_entry(arguments.name), runner) ? kFine : kFailed;
+  } catch (const Stopped&) {
+    fmt::print(stderr, "interrupted: what was run before is whole\n");
+    return kInterrupted;
   }
-  int agreeing = 0;
-  for (const study::GalleryEntry& entry : study::gallery()) {
-    agreeing += show(entry, runner, true) ? 1 : 0;
-  }
-  const int all = static_cast<int>(study::gallery().size());
-  fmt::print("\n{} of {} experiments agree with what their authors state.\n", agreeing, all);
-  if (!arguments.out.empty()) fmt::print("Runs and pictures are in {}.\n", arguments.out);
-  return agreeing == all ? kFine : kFailed;
 }
 
 }  // namespace ricochet::app

@@ -6,6 +6,7 @@
 #include "report_text.h"
 #include "run_folder.h"
 #include "scene_file.h"
+#include "stop_signals.h"
 
 namespace ricochet::app {
 
@@ -17,7 +18,8 @@ int command_run(const RunArguments& arguments) {
   // The expectations are about the scene as written, not about what the arguments make of it.
   const FolderOptions options{.check_facts = !changes_scene(arguments.scene),
                               .show_progress = !arguments.quiet};
-  const FolderRun run = run_into(folder, scene, options);
+  StopSignals signals;
+  const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const step::Outcome& outcome = run.motion.outcome;
   const bool met = std::all_of(run.facts.begin(), run.facts.end(),
                                [](const study::Fact& fact) { return fact.holds; });

@@ -5,15 +5,18 @@
 
 #include "commands.h"
 #include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
 #include "ricochet/base/version.h"
 #include "ricochet/record/output_file.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::app {
 namespace {
 
 void add_scene_options(CLI::App& command, SceneArguments& scene) {
   command.add_option("scene", scene.file, "the scene, a TOML file")->required();
-  command.add_option("--scheme", scene.scheme, "billiard, elast or inel");
+  command.add_option("--scheme", scene.scheme,
+                     fmt::format("one of {}", base::list_names(step::scheme_names())));
   command.add_option("--step", scene.step, "length of a step");
   command.add_option("--until", scene.until, "end of the run");
   command.add_option("--set", scene.set, "name=value; a parameter, or a key as run.step")

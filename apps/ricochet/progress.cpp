@@ -4,38 +4,20 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 
 namespace ricochet::app {
-namespace {
 
-std::atomic<step::Monitor*> watched{nullptr};
-
-void ask_to_stop(int signal) {
-  if (step::Monitor* monitor = watched.load()) monitor->stop.store(true);
-  std::signal(signal, SIG_DFL);  // the next one ends the program
+ProgressBar::ProgressBar(const step::Monitor& monitor, long long steps)
+    : monitor_(monitor), steps_(steps) {
+  if (::isatty(STDERR_FILENO) == 1) thread_ = std::thread([this] { show_until_done(); });
 }
 
-}  // namespace
-
-RunWatch::RunWatch(long long steps, bool show_progress) : steps_(steps) {
-  watched.store(&monitor_);
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
-  if (show_progress && ::isatty(STDERR_FILENO) == 1) {
-    thread_ = std::thread([this] { show_until_done(); });
-  }
-}
-
-RunWatch::~RunWatch() {
+ProgressBar::~ProgressBar() {
   done_.store(true);
   if (thread_.joinable()) thread_.join();
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  watched.store(nullptr);
 }
 
-void RunWatch::show_until_done() {
+void ProgressBar::show_until_done() {
   using namespace std::chrono_literals;
   const base::Stopwatch clock;
   bool drawn = false;
@@ -48,7 +30,7 @@ void RunWatch::show_until_done() {
   if (drawn) fmt::print(stderr, "\r{:79}\r", "");
 }
 
-void RunWatch::draw(double seconds) const {
+void ProgressBar::draw(double seconds) const {
   constexpr int kWidth = 30;
   const auto done = static_cast<double>(monitor_.steps.load(std::memory_order_relaxed));
   const double part = steps_ > 0 ? done / static_cast<double>(steps_) : 1.0;

@@ -8,23 +8,20 @@
 
 namespace ricochet::app {
 
-/// While it lives, Ctrl-C and SIGTERM ask the run to stop, and a terminal shows how far it is. A
-/// second Ctrl-C ends the program at once.
-class RunWatch {
+/// While it lives, a terminal shows how far the run of the monitor is; anything else shows nothing.
+class ProgressBar {
  public:
-  RunWatch(long long steps, bool show_progress);
-  ~RunWatch();
-  RunWatch(const RunWatch&) = delete;
-  RunWatch& operator=(const RunWatch&) = delete;
-
-  step::Monitor& monitor() { return monitor_; }
+  ProgressBar(const step::Monitor& monitor, long long steps);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
  private:
   void show_until_done();
   void draw(double seconds) const;
 
+  const step::Monitor& monitor_;
   long long steps_;
-  step::Monitor monitor_;
   std::atomic<bool> done_{false};
   std::thread thread_;
 };

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <optional>
 
 #include "progress.h"
 #include "ricochet/plot/run_plot.h"
@@ -14,42 +15,62 @@
 namespace ricochet::app {
 namespace {
 
+constexpr const char* kTrajectory = "trajectory.csv";
+constexpr const char* kSummary = "summary.json";
+constexpr const char* kPlot = "plot.svg";
+
 record::Columns columns_of(const model::FormulaModel& model) {
   return {model.coordinates(), model.contact_names(), model.has_potential()};
 }
 
-/// Rows go to the file in large pieces.
+/// Rows go to the file in large pieces. What cannot be written is given up at once, so that its
+/// place on the disk is free for the summary; `error` then says why.
 class TrajectoryFile {
  public:
   TrajectoryFile(const std::filesystem::path& path, record::Columns columns)
-      : file_(path), columns_(std::move(columns)) {
+      : columns_(std::move(columns)) {
+    file_.emplace(path);
     buffer_.reserve(2 * kPiece);
     record::append_header(columns_, buffer_);
   }
   void add(const step::Sample& sample) {
+    if (!file_) return;
     record::append_row(columns_, sample, buffer_);
     ++rows_;
     if (buffer_.size() >= kPiece) flush();
   }
   void finish() {
     flush();
-    file_.commit();
+    attempt([this] { file_->commit(); });
   }
   long long rows() const { return rows_; }
+  const std::string& error() const { return error_; }
 
  private:
   static constexpr std::size_t kPiece = 1U << 18U;
   void flush() {
-    file_.write(buffer_);
+    attempt([this] { file_->write(buffer_); });
     buffer_.clear();
   }
-  record::OutputFile file_;
+  template <class Work>
+  void attempt(Work&& work) {
+    if (!file_) return;
+    try {
+      work();
+    } catch (const record::OutputError& error) {
+      error_ = error.what();
+      file_.reset();
+    }
+  }
+  std::optional<record::OutputFile> file_;
   record::Columns columns_;
   std::string buffer_;
+  std::string error_;
   long long rows_{0};
 };
 
-/// A wall crossed by more than a hundredth of the size of the motion deserves a word.
+constexpr double kDeep = 0.01;  // a wall crossed by this part of the extent deserves a word
+
 void warn_of_depth(const study::Motion& motion, const plot::Path& path,
                    std::vector<std::string>& warnings) {
   const certify::Certificate& c = motion.outcome.certificate;
@@ -64,7 +85,7 @@ void warn_of_depth(const study::Motion& motion, const plot::Path& path,
     }
     size = std::max(size, high - low);
   }
-  if (!(c.violation_depth > 0.01 * size)) return;
+  if (!(c.violation_depth > kDeep * size)) return;
   const auto contact = static_cast<std::size_t>(c.violation_contact);
   warnings.push_back(fmt::format(
       "'{}' is crossed by {:.2g}, {:.1f} % of the extent of the motion: the step is large; try a "
@@ -78,12 +99,11 @@ void warn_of_adhesion(const study::Motion& motion, std::vector<std::string>& war
   if (c.adhesive_count == 0) return;
   warnings.push_back(
       fmt::format("{} steps have a contact that pulls (impulse down to -{:.2g}): elast balances "
-                  "the energy even "
-                  "where the contact should have opened",
+                  "the energy even where the contact should have opened",
                   c.adhesive_count, c.adhesive_max));
 }
 
-void warn_of_size(const scene::Scene& scene, const record::Columns& columns) {
+void note_size(const scene::Scene& scene, const record::Columns& columns) {
   const double every = static_cast<double>(scene.run.record_every);
   const double rows = every > 0.0 ? static_cast<double>(scene.run.steps) / every + 2.0 : 2.0;
   const double bytes = record::estimate_bytes(columns, rows);
@@ -94,54 +114,79 @@ void warn_of_size(const scene::Scene& scene, const record::Columns& columns) {
              bytes / 1e9);
 }
 
+void remove_old_files(const std::filesystem::path& folder) {
+  for (const char* name : {kTrajectory, kSummary, kPlot}) {
+    std::error_code ignored;  // what cannot be removed cannot be replaced either, and that is said
+    std::filesystem::remove(folder / name, ignored);
+  }
+}
+
+record::Summary summary_of(const FolderRun& run, const std::string& output_error) {
+  const study::Motion& motion = run.motion;
+  const scene::Scene& scene = motion.scene;
+  return {scene.title,  scene.source, scene.file,         columns_of(*scene.model),
+          scene.scheme, scene.run,    motion.final_state, motion.outcome,
+          run.warnings, run.facts,    output_error};
+}
+
+std::string picture_of(const study::Motion& motion, const plot::Path& path) {
+  const scene::Scene& scene = motion.scene;
+  const std::string subtitle = fmt::format(
+      "{}{}{}, step {:g}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
+      step::name_of(scene.scheme), scene.run.step, scene.run.start_time, motion.final_state.t);
+  return plot::draw_run(path, *scene.model, motion.outcome.certificate, scene.title, subtitle);
+}
+
+/// What went wrong; empty when the file is written.
+std::string try_to_write(const std::filesystem::path& file, const std::string& text) {
+  try {
+    record::write_file(file, text);
+  } catch (const record::OutputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The picture, then the summary: where it is, the other files are, or it says why they are not.
+void write_results(const std::filesystem::path& folder, const FolderRun& run,
+                   const plot::Path& path, std::string error) {
+  if (error.empty()) error = try_to_write(folder / kPlot, picture_of(run.motion, path));
+  const std::string last = try_to_write(folder / kSummary, record::to_json(summary_of(run, error)));
+  if (error.empty()) error = last;
+  if (!error.empty()) throw record::OutputError(error);
+}
+
 }  // namespace
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
-                   const FolderOptions& options) {
+                   const FolderOptions& options, step::Monitor& monitor) {
   const record::Columns columns = columns_of(*scene.model);
-  warn_of_size(scene, columns);
-  TrajectoryFile trajectory(folder / "trajectory.csv", columns);
+  if (options.show_progress) note_size(scene, columns);
+  TrajectoryFile trajectory(folder / kTrajectory, columns);
+  remove_old_files(folder);
   plot::Path path;
-  FolderRun result;
-  result.warnings = scene.warnings;
+  const auto observe = [&](const step::Sample& sample) {
+    trajectory.add(sample);
+    path.add(sample);
+    if (!trajectory.error().empty()) monitor.stop.store(true);
+  };
+  FolderRun run;
   {
-    RunWatch watch(scene.run.steps, options.show_progress);
-    const auto observe = [&](const step::Sample& sample) {
-      trajectory.add(sample);
-      path.add(sample);
-    };
-    result.motion = study::run_scene(scene, options.keep_rows, observe, &watch.monitor());
+    std::optional<ProgressBar> bar;
+    if (options.show_progress) bar.emplace(monitor, scene.run.steps);
+    run.motion = study::run_scene(scene, options.keep_rows, observe, &monitor);
   }
   trajectory.finish();
-  result.rows = trajectory.rows();
-  const step::Outcome& outcome = result.motion.outcome;
+  run.rows = trajectory.rows();
+  const step::Outcome& outcome = run.motion.outcome;
   if (options.check_facts && outcome.certificate.ok() && !outcome.interrupted) {
-    result.facts = study::check_expectations(result.motion);
+    run.facts = study::check_expectations(run.motion);
   }
-  warn_of_depth(result.motion, path, result.warnings);
-  warn_of_adhesion(result.motion, result.warnings);
-
-  record::Summary summary{scene.title,
-                          scene.source,
-                          scene.file,
-                          columns,
-                          scene.scheme,
-                          scene.run,
-                          result.motion.final_state,
-                          outcome,
-                          result.warnings,
-                          {}};
-  for (const study::Fact& fact : result.facts) {
-    summary.facts.push_back({fact.statement, fact.found, fact.holds});
-  }
-  record::write_file(folder / "summary.json", record::to_json(summary));
-  const std::string subtitle =
-      fmt::format("{}{}{}, step {:g}, t = {:g} to {:g}", scene.source,
-                  scene.source.empty() ? "" : "; ", step::name_of(scene.scheme), scene.run.step,
-                  scene.run.start_time, result.motion.final_state.t);
-  record::write_file(folder / "plot.svg", plot::draw_run(path, *scene.model, outcome.certificate,
-                                                         scene.title, subtitle));
-  return result;
+  run.warnings = scene.warnings;
+  warn_of_depth(run.motion, path, run.warnings);
+  warn_of_adhesion(run.motion, run.warnings);
+  write_results(folder, run, path, trajectory.error());
+  return run;
 }
 
 }  // namespace ricochet::app

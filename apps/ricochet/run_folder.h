@@ -19,12 +19,14 @@ struct FolderRun {
 struct FolderOptions {
   bool keep_rows{false};
   bool check_facts{true};
-  bool show_progress{true};
+  bool show_progress{true};  // on a terminal; and a note before a very large file
 };
 
-/// Runs a scene into trajectory.csv, summary.json and plot.svg of `folder`. Ctrl-C and SIGTERM end
-/// it between two steps, with the files whole.
+/// Runs a scene into trajectory.csv, plot.svg and summary.json of `folder`, whose old ones are
+/// removed first, so that it never holds parts of two runs. A monitor that says stop ends the run
+/// between two steps, with the files whole. The summary comes last. A file that cannot be written
+/// ends the run too: record::OutputError, after a summary with the status "output_error".
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
-                   const FolderOptions& options);
+                   const FolderOptions& options, step::Monitor& monitor);
 
 }  // namespace ricochet::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -46,7 +47,10 @@ class Graph {
   NodeId negate(NodeId a) { return make(Op::Negate, a); }
   NodeId power(NodeId base, NodeId exponent);  // small whole exponents become products
 
-  const Node& operator[](NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  const Node& operator[](NodeId id) const {
+    assert(id >= 0 && static_cast<std::size_t>(id) < nodes_.size());
+    return nodes_[static_cast<std::size_t>(id)];
+  }
   std::size_t size() const { return nodes_.size(); }
   std::size_t node_limit() const { return node_limit_; }
 
@@ -64,7 +68,7 @@ class Graph {
   /// The slots of all inputs that `root` is made of, sorted.
   std::vector<int> inputs_of(NodeId root) const;
 
-  /// Plain recursive value, for tests and one-off evaluations.
+  /// The value, node by node in topological order: for tests and one-off evaluations.
   double evaluate(NodeId root, const std::vector<double>& inputs) const;
 
   /// The expression as text; inputs are shown by `names` or as #slot. A text longer than `longest`

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -163,7 +164,7 @@ class Lowering {
     if (const std::optional<std::string> why = scope_.why_forbidden(full)) {
       throw FormulaError(fmt::format("'{}' cannot be used here", full), s.extent, *why);
     }
-    if (functions().contains(s.text) || s.text == "sum") {
+    if (is_function(s.text)) {
       throw FormulaError(fmt::format("the function {} needs arguments in brackets", s.text),
                          s.extent);
     }
@@ -215,6 +216,7 @@ class Lowering {
     if (!shaped) {
       throw FormulaError("a sum is written sum(i, first, last, term)", s.extent);
     }
+    check_index_name(s.children[0]);
     const int first = whole_number(s.children[1], "the first index");
     const int last = whole_number(s.children[2], "the last index");
     constexpr double kMostTerms = 1e6;
@@ -230,6 +232,20 @@ class Lowering {
     }
     locals_.pop_back();
     return total;
+  }
+
+  /// An index must not hide another meaning of its name.
+  void check_index_name(const Syntax& s) const {
+    const std::string& name = s.text;
+    const auto is_it = [&](const auto& local) { return local.first == name; };
+    const bool taken = is_reserved(name) || scope_.find(name) || scope_.find_family(name) ||
+                       scope_.why_forbidden(name) ||
+                       std::any_of(locals_.begin(), locals_.end(), is_it);
+    if (!taken) return;
+    throw FormulaError(
+        fmt::format("the index of a sum needs a new name; '{}' stands for something else already",
+                    name),
+        s.extent, "choose another letter for the index");
   }
 
   int whole_number(const Syntax& s, std::string_view what) {
@@ -286,6 +302,8 @@ double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
                     const Locals& locals) {
   return Lowering(scope, graph, locals).number(syntax);
 }
+
+bool is_function(const std::string& name) { return name == "sum" || functions().contains(name); }
 
 std::vector<std::string> function_names() {
   std::vector<std::string> names;

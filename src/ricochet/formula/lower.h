@@ -33,6 +33,8 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
                     const Locals& locals = {});
 
+bool is_function(const std::string& name);
+
 /// Names of all functions, sorted.
 std::vector<std::string> function_names();
 

@@ -38,9 +38,8 @@ std::vector<std::string> Scope::names() const {
 }
 
 bool is_reserved(const std::string& name) {
-  if (name == "t" || name == "pi" || name == "and" || name == "or" || name == "not") return true;
-  const std::vector<std::string> functions = function_names();
-  return std::find(functions.begin(), functions.end(), name) != functions.end();
+  return name == "t" || name == "pi" || name == "and" || name == "or" || name == "not" ||
+         is_function(name);
 }
 
 bool is_plain_name(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
@@ -197,6 +198,7 @@ Tape::Tape(const Graph& graph, int inputs, const std::vector<std::vector<NodeId>
 }
 
 void Tape::interpret(int group, double* const r) const {
+  assert(group >= 0 && group < groups());
   const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
   for (; i->op != Op::End; ++i) {
     if (i->op == Op::SinCos) {
@@ -218,6 +220,7 @@ std::vector<double> Tape::batch_registers() const {
 }
 
 void Tape::run_batch(int group, double* const base) const {
+  assert(group >= 0 && group < groups());
   const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
   for (; i->op != Op::End; ++i) {
     double* __restrict const out = base + i->out * kLanes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <vector>
 
@@ -29,6 +30,7 @@ class Tape {
 
   /// Runs one group; group 0 must have been run on these registers at this point.
   void run(int group, double* registers) const {
+    assert(group >= 0 && group < groups());
     if (native_.exists()) return native_.run(group, registers);
     interpret(group, registers);
   }
@@ -40,6 +42,7 @@ class Tape {
 
   /// Registers that hold the roots of `group` once it has been run.
   const std::vector<std::size_t>& outputs(int group) const {
+    assert(group >= 0 && group < groups());
     return outputs_[static_cast<std::size_t>(group)];
   }
 

@@ -33,7 +33,7 @@ void cell_pieces(const Grid& grid, int column, int row,
   for (const double value : corner) {
     if (!std::isfinite(value)) return;
   }
-  // Going round anticlockwise, a curve enters the cell where the sign turns from - to + and leaves
+  // Going round anticlockwise, a curve enters the cell where the sign turns from + to - and leaves
   // where it turns back, so that - stays on its right.
   std::vector<Edge> enters;
   std::vector<Edge> leaves;

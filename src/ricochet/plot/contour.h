@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <vector>
 
 #include "ricochet/plot/svg.h"
@@ -19,6 +20,7 @@ struct Grid {
             low.y + (high.y - low.y) * row / (rows - 1)};
   }
   double value(int column, int row) const {
+    assert(column >= 0 && column < columns && row >= 0 && row < rows);
     return values[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
                   static_cast<std::size_t>(column)];
   }

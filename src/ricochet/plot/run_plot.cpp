@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "ricochet/plot/contour.h"
@@ -143,7 +144,8 @@ void draw_projection(Svg& svg, Panel panel, const Path& path, const model::Formu
 /// One coordinate against time, with the instants of shocks marked on the axis.
 void draw_history(Svg& svg, Panel panel, const Path& path, const model::FormulaModel& model, int i,
                   const certify::Certificate& certificate) {
-  panel.x = {path.times().front(), std::max(path.times().back(), path.times().front() + 1e-12)};
+  panel.x = {path.times().front(), path.times().back()};
+  if (!(panel.x.size() > 0.0)) panel.x = widened(panel.x, 0.0);
   panel.y = widened(range_of(path, i), 0.08);
   draw_axes(svg, panel, "t", model.coordinates()[static_cast<std::size_t>(i)]);
   svg.begin_clip(panel.corner, panel.width, panel.height);
@@ -162,28 +164,38 @@ void draw_history(Svg& svg, Panel panel, const Path& path, const model::FormulaM
 }  // namespace
 
 void Path::add(const step::Sample& sample) {
-  if (waiting_ > 0) {
+  dofs_ = sample.q.size();
+  if (last_is_extra_) {  // a later instant is the last one now
+    times_.pop_back();
+    positions_.resize(times_.size() * dofs_);
+  }
+  times_.push_back(sample.t);
+  positions_.insert(positions_.end(), sample.q.begin(), sample.q.end());
+  last_is_extra_ = waiting_ > 0;
+  if (last_is_extra_) {
     --waiting_;
     return;
   }
   waiting_ = every_ - 1;
-  dofs_ = sample.q.size();
-  times_.push_back(sample.t);
-  positions_.insert(positions_.end(), sample.q.begin(), sample.q.end());
   if (times_.size() >= 2 * kMost) thin();
 }
 
 void Path::thin() {
+  assert(times_.size() % 2 == 0);
   std::size_t kept = 0;
-  for (std::size_t k = 0; k < times_.size(); k += 2, ++kept) {
+  const auto keep = [&](std::size_t k) {
     times_[kept] = times_[k];
     std::copy_n(positions_.begin() + static_cast<std::ptrdiff_t>(k * dofs_), dofs_,
                 positions_.begin() + static_cast<std::ptrdiff_t>(kept * dofs_));
-  }
+    ++kept;
+  };
+  for (std::size_t k = 0; k < times_.size(); k += 2) keep(k);
+  keep(times_.size() - 1);  // half a period after the one before it
+  last_is_extra_ = true;
   times_.resize(kept);
   positions_.resize(kept * dofs_);
-  every_ *= 2;
   waiting_ = every_ - 1;
+  every_ *= 2;
 }
 
 std::string draw_run(const Path& path, const model::FormulaModel& model,

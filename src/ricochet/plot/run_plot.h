@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,12 +12,13 @@
 namespace ricochet::plot {
 
 /// The motion as a picture needs it: at most a few thousand instants, spread evenly over the run,
-/// however long it is.
+/// however long it is, and always the last one.
 class Path {
  public:
   void add(const step::Sample& sample);
   const std::vector<double>& times() const { return times_; }
   double position(std::size_t instant, int coordinate) const {
+    assert(instant < times_.size() && static_cast<std::size_t>(coordinate) < dofs_);
     return positions_[instant * dofs_ + static_cast<std::size_t>(coordinate)];
   }
   std::size_t size() const { return times_.size(); }
@@ -26,8 +28,9 @@ class Path {
 
   static constexpr std::size_t kMost = 4096;
   std::size_t dofs_{0};
-  std::size_t every_{1};  // keep one sample in this many
-  std::size_t waiting_{0};
+  std::size_t every_{1};       // keep one sample in this many
+  std::size_t waiting_{0};     // samples until the next one to keep
+  bool last_is_extra_{false};  // the last instant is not one of the even ones
   std::vector<double> times_;
   std::vector<double> positions_;
 };

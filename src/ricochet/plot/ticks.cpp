@@ -8,7 +8,8 @@
 namespace ricochet::plot {
 
 std::vector<double> ticks(const Range& range, int count) {
-  const double rough = range.size() / std::max(1, count);
+  const int wanted = std::max(1, count);
+  const double rough = range.size() / wanted;
   if (!(rough > 0.0) || !std::isfinite(rough)) return {range.low};
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   double spacing = 10.0 * power;
@@ -20,8 +21,12 @@ std::vector<double> ticks(const Range& range, int count) {
   }
   std::vector<double> all;
   const double first = std::ceil(range.low / spacing - 1e-9);
-  for (double k = first; k * spacing <= range.high + 1e-9 * spacing; k += 1.0) {
-    all.push_back(k == 0.0 ? 0.0 : k * spacing);
+  // Counted by a whole number: far from zero, adding 1 to a double may change nothing.
+  for (int i = 0; i <= 2 * wanted; ++i) {
+    const double k = first + i;
+    const double value = k == 0.0 ? 0.0 : k * spacing;
+    if (value > range.high + 1e-9 * spacing) break;
+    if (all.empty() || value > all.back()) all.push_back(value);
   }
   return all;
 }
@@ -34,10 +39,11 @@ std::string tick_text(double value, double spacing) {
 }
 
 Range widened(const Range& range, double part) {
-  double margin = part * range.size();
-  if (!(margin > 0.0)) margin = std::max(1e-12, 0.1 * std::abs(range.low));
-  if (range.low == 0.0 && range.high == 0.0) margin = 1.0;
-  return {range.low - margin, range.high + margin};
+  const double largest = std::max(std::abs(range.low), std::abs(range.high));
+  if (largest == 0.0) return {-1.0, 1.0};
+  const double margin = range.size() > 0.0 ? part * range.size() : 0.1 * largest;
+  const double least = std::max(1e-12, 1e-9 * largest);  // what the digits of a double can show
+  return {range.low - std::max(margin, least), range.high + std::max(margin, least)};
 }
 
 }  // namespace ricochet::plot

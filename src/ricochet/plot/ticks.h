@@ -17,7 +17,8 @@ std::vector<double> ticks(const Range& range, int count);
 /// A tick's text, without digits that the spacing does not need.
 std::string tick_text(double value, double spacing);
 
-/// The range with a margin of that part on both sides; a point becomes an interval.
+/// The range with a margin of that part on both sides, and at least a billionth of its largest end;
+/// a point becomes an interval.
 Range widened(const Range& range, double part);
 
 }  // namespace ricochet::plot

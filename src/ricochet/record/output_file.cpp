@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -28,30 +29,35 @@ OutputFile::~OutputFile() {
   std::filesystem::remove(temporary_, ignored);
 }
 
-void OutputFile::fail(const char* doing) const {
+void OutputFile::fail(const char* doing, int error) const {
   throw OutputError(
       fmt::format("cannot {} {}: {}\nremedy: free some space, record fewer rows (run.record), or "
-                  "choose another "
-                  "place with --out",
-                  doing, path_.string(), std::strerror(errno)));
+                  "choose another place with --out",
+                  doing, path_.string(), std::strerror(error)));
 }
 
 void OutputFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail("write");
+  assert(file_ != nullptr && "written after commit");
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail("write", errno);
 }
 
 void OutputFile::commit() {
-  const bool flushed = std::fflush(file_) == 0;
-  if (!flushed) fail("finish");
-  const bool closed = std::fclose(file_) == 0;
+  assert(file_ != nullptr && "committed twice");
+  if (std::fflush(file_) != 0) fail("finish", errno);
+  const int closed = std::fclose(file_);
+  const int why = errno;
   file_ = nullptr;
   std::error_code error;
-  if (closed) std::filesystem::rename(temporary_, path_, error);
-  if (!closed || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
-    fail("finish");
+  if (closed != 0) {
+    std::filesystem::remove(temporary_, error);
+    fail("finish", why);
   }
+  std::filesystem::rename(temporary_, path_, error);
+  if (!error) return;
+  throw OutputError(
+      fmt::format("cannot put {} in its place: {}\nremedy: nothing is lost, the whole file is {}; "
+                  "rename it, or make room for the name and run again",
+                  path_.string(), error.message(), temporary_.string()));
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -15,7 +15,8 @@ class OutputError : public std::runtime_error {
 };
 
 /// A file that appears whole or not at all: written under a temporary name beside its place, and
-/// renamed by `commit`. Without commit it leaves no trace.
+/// renamed by `commit`. Without commit it leaves no trace; where only the renaming fails, the whole
+/// file stays under its temporary name, which the error tells.
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path);
@@ -27,7 +28,7 @@ class OutputFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(const char* doing) const;
+  [[noreturn]] void fail(const char* doing, int error) const;
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;

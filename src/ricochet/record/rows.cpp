@@ -3,6 +3,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <cassert>
 #include <iterator>
 
 namespace ricochet::record {
@@ -27,6 +28,9 @@ void append_header(const Columns& columns, std::string& text) {
 }
 
 void append_row(const Columns& columns, const step::Sample& sample, std::string& text) {
+  assert(sample.q.size() == columns.coordinates.size());
+  assert(sample.gaps.size() == columns.contacts.size());
+  assert(sample.impulses.size() == columns.contacts.size());
   append_number(sample.t, text);
   const auto append = [&](double value) {
     text += ',';

@@ -27,6 +27,8 @@ Json settings_json(const Summary& s) {
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
+  json["growth_limit"] = limits.growth;
+  json["shock_fraction"] = limits.shock_fraction;
   return json;
 }
 
@@ -122,17 +124,20 @@ Json failure_json(const Summary& s) {
 
 }  // namespace
 
-std::string status_of(const step::Outcome& outcome) {
-  if (!outcome.certificate.ok()) return certify::describe(outcome.certificate.failure).name;
-  return outcome.interrupted ? "interrupted" : "ok";
+std::string status_of(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  if (!c.ok()) return certify::describe(c.failure).name;
+  if (!s.output_error.empty()) return "output_error";
+  return s.outcome.interrupted ? "interrupted" : "ok";
 }
 
 std::string to_json(const Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   Json json;
   json["format"] = kFormatVersion;
-  json["status"] = status_of(s.outcome);
+  json["status"] = status_of(s);
   if (!c.ok()) json["failure"] = failure_json(s);
+  if (!s.output_error.empty()) json["output_error"] = s.output_error;
   json["scene"] = {{"title", s.title}, {"source", s.source}, {"file", s.file}};
   json["scheme"] = step::name_of(s.scheme);
   json["step"] = s.run.step;

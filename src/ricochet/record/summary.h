@@ -12,7 +12,7 @@ namespace ricochet::record {
 /// Version of trajectory.csv and summary.json; raised when their meaning changes.
 inline constexpr int kFormatVersion = 1;
 
-/// An expectation of the scene, and whether the run met it.
+/// Something stated, an expectation of the scene for example, and what was found.
 struct StatedFact {
   std::string statement;
   std::string found;
@@ -31,10 +31,11 @@ struct Summary {
   step::Outcome outcome;
   std::vector<std::string> warnings;
   std::vector<StatedFact> facts;
+  std::string output_error;  // why files of the run could not be written; empty when they were
 };
 
-/// "ok", "interrupted", or the name of the failure.
-std::string status_of(const step::Outcome& outcome);
+/// The name of the failure of the certificate, else "output_error", "interrupted" or "ok".
+std::string status_of(const Summary& summary);
 
 /// The JSON text, keys in a fixed order, numbers with all their digits.
 std::string to_json(const Summary& summary);

@@ -18,6 +18,14 @@ void collect_names(const formula::Syntax& syntax, std::set<std::string>& names) 
   for (const formula::Syntax& child : syntax.children) collect_names(child, names);
 }
 
+/// A formula that has been read before, or a number.
+formula::Syntax syntax_of(const Value& value) {
+  if (value.kind == Value::Kind::Text) return formula::parse(value.text);
+  formula::Syntax number;
+  number.value = value.number;
+  return number;
+}
+
 /// Puts named formulas into an order in which each comes after those it is made of.
 class DependencyOrder {
  public:
@@ -123,10 +131,13 @@ void FormulaReader::read_in_order(const Value& table, const std::string& path, b
   }
   for (const std::string& name : order.order()) {
     const std::string key = path + "." + name;
-    const formula::NodeId node = read_one(*table.find(name), key, parameters);
+    const Value& value = *table.find(name);
+    const formula::NodeId node = read_one(value, key, parameters);
     if (parameters) {
       parameter_scope_.define(name, node);
       parameters_.emplace_back(name, graph_[node].value);
+    } else {
+      definitions_.emplace_back(name, syntax_of(value));
     }
     const int first_velocity = 1 + coordinates_;
     if (graph_.depends_on(node, first_velocity, first_velocity + coordinates_)) {

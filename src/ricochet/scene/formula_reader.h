@@ -43,6 +43,10 @@ class FormulaReader {
   formula::Graph& graph() { return graph_; }
   const formula::Graph& graph() const { return graph_; }
   const std::vector<std::pair<std::string, double>>& parameters() const { return parameters_; }
+  /// As written, each after those it is made of.
+  const std::vector<std::pair<std::string, formula::Syntax>>& definitions() const {
+    return definitions_;
+  }
 
   /// Runs `work`, turning errors of the formula room into errors at `value`.
   template <class Work>
@@ -58,11 +62,6 @@ class FormulaReader {
   }
 
  private:
-  struct Definition {
-    const Value* value{nullptr};
-    int state{0};  // 0 untouched, 1 being read, 2 done
-  };
-
   [[noreturn]] void rethrow(const formula::FormulaError& error, const Value& value,
                             const std::string& key) const;
   const std::string& text_of(const Value& value, const std::string& key) const;
@@ -76,6 +75,7 @@ class FormulaReader {
   formula::Scope position_scope_;
   formula::Scope velocity_scope_;
   std::vector<std::pair<std::string, double>> parameters_;
+  std::vector<std::pair<std::string, formula::Syntax>> definitions_;
   int coordinates_{0};
 };
 

@@ -15,8 +15,6 @@
 namespace ricochet::scene {
 namespace {
 
-constexpr const char* kLater = "this version runs billiard, elast and inel without friction";
-
 std::string stem_of(const std::string& file) {
   const std::size_t slash = file.find_last_of('/');
   const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
@@ -24,7 +22,8 @@ std::string stem_of(const std::string& file) {
   return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
 }
 
-/// A bare name is a parameter when the scene has one of that name, else a top-level key.
+/// A bare name is a parameter of the scene, and an error when the scene has none of that name; all
+/// other keys are dotted.
 void apply_overrides(Document& document, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
     const Value* system = document.root().find("system");
@@ -111,14 +110,14 @@ Scene read_scene(const std::string& file, const std::string& text,
   scene.title = root.text("title").value_or(scene.name);
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
-  root.not_yet({"hold", "structure", "family"}, kLater);
+  root.not_yet({"hold", "structure", "family"}, what_this_version_runs());
+  root.not_yet({"plot"}, "leave it out: the program chooses what to draw");
 
   FormulaReader formulas(document);
   SystemReader system(document, formulas);
   system.read(root);
   const Value* start = root.table("start");
   const Value* run = root.table("run");
-  root.table("plot");  // what to draw; read by the plotter
   const Value* expect = root.table("expect");
   root.finish();
 
@@ -127,6 +126,7 @@ Scene read_scene(const std::string& file, const std::string& text,
   system.check_laws(scene.scheme);
   scene.model = system.build();
   scene.parameters = formulas.parameters();
+  scene.definitions = formulas.definitions();
   scene.run = runs.read_run(run, scene.scheme);
   scene.start = runs.read_start(start, *scene.model, scene.run, scene.warnings);
   scene.expectations = read_expectations(document, expect, formulas, *scene.model);

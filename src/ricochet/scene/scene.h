@@ -30,6 +30,7 @@ struct Scene {
   std::string notes;
   std::shared_ptr<const model::FormulaModel> model;
   std::vector<std::pair<std::string, double>> parameters;
+  std::vector<std::pair<std::string, formula::Syntax>> definitions;  // each after what it uses
   model::State<model::kDynamic> start;
   step::Scheme scheme;
   step::RunSettings run;
@@ -51,8 +52,8 @@ Override parse_override(const std::string& argument);
 Scene read_scene(const std::string& file, const std::string& text,
                  const std::vector<Override>& overrides = {});
 
-/// The names an expectation may use besides coordinates, velocities, parameters and t; for each
-/// contact its gap and its number of shocks, and the figures of the certificate.
+/// The names an expectation may use besides coordinates, velocities, parameters, definitions and t:
+/// for each contact its gap and its number of shocks, and the figures of the certificate.
 std::vector<std::string> fact_names(const model::FormulaModel& model);
 
 }  // namespace ricochet::scene

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include "ricochet/base/text.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
+
+std::string what_this_version_runs() {
+  return fmt::format("this version runs {} without friction",
+                     base::list_names(step::scheme_names()));
+}
 
 TableReader::TableReader(const Document& document, const Value& table, std::string path)
     : document_(document), table_(table), path_(std::move(path)) {}

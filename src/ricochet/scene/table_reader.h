@@ -9,6 +9,9 @@
 
 namespace ricochet::scene {
 
+/// What the schemes of this version do: the remedy for keys that they cannot honour.
+std::string what_this_version_runs();
+
 /// Reads the keys of one table, remembers which were asked for, and complains about the others.
 class TableReader {
  public:

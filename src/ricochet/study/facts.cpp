@@ -9,10 +9,39 @@
 namespace ricochet::study {
 namespace {
 
-std::map<std::string, double> fact_values(const Motion& motion) {
+using Values = std::map<std::string, double>;
+
+/// What formulas of the scene may speak of, at the end of the run. A definition that has no finite
+/// value there is left out.
+Values scene_values(const Motion& motion) {
+  const model::FormulaModel& model = *motion.scene.model;
+  Values values = {{"t", motion.final_state.t}};
+  for (const auto& [name, value] : motion.scene.parameters) values[name] = value;
+  for (std::size_t i = 0; i < model.coordinates().size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    values[model.coordinates()[i]] = motion.final_state.q[at];
+    values[model.coordinates()[i] + "'"] = motion.final_state.u[at];
+  }
+  formula::Graph graph;
+  formula::Scope scope;
+  for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
+  for (const auto& [name, syntax] : motion.scene.definitions) {
+    try {
+      const double value = formula::lower_number(syntax, scope, graph);
+      values[name] = value;
+      scope.define(name, graph.constant(value));
+    } catch (const formula::FormulaError&) {
+      scope.forbid(name, "it has no value at the end of the run");
+    }
+  }
+  return values;
+}
+
+/// What the certificate adds.
+void add_certificate(const Motion& motion, Values& values) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Ledger& ledger = c.ledger;
-  std::map<std::string, double> values = {
+  values.insert({
       {"energy.start", ledger.kinetic_start + ledger.potential_start},
       {"energy.end", ledger.kinetic_end + ledger.potential_end},
       {"energy.lowest", ledger.lowest},
@@ -26,25 +55,16 @@ std::map<std::string, double> fact_values(const Motion& motion) {
       {"violation.rms", c.violation_rms()},
       {"residual.max", c.residual_max},
       {"steps", static_cast<double>(motion.outcome.steps)},
-      {"t", motion.final_state.t},
-  };
-  for (const auto& [name, value] : motion.scene.parameters) values[name] = value;
-  const model::FormulaModel& model = *motion.scene.model;
-  for (std::size_t i = 0; i < model.coordinates().size(); ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    values[model.coordinates()[i]] = motion.final_state.q[at];
-    values[model.coordinates()[i] + "'"] = motion.final_state.u[at];
+  });
+  const std::vector<std::string>& contacts = motion.scene.model->contact_names();
+  for (std::size_t a = 0; a < contacts.size(); ++a) {
+    values[contacts[a] + ".gap"] = motion.outcome.gaps[a];
+    values[contacts[a] + ".shocks"] = static_cast<double>(c.shock_counts[a]);
   }
-  for (std::size_t a = 0; a < model.contact_names().size(); ++a) {
-    values[model.contact_names()[a] + ".gap"] = motion.outcome.gaps[a];
-    values[model.contact_names()[a] + ".shocks"] = static_cast<double>(c.shock_counts[a]);
-  }
-  return values;
 }
 
 /// The values of the names a formula uses, "x = 1.2, wall.shocks = 3".
-void list_values(const formula::Syntax& syntax, const std::map<std::string, double>& values,
-                 std::map<std::string, double>& used) {
+void list_values(const formula::Syntax& syntax, const Values& values, Values& used) {
   if (syntax.kind == formula::Syntax::Kind::Name) {
     const std::string name = syntax.text + (syntax.primes > 0 ? "'" : "");
     if (const auto found = values.find(name); found != values.end()) used.insert(*found);
@@ -55,10 +75,14 @@ void list_values(const formula::Syntax& syntax, const std::map<std::string, doub
 }  // namespace
 
 std::vector<Fact> check_expectations(const Motion& motion) {
-  const std::map<std::string, double> values = fact_values(motion);
+  Values values = scene_values(motion);
+  add_certificate(motion, values);
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
+  for (const auto& [name, syntax] : motion.scene.definitions) {
+    if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
+  }
   std::vector<Fact> facts;
   for (const scene::Expectation& expectation : motion.scene.expectations) {
     Fact fact;
@@ -66,13 +90,14 @@ std::vector<Fact> check_expectations(const Motion& motion) {
     if (!expectation.source.empty()) fact.statement += fmt::format("  [{}]", expectation.source);
     try {
       fact.holds = formula::lower_number(expectation.syntax, scope, graph) != 0.0;
-      std::map<std::string, double> used;
+      Values used;
       list_values(expectation.syntax, values, used);
       for (const auto& [name, value] : used) {
         fact.found += fmt::format("{}{} = {:.9g}", fact.found.empty() ? "" : ", ", name, value);
       }
     } catch (const formula::FormulaError& error) {
-      fact.found = error.what();
+      fact.found =
+          fmt::format("{}{}{}", error.what(), error.remedy().empty() ? "" : ": ", error.remedy());
     }
     facts.push_back(fact);
   }

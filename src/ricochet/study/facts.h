@@ -1,18 +1,13 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "ricochet/record/summary.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::study {
 
-/// Something stated, and what was found.
-struct Fact {
-  std::string statement;
-  std::string found;
-  bool holds{false};
-};
+using Fact = record::StatedFact;
 
 /// The [expect] table of a scene, evaluated on its run.
 std::vector<Fact> check_expectations(const Motion& motion);

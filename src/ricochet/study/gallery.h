@@ -4,16 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/study/facts.h"
+#include "ricochet/study/exhibit.h"
 
 namespace ricochet::study {
 
-/// An experiment of the literature, recomputed and held against what its author states.
-struct Exhibit {
-  std::vector<std::string> table;  // lines to print, at most 80 columns; may be empty
-  std::vector<Fact> facts;
-};
-
+/// An experiment by its name, and how to show it.
 struct GalleryEntry {
   std::string name;
   std::string title;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/study/gallery.h"
+#include "ricochet/study/exhibit.h"
 
 namespace ricochet::study {
 
@@ -48,6 +48,7 @@ struct Plate5Line {
   std::vector<Digit> angles;      // 10
   std::vector<Digit> violations;  // 10, or none for the one-dimensional line
   std::vector<Digit> means;       // mean and root mean square, or none
+  std::vector<Fact> facts;        // what is wrong with the run; none when it is whole
 };
 
 /// The one-dimensional line, then those of the five anticipation coefficients.

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/study/facts.h"
+
+namespace ricochet::study {
+
+/// An experiment of the literature, recomputed and held against what its author states.
+struct Exhibit {
+  std::vector<std::string> table;  // lines to print, at most 80 columns; may be empty
+  std::vector<Fact> facts;
+};
+
+/// Runs a scene of the program, with settings as of `--set`, under the label "name/label".
+Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
+                   const std::vector<std::string>& settings = {});
+
+/// A run that failed or was interrupted is a fact that does not hold; a good one adds nothing.
+void add_run_facts(const Motion& motion, std::vector<Fact>& facts);
+
+/// Angle of a planar motion from the lowest point, by row, counted on over whole turns.
+std::vector<double> unwrapped_angles(const Motion& motion);
+
+}  // namespace ricochet::study
