@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "commands.h"
@@ -20,15 +21,22 @@ void print_start(const scene::Scene& scene) {
   model::IndexList<kAny> all(model.contacts());
   for (int a = 0; a < model.contacts(); ++a) all.push(a);
   view.gradients(all, place);
-  fmt::print("start       T = {:.9g}", model.mass().half_square(scene.start.u));
+  model::Vector<kAny> momentum(model.dofs());
+  model::Vector<kAny> slope(model.dofs());
+  view.momentum(scene.start.q, scene.start.u, place, momentum, slope);
+  fmt::print("start       T = {:.9g}", 0.5 * momentum.dot(scene.start.u));
   if (model.has_potential()) {
     fmt::print(", V = {:.9g}", view.gaps_and_potential(scene.start.t, scene.start.q, place));
   }
   fmt::print("\n");
-  for (int a = 0; a < model.contacts(); ++a) {
+  constexpr int kMostRows = 20;
+  for (int a = 0; a < std::min(model.contacts(), kMostRows); ++a) {
     const double rate = place.normals.dot(a, scene.start.u) + place.rate[a];
     fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n",
                model.contact_names()[static_cast<std::size_t>(a)], place.gap[a], rate);
+  }
+  if (model.contacts() > kMostRows) {
+    fmt::print("            ... and {} more\n", model.contacts() - kMostRows);
   }
 }
 
@@ -38,12 +46,16 @@ int command_check(const SceneArguments& arguments) {
   const scene::Scene scene = read_scene_file(arguments);
   const model::FormulaModel& model = *scene.model;
   const int n = model.dofs();
-  const int m = model.contacts();
+  const int m = model.contacts() - model.joints();
+  const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());
+  const char* mass = !model.has_constant_mass() ? "varying"
+                     : model.mass().is_full()   ? "full"
+                                                : "diagonal";
   fmt::print("{}{}\n\n", scene.title,
              scene.source.empty() ? "" : fmt::format("  [{}]", scene.source));
-  fmt::print("{}", entry("system", fmt::format("{} coordinate{}, {} contact{}, {} mass", n,
-                                               n == 1 ? "" : "s", m, m == 1 ? "" : "s",
-                                               model.mass().is_full() ? "full" : "diagonal")));
+  fmt::print("{}",
+             entry("system", fmt::format("{} coordinate{}, {} contact{}{}, {} mass", n,
+                                         n == 1 ? "" : "s", m, m == 1 ? "" : "s", joints, mass)));
   fmt::print("{}", entry("forces", model.force_uses_velocity()
                                        ? "use velocities: free motion is of order 1"
                                        : "use no velocities: free motion is of order 2"));

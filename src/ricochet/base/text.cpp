@@ -88,6 +88,13 @@ std::string list_names(std::span<const std::string> names, std::size_t most) {
   return text;
 }
 
+std::string trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  return std::string(text);
+}
+
 int display_width(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), starts_code_point));
 }

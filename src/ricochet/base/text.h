@@ -18,6 +18,9 @@ std::optional<std::string> nearest_name(std::string_view name,
 /// "a, b, c", cut after `most` names with a count of the rest.
 std::string list_names(std::span<const std::string> names, std::size_t most = 12);
 
+/// `text` without blanks at both ends.
+std::string trimmed(std::string_view text);
+
 /// Columns that UTF-8 text takes on a terminal, one per code point.
 int display_width(std::string_view text);
 

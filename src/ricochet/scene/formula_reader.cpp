@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "ricochet/base/text.h"
 #include "ricochet/model/formula_model.h"
@@ -94,7 +95,7 @@ void FormulaReader::check_new_name(const std::string& name, const std::string& k
   }
 }
 
-formula::Scope FormulaReader::scope_for(Speaks speaks) const {
+const formula::Scope& FormulaReader::scope_for(Speaks speaks) const {
   switch (speaks) {
     case Speaks::Parameters: return parameter_scope_;
     case Speaks::Position: return position_scope_;
@@ -155,23 +156,36 @@ formula::NodeId FormulaReader::read_one(const Value& value, const std::string& k
   return formula(value, key, Speaks::Velocity);
 }
 
-void FormulaReader::add_coordinates(const std::vector<std::string>& names) {
-  coordinates_ = static_cast<int>(names.size());
+void FormulaReader::add_coordinates(const std::vector<CoordinateGroup>& groups) {
+  constexpr const char* kNoCoordinate = "a number is needed here; it cannot depend on coordinates";
+  constexpr const char* kNoVelocity = "only t and positions can be used here, not velocities";
+  coordinates_ = groups.back().begin + groups.back().count;
   const formula::NodeId time = graph_.input(model::FormulaSystem::kTimeSlot);
   position_scope_.define("t", time);
   velocity_scope_.define("t", time);
-  for (int i = 0; i < coordinates_; ++i) {
-    const std::string& name = names[static_cast<std::size_t>(i)];
-    const formula::NodeId position = graph_.input(1 + i);
-    parameter_scope_.forbid(name, "a number is needed here; it cannot depend on coordinates");
-    position_scope_.define(name, position);
-    velocity_scope_.define(name, position);
-    position_scope_.forbid(name + "'", "only t and positions can be used here, not velocities");
-    velocity_scope_.define(name + "'", graph_.input(1 + coordinates_ + i));
+  for (const CoordinateGroup& group : groups) {
+    parameter_scope_.forbid(group.name, kNoCoordinate);
+    position_scope_.forbid(group.name + "'", kNoVelocity);
+    formula::Scope::Family positions{group.first, {}};
+    formula::Scope::Family velocities{group.first, {}};
+    for (int k = 0; k < group.count; ++k) {
+      positions.nodes.push_back(graph_.input(1 + group.begin + k));
+      velocities.nodes.push_back(graph_.input(1 + coordinates_ + group.begin + k));
+    }
+    if (group.indexed) {
+      position_scope_.define_family(group.name, positions);
+      velocity_scope_.define_family(group.name, positions);
+      velocity_scope_.define_family(group.name + "'", velocities);
+    } else {
+      position_scope_.define(group.name, positions.nodes[0]);
+      velocity_scope_.define(group.name, positions.nodes[0]);
+      velocity_scope_.define(group.name + "'", velocities.nodes[0]);
+    }
   }
 }
 
-double FormulaReader::number(const Value& value, const std::string& key) {
+double FormulaReader::number(const Value& value, const std::string& key,
+                             const formula::Locals& locals) {
   if (value.kind == Value::Kind::Number) {
     if (std::isfinite(value.number)) return value.number;
     throw base::InputError(key, fmt::format("must be a finite number, not {}", value.number),
@@ -179,36 +193,112 @@ double FormulaReader::number(const Value& value, const std::string& key) {
   }
   const std::string& text = text_of(value, key);
   return guarded(value, key, [&] {
-    return formula::lower_number(formula::parse(text), parameter_scope_, graph_);
+    return formula::lower_number(formula::parse(text), parameter_scope_, graph_, locals);
   });
 }
 
-formula::NodeId FormulaReader::formula(const Value& value, const std::string& key, Speaks speaks) {
+formula::NodeId FormulaReader::formula(const Value& value, const std::string& key, Speaks speaks,
+                                       const formula::Locals& locals) {
   if (value.kind == Value::Kind::Number) return graph_.constant(number(value, key));
   const std::string& text = text_of(value, key);
-  return guarded(value, key,
-                 [&] { return formula::lower(formula::parse(text), scope_for(speaks), graph_); });
+  return guarded(value, key, [&] {
+    return formula::lower(formula::parse(text), scope_for(speaks), graph_, locals);
+  });
 }
 
 std::vector<formula::Comparison> FormulaReader::relation(const Value& value, const std::string& key,
-                                                         Speaks speaks) {
-  const std::string& text = text_of(value, key);
+                                                         Speaks speaks,
+                                                         const formula::Locals& locals) {
+  if (value.kind != Value::Kind::Text) {
+    throw base::InputError(
+        key, fmt::format("must be an inequality in quotes, not {}", value.kind_name()),
+        "write for example \"x >= 0\"", document_.spot_of(value));
+  }
   return guarded(value, key, [&] {
-    const formula::Syntax syntax = formula::parse(text);
+    const formula::Syntax syntax = formula::parse(value.text);
     if (syntax.kind != formula::Syntax::Kind::Relation) {
       throw formula::FormulaError("must be an inequality", syntax.extent,
                                   "write left <= right or left >= right");
     }
-    return formula::lower_relation(syntax, scope_for(speaks), graph_);
+    return formula::lower_relation(syntax, scope_for(speaks), graph_, locals);
   });
+}
+
+/// The whole number that `text`, found at byte `at` of the value's own text, stands for.
+int FormulaReader::whole_number(const std::string& text, std::size_t at, const Value& value,
+                                const std::string& key) {
+  double number = 0.0;
+  try {
+    number = formula::lower_number(formula::parse(text), parameter_scope_, graph_);
+  } catch (const formula::FormulaError& error) {
+    const formula::Extent moved{error.extent().begin + static_cast<int>(at), error.extent().length};
+    rethrow(formula::FormulaError(error.what(), moved, error.remedy()), value, key);
+  }
+  constexpr double kMost = 1e6;
+  if (number == std::floor(number) && std::abs(number) <= kMost) return static_cast<int>(number);
+  throw base::InputError(key, fmt::format("an index must be a whole number, not {}", number),
+                         "use whole numbers up to a million, or parameters that are",
+                         document_.spot_of(value));
+}
+
+/// "first..last" in text[begin, end).
+std::pair<int, int> FormulaReader::range_in(const std::string& text, std::size_t begin,
+                                            std::size_t end, const Value& value,
+                                            const std::string& key) {
+  const std::size_t dots = text.find("..", begin);
+  if (dots == std::string::npos || dots >= end) {
+    throw base::InputError(key, "needs a range of indices", "write for example 1..N",
+                           document_.spot_of(value));
+  }
+  return {whole_number(text.substr(begin, dots - begin), begin, value, key),
+          whole_number(text.substr(dots + 2, end - dots - 2), dots + 2, value, key)};
+}
+
+IndexRange FormulaReader::index_range(const Value& value, const std::string& key) {
+  const std::string& text = text_of(value, key);
+  const std::size_t in = text.find(" in ");
+  if (in == std::string::npos) {
+    throw base::InputError(key, "must say which index takes which values",
+                           "write for example for = \"i in 1..N-1\"", document_.spot_of(value));
+  }
+  IndexRange range;
+  range.name = base::trimmed(text.substr(0, in));
+  check_new_name(range.name, key, value);
+  std::tie(range.first, range.last) = range_in(text, in + 4, text.size(), value, key);
+  if (range.last < range.first) {
+    throw base::InputError(key, fmt::format("the range {}..{} is empty", range.first, range.last),
+                           "check the parameters in it", document_.spot_of(value));
+  }
+  return range;
+}
+
+CoordinateGroup FormulaReader::coordinate_group(const Value& value, const std::string& key) {
+  CoordinateGroup group;
+  const std::size_t bracket = value.text.find('[');
+  group.name = base::trimmed(value.text.substr(0, bracket));
+  check_new_name(group.name, key, value);
+  if (bracket == std::string::npos) return group;
+  const std::size_t close = value.text.find_last_of(']');
+  if (close == std::string::npos || close < bracket) {
+    throw base::InputError(key, "has no closing ]", "write for example \"z[1..N]\"",
+                           document_.spot_of(value));
+  }
+  group.indexed = true;
+  const auto [first, last] = range_in(value.text, bracket + 1, close, value, key);
+  if (last < first) {
+    throw base::InputError(key, fmt::format("the range {}..{} is empty", first, last),
+                           "a family needs at least one coordinate", document_.spot_of(value));
+  }
+  group.first = first;
+  group.count = last - first + 1;
+  return group;
 }
 
 formula::Syntax FormulaReader::check_fact(const Value& value, const std::string& key,
                                           const std::vector<std::string>& fact_names) const {
-  formula::Graph scratch;
-  formula::Scope scope;
-  int slot = 0;
-  for (const std::string& name : velocity_scope_.names()) scope.define(name, scratch.input(slot++));
+  formula::Graph scratch = graph_;
+  formula::Scope scope = velocity_scope_;
+  int slot = 1 + 2 * coordinates_;
   for (const std::string& name : fact_names) scope.define(name, scratch.input(slot++));
   return guarded(value, key, [&] {
     formula::Syntax syntax = formula::parse(value.text);

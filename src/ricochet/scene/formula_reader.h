@@ -6,6 +6,7 @@
 
 #include "ricochet/formula/lower.h"
 #include "ricochet/scene/document.h"
+#include "ricochet/scene/names.h"
 
 namespace ricochet::scene {
 
@@ -27,14 +28,21 @@ class FormulaReader {
 
   /// All parameters, which may be formulas of each other in any order.
   void add_parameters(const Value& table);
-  void add_coordinates(const std::vector<std::string>& names);
+  void add_coordinates(const std::vector<CoordinateGroup>& groups);
   /// Named formulas, in any order, of everything.
   void add_definitions(const Value& table);
 
-  double number(const Value& value, const std::string& key);  // of parameters; finite
-  formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks);
+  /// A finite number, of parameters and the given indices.
+  double number(const Value& value, const std::string& key, const formula::Locals& locals = {});
+  formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks,
+                          const formula::Locals& locals = {});
   std::vector<formula::Comparison> relation(const Value& value, const std::string& key,
-                                            Speaks speaks);
+                                            Speaks speaks, const formula::Locals& locals = {});
+
+  /// "i in 1..N-1"; the name must be new.
+  IndexRange index_range(const Value& value, const std::string& key);
+  /// "z[1..N]", or a plain name.
+  CoordinateGroup coordinate_group(const Value& value, const std::string& key);
 
   /// A formula to be evaluated later, checked now against the names that will be known.
   formula::Syntax check_fact(const Value& value, const std::string& key,
@@ -65,7 +73,11 @@ class FormulaReader {
   [[noreturn]] void rethrow(const formula::FormulaError& error, const Value& value,
                             const std::string& key) const;
   const std::string& text_of(const Value& value, const std::string& key) const;
-  formula::Scope scope_for(Speaks speaks) const;
+  int whole_number(const std::string& text, std::size_t at, const Value& value,
+                   const std::string& key);
+  std::pair<int, int> range_in(const std::string& text, std::size_t begin, std::size_t end,
+                               const Value& value, const std::string& key);
+  const formula::Scope& scope_for(Speaks speaks) const;
   void read_in_order(const Value& table, const std::string& path, bool parameters);
   formula::NodeId read_one(const Value& value, const std::string& key, bool parameter);
 

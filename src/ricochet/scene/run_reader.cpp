@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "ricochet/base/text.h"
-#include "ricochet/model/formula_view.h"
+#include "ricochet/scene/coordinate_values.h"
+#include "ricochet/scene/start_check.h"
 
 namespace ricochet::scene {
 namespace {
@@ -62,29 +63,41 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   if (const Value* value = run.find("start_time")) {
     settings.start_time = formulas_.number(*value, "run.start_time");
   }
-  const Value* until = run.find("until");
-  const Value* steps = run.find("steps");
-  if ((until == nullptr) == (steps == nullptr)) {
-    run.fail(until == nullptr ? *table : *until, until == nullptr ? "until" : "steps",
-             until == nullptr ? "is missing" : "is given beside until",
-             "write either until = 1 or steps = 200");
-  }
-  if (steps != nullptr) settings.steps = static_cast<long long>(whole(run, *steps, "steps"));
-  if (until != nullptr) {
-    const double end = formulas_.number(*until, "run.until");
-    if (end < settings.start_time) {
-      run.fail(*until, "until",
-               fmt::format("{} lies before the start at {}", end, settings.start_time),
-               "choose a later time");
-    }
-    if ((end - settings.start_time) / settings.step > kMostSteps) {
-      run.fail(*until, "until", "needs more steps than can be counted", "choose a larger step");
-    }
-    settings.steps = step::steps_until(settings.start_time, end, settings.step);
-  }
+  read_duration(run, settings);
   if (const Value* value = run.find("record")) {
     settings.record_every = static_cast<long long>(whole(run, *value, "record"));
   }
+  read_limits(run, settings);
+  read_scheme_settings(run, scheme);
+  run.finish();
+  return settings;
+}
+
+void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
+  const Value* until = run.find("until");
+  const Value* steps = run.find("steps");
+  if ((until == nullptr) == (steps == nullptr)) {
+    run.fail(until == nullptr ? run.value() : *until, until == nullptr ? "until" : "steps",
+             until == nullptr ? "is missing" : "is given beside until",
+             "write either until = 1 or steps = 200");
+  }
+  if (steps != nullptr) {
+    settings.steps = static_cast<long long>(whole(run, *steps, "steps"));
+    return;
+  }
+  const double end = formulas_.number(*until, "run.until");
+  if (end < settings.start_time) {
+    run.fail(*until, "until",
+             fmt::format("{} lies before the start at {}", end, settings.start_time),
+             "choose a later time");
+  }
+  if ((end - settings.start_time) / settings.step > kMostSteps) {
+    run.fail(*until, "until", "needs more steps than can be counted", "choose a larger step");
+  }
+  settings.steps = step::steps_until(settings.start_time, end, settings.step);
+}
+
+void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
   if (const Value* value = run.find("shock_speed")) {
     settings.limits.shock_speed = formulas_.number(*value, "run.shock_speed");
     if (settings.limits.shock_speed < 0.0) {
@@ -97,9 +110,6 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   if (const Value* value = run.find("violation_limit")) {
     settings.limits.violation = positive(run, *value, "violation_limit");
   }
-  read_scheme_settings(run, scheme);
-  run.finish();
-  return settings;
 }
 
 void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
@@ -122,24 +132,43 @@ void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
 }
 
 void RunReader::read_vector(TableReader& start, const std::string& key,
+                            const std::vector<CoordinateGroup>& groups,
                             const model::FormulaModel& model, bool required,
                             model::Vector<model::kDynamic>& vector) {
   vector.setZero(model.dofs());
   if (start.find(key) == nullptr && !required) return;
-  const std::string example = fmt::format("write {} = {{ {} = 0 }}", key, model.coordinates()[0]);
-  start.require(key, example);
-  const Value& table = *start.table(key);
-  TableReader reader(document_, table, start.full(key));
-  for (int i = 0; i < model.dofs(); ++i) {
+  const std::string example = fmt::format("write {} = {{ {} = 0 }}", key, groups[0].name);
+  const Value& table = start.require(key, example);
+  std::vector<char> given(static_cast<std::size_t>(model.dofs()), 0);
+  CoordinateValues(document_, groups)
+      .for_each(
+          table, start.full(key), example,
+          [&](int i, const Value& value, const std::string& name, const formula::Locals& locals) {
+            vector[i] = formulas_.number(value, name, locals);
+            given[static_cast<std::size_t>(i)] = 1;
+          });
+  for (int i = 0; i < model.dofs() && required; ++i) {
+    if (given[static_cast<std::size_t>(i)] != 0) continue;
     const std::string& name = model.coordinates()[static_cast<std::size_t>(i)];
-    const Value& value = reader.require(name, fmt::format("give every coordinate a {}", key));
-    vector[i] = formulas_.number(value, reader.full(name));
+    throw base::InputError(start.full(key) + "." + name, "is missing",
+                           fmt::format("give every coordinate a {}", key),
+                           document_.spot_of_key(table));
   }
-  reader.finish();
 }
 
-RunReader::State RunReader::read_start(const Value* table, const model::FormulaModel& model,
-                                       const step::RunSettings& run,
+double RunReader::read_tolerance(TableReader& start) {
+  const Value* stated = start.find("tolerance");
+  if (stated == nullptr) return -1.0;
+  const double given = formulas_.number(*stated, "start.tolerance");
+  if (given < 0.0) {
+    start.fail(*stated, "tolerance", "must not be negative", "write a number >= 0");
+  }
+  return given;
+}
+
+RunReader::State RunReader::read_start(const Value* table,
+                                       const std::vector<CoordinateGroup>& groups,
+                                       model::FormulaModel& model, const step::RunSettings& run,
                                        std::vector<std::string>& warnings) {
   if (table == nullptr) {
     throw base::InputError("start", "is missing",
@@ -149,62 +178,18 @@ RunReader::State RunReader::read_start(const Value* table, const model::FormulaM
   TableReader start(document_, *table, "start");
   State state;
   state.t = run.start_time;
-  read_vector(start, "position", model, true, state.q);
-  read_vector(start, "velocity", model, false, state.u);
-  check_start(start, state, model, run, warnings);
+  read_vector(start, "position", groups, model, true, state.q);
+  read_vector(start, "velocity", groups, model, false, state.u);
+  const double tolerance = read_tolerance(start);
   start.finish();
+  StartCheck check(model, state, run.step, tolerance);
+  if (const std::optional<StartFault> fault = check.first_fault()) {
+    start.fail(*start.find("position"), "position", fault->message, fault->remedy);
+  }
+  const std::vector<std::string> found = check.warnings();
+  warnings.insert(warnings.end(), found.begin(), found.end());
+  model.take_scale(state.t, state.q);
   return state;
-}
-
-void RunReader::check_start(TableReader& start, const State& state,
-                            const model::FormulaModel& model, const step::RunSettings& run,
-                            std::vector<std::string>& warnings) {
-  constexpr int kAny = model::kDynamic;
-  const model::FormulaView<kAny, kAny> view(model);
-  auto place = view.make_place();
-  view.gaps(state.t, state.q, place);
-  model::IndexList<kAny> all(model.contacts());
-  for (int a = 0; a < model.contacts(); ++a) all.push(a);
-  view.gradients(all, place);
-  const Value* stated = start.find("tolerance");
-  const double given = stated == nullptr ? -1.0 : formulas_.number(*stated, "start.tolerance");
-  if (stated != nullptr && given < 0.0) {
-    start.fail(*stated, "tolerance", "must not be negative", "write a number >= 0");
-  }
-  const Value& position = *start.find("position");
-  const double reach =
-      std::max(state.q.cwiseAbs().maxCoeff(), run.step * state.u.cwiseAbs().maxCoeff());
-  for (int a = 0; a < model.contacts(); ++a) {
-    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
-    const double gap = place.gap[a];
-    if (!std::isfinite(gap)) {
-      start.fail(position, "position", fmt::format("the gap of '{}' is {} at the start", name, gap),
-                 "check the inequality at this position");
-    }
-    // 1e-9 of the scene's scale: what the gap changes over the largest coordinate.
-    const double usual = 1e-9 * place.normals.abs_sum(a) * reach;
-    const double tolerance = stated == nullptr ? usual : given;
-    if (gap < -tolerance) {
-      start.fail(
-          position, "position",
-          fmt::format("violates '{}': its gap is {:.6g}, below -{:.3g}", name, gap, tolerance),
-          fmt::format("move the start, or allow it with start.tolerance = {:.1g}", -2.0 * gap));
-    }
-    const double velocity = place.normals.dot(a, state.u) + place.rate[a];
-    const double slack = 1e-12 * place.normals.abs_dot(a, state.u);
-    if (gap <= tolerance && velocity < -slack) {
-      warnings.push_back(
-          fmt::format("the start touches '{}' and moves into it at {:.4g} (gap units per time): "
-                      "the first step will be a shock",
-                      name, -velocity));
-    }
-  }
-  model::Vector<kAny> force(model.dofs());
-  view.force(state.t, state.q, state.u, place, force);
-  if (!force.allFinite() || !std::isfinite(view.gaps_and_potential(state.t, state.q, place))) {
-    start.fail(position, "position", "a force or the potential is not finite at the start",
-               "check system.force and system.potential at this position");
-  }
 }
 
 }  // namespace ricochet::scene

@@ -18,8 +18,10 @@ class RunReader {
 
   step::Scheme read_scheme(const Value* table);
   step::RunSettings read_run(const Value* table, step::Scheme& scheme);
-  model::State<model::kDynamic> read_start(const Value* table, const model::FormulaModel& model,
-                                           const step::RunSettings& run,
+  /// The start; the model takes its scale from it.
+  model::State<model::kDynamic> read_start(const Value* table,
+                                           const std::vector<CoordinateGroup>& groups,
+                                           model::FormulaModel& model, const step::RunSettings& run,
                                            std::vector<std::string>& warnings);
 
  private:
@@ -28,10 +30,12 @@ class RunReader {
   void read_scheme_settings(TableReader& run, step::Scheme& scheme);
   double positive(TableReader& table, const Value& value, const std::string& key);
   double whole(TableReader& table, const Value& value, const std::string& key);
-  void read_vector(TableReader& start, const std::string& key, const model::FormulaModel& model,
+  void read_vector(TableReader& start, const std::string& key,
+                   const std::vector<CoordinateGroup>& groups, const model::FormulaModel& model,
                    bool required, model::Vector<model::kDynamic>& vector);
-  void check_start(TableReader& start, const State& state, const model::FormulaModel& model,
-                   const step::RunSettings& run, std::vector<std::string>& warnings);
+  void read_duration(TableReader& run, step::RunSettings& settings);
+  void read_limits(TableReader& run, step::RunSettings& settings);
+  double read_tolerance(TableReader& start);
 
   const Document& document_;
   FormulaReader& formulas_;

@@ -88,13 +88,8 @@ Override parse_override(const std::string& argument) {
     throw base::InputError("--set " + argument, "is not of the form name=value",
                            "write for example --set R=20 or --set run.step=0.001");
   }
-  const auto trim = [](std::string text) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && blank(text.back())) text.pop_back();
-    while (!text.empty() && blank(text.front())) text.erase(0, 1);
-    return text;
-  };
-  return {trim(argument.substr(0, equals)), trim(argument.substr(equals + 1)), argument};
+  return {base::trimmed(argument.substr(0, equals)), base::trimmed(argument.substr(equals + 1)),
+          argument};
 }
 
 Scene read_scene(const std::string& file, const std::string& text,
@@ -110,7 +105,7 @@ Scene read_scene(const std::string& file, const std::string& text,
   scene.title = root.text("title").value_or(scene.name);
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
-  root.not_yet({"hold", "structure", "family"}, what_this_version_runs());
+  root.not_yet({"structure", "family"}, what_this_version_runs());
   root.not_yet({"plot"}, "leave it out: the program chooses what to draw");
 
   FormulaReader formulas(document);
@@ -124,11 +119,13 @@ Scene read_scene(const std::string& file, const std::string& text,
   RunReader runs(document, formulas);
   scene.scheme = runs.read_scheme(run);
   system.check_laws(scene.scheme);
-  scene.model = system.build();
+  const std::shared_ptr<model::FormulaModel> model = system.build();
+  scene.model = model;
+  scene.groups = system.groups();
   scene.parameters = formulas.parameters();
   scene.definitions = formulas.definitions();
   scene.run = runs.read_run(run, scene.scheme);
-  scene.start = runs.read_start(start, *scene.model, scene.run, scene.warnings);
+  scene.start = runs.read_start(start, scene.groups, *model, scene.run, scene.warnings);
   scene.expectations = read_expectations(document, expect, formulas, *scene.model);
   return scene;
 }

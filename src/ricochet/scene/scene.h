@@ -8,6 +8,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/formula/syntax.h"
 #include "ricochet/model/formula_model.h"
+#include "ricochet/scene/names.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
@@ -29,6 +30,7 @@ struct Scene {
   std::string source;
   std::string notes;
   std::shared_ptr<const model::FormulaModel> model;
+  std::vector<CoordinateGroup> groups;  // system.coordinates as written
   std::vector<std::pair<std::string, double>> parameters;
   std::vector<std::pair<std::string, formula::Syntax>> definitions;  // each after what it uses
   model::State<model::kDynamic> start;

@@ -1,50 +1,58 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "ricochet/model/formula_model.h"
+#include "ricochet/scene/constraint_reader.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/table_reader.h"
-#include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
 
-/// Reads [system] and [contact.*] into a formula model.
+/// Reads [system], and [contact.*] and [hold.*] with a ConstraintReader, into a formula model.
 class SystemReader {
  public:
   SystemReader(const Document& document, FormulaReader& formulas)
-      : document_(document), formulas_(formulas) {}
+      : document_(document), formulas_(formulas), constraints_(document, formulas, system_) {}
 
   void read(TableReader& root);
 
   /// The laws that contacts state must be what the scheme does.
-  void check_laws(const step::Scheme& scheme) const;
+  void check_laws(const step::Scheme& scheme) const { constraints_.check_laws(scheme); }
 
-  /// Derives gradients and forces. To be called once, last.
-  std::shared_ptr<const model::FormulaModel> build();
+  /// Derives gradients, mass and forces. To be called once, last.
+  std::shared_ptr<model::FormulaModel> build();
+
+  const std::vector<CoordinateGroup>& groups() const { return groups_; }
 
  private:
-  struct StatedLaw {
-    std::string key;
-    double restitution{0.0};
-    const Value* value{nullptr};
-  };
-
   void read_coordinates(TableReader& system);
+  void check_column_names(const Value& coordinates) const;
   void read_mass(TableReader& system);
   void read_mass_numbers(const Value& value);
+  void read_mass_matrix(const Value& value);
   void read_kinetic(const Value& value);
+  void check_quadratic(const Value& value, formula::NodeId kinetic,
+                       const std::vector<model::MassEntry>& entries);
   void read_forces(TableReader& system);
-  void read_contact(const std::string& name, const Value& table);
-  void check_mass(const Eigen::MatrixXd& mass, bool diagonal, const std::string& key,
-                  const Value& value);
+  void set_mass(const Eigen::MatrixXd& mass, const std::string& key, const Value& value);
+  void set_diagonal_mass(const Eigen::VectorXd& mass, const std::string& key, const Value& value);
+
+  /// Calls `take(coordinate, value, key, locals)` for every coordinate that a list (an entry for
+  /// each name of system.coordinates) or a table by name gives something.
+  using Take =
+      std::function<void(int, const Value&, const std::string&, const formula::Locals& locals)>;
+  void for_each_coordinate(const Value& value, const std::string& key, const std::string& remedy,
+                           const Take& take);
 
   const Document& document_;
   FormulaReader& formulas_;
   model::FormulaSystem system_;
-  std::vector<StatedLaw> laws_;
+  std::vector<CoordinateGroup> groups_;
+  ConstraintReader constraints_;
 };
 
 }  // namespace ricochet::scene

@@ -11,6 +11,21 @@ namespace {
 
 using Values = std::map<std::string, double>;
 
+/// Families z[1..N] and their velocities, at the end of the run.
+void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& scope) {
+  for (const scene::CoordinateGroup& group : motion.scene.groups) {
+    if (!group.indexed) continue;
+    formula::Scope::Family positions{group.first, {}};
+    formula::Scope::Family velocities{group.first, {}};
+    for (int k = group.begin; k < group.begin + group.count; ++k) {
+      positions.nodes.push_back(graph.constant(motion.final_state.q[k]));
+      velocities.nodes.push_back(graph.constant(motion.final_state.u[k]));
+    }
+    scope.define_family(group.name, positions);
+    scope.define_family(group.name + "'", velocities);
+  }
+}
+
 /// What formulas of the scene may speak of, at the end of the run. A definition that has no finite
 /// value there is left out.
 Values scene_values(const Motion& motion) {
@@ -25,6 +40,7 @@ Values scene_values(const Motion& motion) {
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
+  add_families(motion, graph, scope);
   for (const auto& [name, syntax] : motion.scene.definitions) {
     try {
       const double value = formula::lower_number(syntax, scope, graph);
@@ -80,6 +96,7 @@ std::vector<Fact> check_expectations(const Motion& motion) {
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
+  add_families(motion, graph, scope);
   for (const auto& [name, syntax] : motion.scene.definitions) {
     if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
   }

@@ -1,0 +1,191 @@
+#include "ricochet/scene/constraint_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ricochet/base/text.h"
+#include "ricochet/formula/range.h"
+
+namespace ricochet::scene {
+namespace {
+
+using formula::NodeId;
+
+std::string numbered(const std::string& name, const IndexRange& range, int i) {
+  return range.name.empty() ? name : fmt::format("{}[{}]", name, i);
+}
+
+formula::Locals locals_of(const IndexRange& range, int i) {
+  if (range.name.empty()) return {};
+  return {{range.name, static_cast<double>(i)}};
+}
+
+}  // namespace
+
+void ConstraintReader::read(TableReader& root) {
+  if (const Value* contacts = root.table("contact")) {
+    for (const auto& [name, contact] : contacts->entries) read_contact(name, contact);
+  }
+  if (const Value* holds = root.table("hold")) {
+    for (const auto& [name, hold] : holds->entries) read_hold(name, hold);
+  }
+}
+
+void ConstraintReader::check_name(const std::string& kind, const std::string& name,
+                                  const Value& table) const {
+  const std::string path = kind + "." + name;
+  if (table.kind != Value::Kind::Table) {
+    const std::string example = kind == "contact" ? "keep = \"...\"" : "zero = \"...\"";
+    throw base::InputError(path, fmt::format("must be a table, not {}", table.kind_name()),
+                           fmt::format("write [{}.{}] and {} below", kind, name, example),
+                           document_.spot_of(table));
+  }
+  const auto fail = [&](const std::string& message, const std::string& remedy) {
+    throw base::InputError(path, message, remedy, document_.spot_of_key(table));
+  };
+  if (!formula::is_plain_name(name)) {
+    fail(fmt::format("'{}' is not a name", name), "names are letters, digits and _");
+  }
+  constexpr std::array<std::string_view, 4> kTaken = {"energy", "violation", "residual", "steps"};
+  if (std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end()) {
+    fail(fmt::format("the name '{}' is taken by the results of a run", name),
+         "choose another name");
+  }
+  const auto& rows = system_.contacts;
+  const auto same = [&](const std::string& row) {
+    return row == name || row.starts_with(name + "[") || row.starts_with(name + ".");
+  };
+  if (std::any_of(rows.begin(), rows.end(), same)) {
+    fail(fmt::format("the name '{}' is used twice", name), "choose another name for one of them");
+  }
+}
+
+IndexRange ConstraintReader::read_range(TableReader& table) {
+  const Value* value = table.find("for");
+  return value == nullptr ? IndexRange{} : formulas_.index_range(*value, table.full("for"));
+}
+
+void ConstraintReader::read_contact(const std::string& name, const Value& table) {
+  check_name("contact", name, table);
+  TableReader contact(document_, table, "contact." + name);
+  const Value& keep = contact.require("keep", "write keep = \"x >= 0\"");
+  const IndexRange range = read_range(contact);
+  for (int i = range.first; i <= range.last; ++i) {
+    const formula::Locals locals = locals_of(range, i);
+    const NodeId where = read_where(contact, locals);
+    for (const Side& side : sides_of(contact, keep, locals)) {
+      check_moves(contact, keep, "keep", side.gap);
+      system_.contacts.push_back(numbered(name, range, i) + side.suffix);
+      system_.gaps.push_back(side.gap);
+      system_.where.push_back(where);
+    }
+  }
+  read_law(contact);
+  contact.not_yet({"dissipation_index", "law", "slip", "normal", "friction", "body"},
+                  what_this_version_runs());
+  contact.finish();
+}
+
+void ConstraintReader::read_law(TableReader& contact) {
+  const Value* restitution = contact.find("restitution");
+  if (restitution == nullptr) return;
+  const double e = formulas_.number(*restitution, contact.full("restitution"));
+  if (!(e >= 0.0 && e <= 1.0)) {
+    contact.fail(*restitution, "restitution", fmt::format("must lie in [0, 1], not {}", e),
+                 "0 is inelastic, 1 elastic");
+  }
+  laws_.push_back({contact.full("restitution"), e, restitution});
+}
+
+/// left <= right has the gap right - left; a <= g <= b has two, "lower" and "upper".
+std::vector<ConstraintReader::Side> ConstraintReader::sides_of(TableReader& contact,
+                                                               const Value& keep,
+                                                               const formula::Locals& locals) {
+  const std::vector<formula::Comparison> relation =
+      formulas_.relation(keep, contact.full("keep"), Speaks::Position, locals);
+  formula::Graph& graph = formulas_.graph();
+  std::vector<NodeId> gaps;
+  for (const formula::Comparison& one : relation) {
+    if (one.op != relation[0].op || (one.op != "<=" && one.op != ">=") || relation.size() > 2) {
+      contact.fail(keep, "keep", "must be an inequality with <= or >=, or a <= g <= b",
+                   "write left <= right, and one contact for each inequality");
+    }
+    gaps.push_back(one.op == "<=" ? graph.subtract(one.right, one.left)
+                                  : graph.subtract(one.left, one.right));
+  }
+  if (gaps.size() == 1) return {{"", gaps[0]}};
+  const NodeId room = relation[0].op == "<="
+                          ? graph.subtract(relation[1].right, relation[0].left)
+                          : graph.subtract(relation[0].left, relation[1].right);
+  if (formula::range_of(graph, room).high < 0.0) {
+    contact.fail(keep, "keep", "leaves no room: the lower bound is above the upper one",
+                 "exchange the bounds");
+  }
+  if (relation[0].op == ">=") std::swap(gaps[0], gaps[1]);
+  return {{".lower", gaps[0]}, {".upper", gaps[1]}};
+}
+
+NodeId ConstraintReader::read_where(TableReader& contact, const formula::Locals& locals) {
+  const Value* value = contact.find("where");
+  if (value == nullptr) return -1;
+  const NodeId where = formulas_.formula(*value, contact.full("where"), Speaks::Position, locals);
+  const formula::Range range = formula::range_of(formulas_.graph(), where);
+  if (range.low == 0.0 && range.high == 0.0) {
+    contact.fail(*value, "where", "never holds, so the contact never exists",
+                 "check the condition, or remove the contact");
+  }
+  return where;
+}
+
+void ConstraintReader::check_moves(TableReader& table, const Value& value, const std::string& key,
+                                   NodeId gap) const {
+  const int first = system_.position_slot(0);
+  if (formulas_.graph().depends_on(gap, first, first + system_.dofs())) return;
+  table.fail(value, key, "does not depend on any coordinate",
+             "a condition that no motion can change is no constraint");
+}
+
+void ConstraintReader::read_hold(const std::string& name, const Value& table) {
+  check_name("hold", name, table);
+  TableReader hold(document_, table, "hold." + name);
+  const Value& zero = hold.require("zero", "write zero = \"x^2 + y^2 - L^2\"");
+  const IndexRange range = read_range(hold);
+  for (int i = range.first; i <= range.last; ++i) {
+    const NodeId gap =
+        formulas_.formula(zero, hold.full("zero"), Speaks::Position, locals_of(range, i));
+    check_moves(hold, zero, "zero", gap);
+    const formula::Range values = formula::range_of(formulas_.graph(), gap);
+    if (values.low > 0.0 || values.high < 0.0) {
+      hold.fail(zero, "zero", "is never zero", "check the signs in it");
+    }
+    system_.contacts.push_back(numbered(name, range, i));
+    system_.gaps.push_back(gap);
+    system_.where.push_back(-1);
+    ++system_.joints;
+  }
+  hold.finish();
+}
+
+void ConstraintReader::check_laws(const step::Scheme& scheme) const {
+  const double implied = step::implied_restitution(scheme);
+  for (const StatedLaw& law : laws_) {
+    if (law.restitution == implied) continue;
+    std::vector<std::string> able;
+    for (const std::string& name : step::scheme_names()) {
+      if (step::implied_restitution(step::make_scheme(name)) == law.restitution) {
+        able.push_back(name);
+      }
+    }
+    throw base::InputError(
+        law.key,
+        fmt::format("the scheme {} has restitution {}, not {}", step::name_of(scheme), implied,
+                    law.restitution),
+        able.empty() ? "no scheme of this version has it; 0 (inel) and 1 (elast, billiard) exist"
+                     : fmt::format("schemes that have it: {}", base::list_names(able)),
+        document_.spot_of(*law.value));
+  }
+}
+
+}  // namespace ricochet::scene

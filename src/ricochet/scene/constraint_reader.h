@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/model/formula_model.h"
+#include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/table_reader.h"
+#include "ricochet/step/settings.h"
+
+namespace ricochet::scene {
+
+/// Reads [contact.*] and [hold.*] into the rows of a formula system: inequalities, then equations.
+class ConstraintReader {
+ public:
+  ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system)
+      : document_(document), formulas_(formulas), system_(system) {}
+
+  void read(TableReader& root);
+
+  /// The laws that contacts state must be what the scheme does.
+  void check_laws(const step::Scheme& scheme) const;
+
+ private:
+  struct StatedLaw {
+    std::string key;
+    double restitution{0.0};
+    const Value* value{nullptr};
+  };
+
+  /// One gap of a contact: a two-sided one has two.
+  struct Side {
+    std::string suffix;
+    formula::NodeId gap{-1};
+  };
+
+  void check_name(const std::string& kind, const std::string& name, const Value& table) const;
+  void read_contact(const std::string& name, const Value& table);
+  void read_law(TableReader& contact);
+  void read_hold(const std::string& name, const Value& table);
+  IndexRange read_range(TableReader& table);
+  std::vector<Side> sides_of(TableReader& contact, const Value& keep,
+                             const formula::Locals& locals);
+  formula::NodeId read_where(TableReader& contact, const formula::Locals& locals);
+  void check_moves(TableReader& table, const Value& value, const std::string& key,
+                   formula::NodeId gap) const;
+
+  const Document& document_;
+  FormulaReader& formulas_;
+  model::FormulaSystem& system_;
+  std::vector<StatedLaw> laws_;
+};
+
+}  // namespace ricochet::scene

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ricochet::scene {
+
+/// One entry of system.coordinates: a single coordinate "x", or a family "z[first..last]".
+struct CoordinateGroup {
+  std::string name;
+  bool indexed{false};
+  int first{1};
+  int count{1};
+  int begin{0};  // number of its first coordinate among all
+
+  std::string full_name(int k) const {  // of its k-th coordinate
+    return indexed ? name + "[" + std::to_string(first + k) + "]" : name;
+  }
+};
+
+/// The values an index takes: "i in 1..N".
+struct IndexRange {
+  std::string name;  // empty: no index, one value
+  int first{1};
+  int last{1};
+};
+
+}  // namespace ricochet::scene
