@@ -116,9 +116,8 @@ std::vector<ConstraintReader::Side> ConstraintReader::sides_of(TableReader& cont
                                   : graph.subtract(one.left, one.right));
   }
   if (gaps.size() == 1) return {{"", gaps[0]}};
-  const NodeId room = relation[0].op == "<="
-                          ? graph.subtract(relation[1].right, relation[0].left)
-                          : graph.subtract(relation[0].left, relation[1].right);
+  const NodeId room = relation[0].op == "<=" ? graph.subtract(relation[1].right, relation[0].left)
+                                             : graph.subtract(relation[0].left, relation[1].right);
   if (formula::range_of(graph, room).high < 0.0) {
     contact.fail(keep, "keep", "leaves no room: the lower bound is above the upper one",
                  "exchange the bounds");

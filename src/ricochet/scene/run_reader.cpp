@@ -57,9 +57,10 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {
-    run.fail(step, "step", "step control is not available in this version", "write one number");
+    read_step_control(step, settings);
+  } else {
+    settings.step = positive(run, step, "step");
   }
-  settings.step = positive(run, step, "step");
   if (const Value* value = run.find("start_time")) {
     settings.start_time = formulas_.number(*value, "run.start_time");
   }
@@ -82,6 +83,10 @@ void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
              "write either until = 1 or steps = 200");
   }
   if (steps != nullptr) {
+    if (settings.control.is_on()) {
+      run.fail(*steps, "steps", "the number of steps is what step control chooses",
+               "write until = 1 instead");
+    }
     settings.steps = static_cast<long long>(whole(run, *steps, "steps"));
     return;
   }
@@ -95,6 +100,22 @@ void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
     run.fail(*until, "until", "needs more steps than can be counted", "choose a larger step");
   }
   settings.steps = step::steps_until(settings.start_time, end, settings.step);
+  settings.end_time = end;
+}
+
+void RunReader::read_step_control(const Value& table, step::RunSettings& settings) {
+  TableReader control(document_, table, "run.step");
+  const char* const remedy = "write step = { max = 0.01, min = 1e-6, tolerance = 1e-5 }";
+  const auto number = [&](const char* key) {
+    return positive(control, control.require(key, remedy), key);
+  };
+  settings.step = number("max");
+  settings.control.smallest = number("min");
+  settings.control.tolerance = number("tolerance");
+  control.finish();
+  if (settings.control.smallest > settings.step) {
+    control.fail(*control.find("min"), "min", "is larger than max", "exchange the two");
+  }
 }
 
 void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {

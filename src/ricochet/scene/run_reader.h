@@ -34,6 +34,7 @@ class RunReader {
                    const std::vector<CoordinateGroup>& groups, const model::FormulaModel& model,
                    bool required, model::Vector<model::kDynamic>& vector);
   void read_duration(TableReader& run, step::RunSettings& settings);
+  void read_step_control(const Value& table, step::RunSettings& settings);
   void read_limits(TableReader& run, step::RunSettings& settings);
   double read_tolerance(TableReader& start);
 

@@ -13,7 +13,7 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   const auto with = [&](auto run_it) {
     return run_it(model, scheme, run, state, observe, monitor);
   };
-  if (!model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
+  if (run.backward || !model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
   if (n == 1 && m == 1) return with(run_sized<1, 1>);
   if (n == 2 && m == 1) return with(run_sized<2, 1>);
   if (n == 3 && m == 1) return with(run_sized<3, 1>);

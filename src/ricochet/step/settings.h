@@ -53,10 +53,21 @@ std::string name_of(const Scheme& scheme);
 double default_anticipation(const Scheme& scheme);
 double implied_restitution(const Scheme& scheme);
 
+/// Steps chosen as the motion goes: two half steps and a whole one may differ by `tolerance` in any
+/// coordinate, and a contact may be crossed by no more before it acts.
+struct StepControl {
+  double smallest{0.0};   // h [s]; taken whatever the error
+  double tolerance{0.0};  // in units of the coordinates; 0: no control
+  bool is_on() const { return tolerance > 0.0; }
+};
+
 /// How long to run, and what to keep.
 struct RunSettings {
-  double step{0.0};           // h [s], > 0
-  long long steps{0};         // number of steps
+  double step{0.0};      // h [s], > 0; the largest one under step control
+  long long steps{0};    // number of steps; under step control of the largest ones
+  double end_time{0.0};  // [s], under step control
+  StepControl control{};
+  bool backward{false};       // into the past; see model::TimeReversed
   double start_time{0.0};     // [s]
   long long record_every{1};  // a row every N steps; 0: first and last only
   bool certify{true};         // off only to measure what certificates cost

@@ -1,6 +1,31 @@
 #include "ricochet/study/motion.h"
 
+#include <fmt/format.h>
+
 namespace ricochet::study {
+namespace {
+
+/// What the run has shown about its own question.
+void add_warnings(Motion& motion) {
+  const scene::Scene& scene = motion.scene;
+  std::vector<std::string>& warnings = motion.scene.warnings;
+  if (motion.outcome.forced > 0) {
+    warnings.push_back(fmt::format(
+        "step control: {} pairs of the smallest steps did not hold the tolerance; try a smaller "
+        "run.step.min",
+        motion.outcome.forced));
+  }
+  const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
+  if (scene.run.backward && step::implied_restitution(scene.scheme) < 1.0 && !shocks.empty()) {
+    warnings.push_back(fmt::format(
+        "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
+        "came "
+        "before, so many motions lead to this start; shown is the one that arrives along the wall",
+        shocks[0].t, scene.model->contact_names()[static_cast<std::size_t>(shocks[0].contact)]));
+  }
+}
+
+}  // namespace
 
 Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe,
                  step::Monitor* monitor) {
@@ -18,6 +43,7 @@ Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer
   };
   motion.outcome =
       step::run_formula(*scene.model, scene.scheme, scene.run, motion.final_state, watch, monitor);
+  add_warnings(motion);
   return motion;
 }
 

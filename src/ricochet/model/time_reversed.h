@@ -1,0 +1,64 @@
+#pragma once
+
+#include "ricochet/model/model.h"
+
+namespace ricochet::model {
+
+/// A model seen backwards: its time is s = -t and its velocity w = -u. Forces keep their sign,
+/// since they are even in time; walls move the other way. A forward step of `inel` on it is the
+/// inference backwards in time u_(i-1) = prox(-V, u_i - h a).                     [Moreau 1986
+/// (4.13)]
+template <Model M>
+class TimeReversed {
+ public:
+  static constexpr int kDofs = M::kDofs;
+  static constexpr int kContacts = M::kContacts;
+  static constexpr bool kPlain = M::kPlain;
+  using Vec = Vector<kDofs>;
+
+  struct Place : M::Place {
+    explicit Place(typename M::Place&& place, int dofs)
+        : M::Place(std::move(place)), reversed(Vec::Zero(dofs)) {}
+    Vec reversed;  // u = -w
+  };
+
+  /// The model must outlive this.
+  explicit TimeReversed(const M& model) : model_(model) {}
+
+  int dofs() const { return model_.dofs(); }
+  int contacts() const { return model_.contacts(); }
+  int joints() const { return model_.joints(); }
+  bool has_constant_mass() const { return model_.has_constant_mass(); }
+  Place make_place() const { return Place(model_.make_place(), model_.dofs()); }
+
+  void gaps(double s, const Vec& q, Place& place) const { model_.gaps(-s, q, place); }
+  bool touches(int a, const Place& place) const { return model_.touches(a, place); }
+  bool exists(int a, const Place& place) const { return model_.exists(a, place); }
+  void gradients(const IndexList<kContacts>& active, Place& place) const {
+    model_.gradients(active, place);
+    for (const int a : active) place.rate[a] = -place.rate[a];
+  }
+  double gaps_and_potential(double s, const Vec& q, Place& place) const {
+    return model_.gaps_and_potential(-s, q, place);
+  }
+  void force(double s, const Vec& q, const Vec& w, Place& place, Vec& out) const {
+    place.reversed = -w;
+    model_.force(-s, q, place.reversed, place, out);
+  }
+  decltype(auto) mass(const Place& place) const { return model_.mass(place); }
+  bool load_mass(const Vec& q, Place& place) const { return model_.load_mass(q, place); }
+  void momentum(const Vec& q, const Vec& w, Place& place, Vec& momentum, Vec& slope) const {
+    model_.momentum(q, w, place, momentum, slope);
+  }
+  void advance(const Vec& q, const Vec& w, double h, Vec& out) const {
+    model_.advance(q, w, h, out);
+  }
+  bool has_potential() const { return model_.has_potential(); }
+  bool is_autonomous() const { return model_.is_autonomous(); }
+  bool force_uses_velocity() const { return model_.force_uses_velocity(); }
+
+ private:
+  const M& model_;
+};
+
+}  // namespace ricochet::model

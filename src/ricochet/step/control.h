@@ -1,0 +1,156 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ricochet/step/stages.h"
+
+namespace ricochet::step {
+
+/// Chooses the lengths of steps. No source controls the step; Moreau 1986, par. 6, sketches how the
+/// instant of a shock is estimated from affine gaps.
+///
+/// A pair of half steps is compared with one whole step. In smooth motion their difference is the
+/// error; across a shock it is the jump of velocity times what the instant is off by. So both are
+/// one test: the difference must not exceed the tolerance. A pair that meets a contact it did not
+/// touch before and fails is retried up to nine tenths of the time after which the affine gap
+/// vanishes, so that free flight is crossed in few long steps and the shock in one short pair.
+template <model::Model M, class S>
+class ControlledPair {
+ public:
+  using State = model::State<M::kDofs>;
+
+  ControlledPair(const M& model, const S& scheme, const StepControl& control, double largest,
+                 const State& start)
+      : model_(model),
+        scheme_(scheme),
+        control_(control),
+        largest_(largest),
+        next_step_(largest),
+        whole_(start),
+        middle_(start),
+        end_(start),
+        first_(model, start.q),
+        second_(model, start.q),
+        touching_(static_cast<std::size_t>(model.contacts()), 0),
+        looked_at_(model.contacts()) {}
+
+  /// Finds a pair from `now` that does not pass `end_time` and holds the tolerance, or is of the
+  /// smallest length.
+  problem::Report advance_from(const State& now, double end_time) {
+    const double left = end_time - now.t;
+    double h = std::min({next_step_, largest_, left});
+    for (;;) {
+      h = std::max(h, std::min(smallest(), left));
+      const problem::Report report = try_pair(now, h);
+      const bool is_smallest = h <= smallest() || h <= 1e-12 * std::abs(now.t);
+      if (report.status == problem::Status::Solved) {
+        const double error = difference();
+        const bool crossed = crosses();
+        if ((error <= control_.tolerance && !crossed) || is_smallest) {
+          if (error > control_.tolerance || crossed) ++forced_;
+          propose(h, error);
+          remember_touching();
+          return report;
+        }
+        h = retry_length(now, h, error);
+      } else {
+        if (is_smallest) return report;
+        h *= 0.25;
+      }
+    }
+  }
+
+  double half_length() const { return half_; }
+  const State& middle() const { return middle_; }
+  const State& end() const { return end_; }
+  const auto& first_claim() const { return first_.claim; }
+  const auto& second_claim() const { return second_.claim; }
+  long long forced() const { return forced_; }
+
+ private:
+  double smallest() const { return 2.0 * control_.smallest; }  // of a pair
+
+  problem::Report try_pair(const State& now, double h) {
+    half_ = 0.5 * h;
+    whole_.t = end_.t = now.t + h;
+    middle_.t = now.t + half_;
+    problem::Report report = advance(scheme_, model_, now, h, whole_, second_);
+    if (report.status != problem::Status::Solved) return report;
+    report = advance(scheme_, model_, now, half_, middle_, first_);
+    if (report.status != problem::Status::Solved) return report;
+    return advance(scheme_, model_, middle_, half_, end_, second_);
+  }
+
+  double difference() const {
+    const double error = (whole_.q - end_.q).cwiseAbs().maxCoeff();
+    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+  }
+
+  /// Whether a wall that was not touched at the start is crossed at the end, and deeply.
+  bool crosses() {
+    model_.gaps(end_.t, end_.q, second_.place);
+    looked_at_.clear();
+    const int contacts = model_.contacts() - model_.joints();
+    for (int a = 0; a < contacts; ++a) {
+      if (touching_[static_cast<std::size_t>(a)] == 0 && model_.touches(a, second_.place)) {
+        looked_at_.push(a);
+      }
+    }
+    if (looked_at_.empty()) return false;
+    model_.gradients(looked_at_, second_.place);
+    for (const int a : looked_at_) {
+      const double slope = second_.place.normals.norm(a);
+      if (-second_.place.gap[a] > control_.tolerance * slope) return true;
+    }
+    return false;
+  }
+
+  /// Nine tenths of the time to the first affine gap that vanishes, if a new contact was met.
+  double retry_length(const State& now, double h, double error) {
+    const double smaller = h * std::clamp(0.9 * std::sqrt(control_.tolerance / error), 0.1, 0.5);
+    model_.gaps(now.t, now.q, first_.place);
+    looked_at_.clear();
+    const int contacts = model_.contacts() - model_.joints();
+    for (int a = 0; a < contacts; ++a) {
+      if (first_.place.gap[a] > 0.0 && model_.exists(a, first_.place)) looked_at_.push(a);
+    }
+    if (looked_at_.empty()) return smaller;
+    model_.gradients(looked_at_, first_.place);
+    double soonest = std::numeric_limits<double>::infinity();
+    for (const int a : looked_at_) {
+      const double rate = first_.place.normals.dot(a, now.u) + first_.place.rate[a];
+      if (rate < 0.0) soonest = std::min(soonest, -first_.place.gap[a] / rate);
+    }
+    if (soonest >= h) return smaller;
+    return std::max(0.9 * soonest, std::min(smaller, 0.1 * h));
+  }
+
+  void propose(double h, double error) {
+    const double growth = error > 0.0 ? 0.9 * std::sqrt(control_.tolerance / error) : 5.0;
+    next_step_ = h * std::clamp(growth, 0.2, 5.0);
+  }
+
+  void remember_touching() {
+    std::fill(touching_.begin(), touching_.end(), '\0');
+    for (const int a : second_.claim.active) touching_[static_cast<std::size_t>(a)] = 1;
+  }
+
+  const M& model_;
+  const S& scheme_;
+  StepControl control_;
+  double largest_;
+  double next_step_;
+  double half_{0.0};
+  long long forced_{0};  // pairs of the smallest length that did not hold the tolerance
+  State whole_;
+  State middle_;
+  State end_;
+  Workspace<M> first_;
+  Workspace<M> second_;         // of the whole step, then of the second half
+  std::vector<char> touching_;  // active in the last accepted step
+  model::IndexList<M::kContacts> looked_at_;
+};
+
+}  // namespace ricochet::step
