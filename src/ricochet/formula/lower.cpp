@@ -298,8 +298,7 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
   return Lowering(scope, graph, locals).comparisons(syntax);
 }
 
-double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
-                    const Locals& locals) {
+double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph, const Locals& locals) {
   return Lowering(scope, graph, locals).number(syntax);
 }
 

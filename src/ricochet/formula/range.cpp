@@ -26,9 +26,7 @@ Range square(Range a) {
 }
 
 /// A truth value that holds surely, surely not, or perhaps.
-Range truth(bool surely, bool surely_not) {
-  return {surely ? 1.0 : 0.0, surely_not ? 0.0 : 1.0};
-}
+Range truth(bool surely, bool surely_not) { return {surely ? 1.0 : 0.0, surely_not ? 0.0 : 1.0}; }
 bool is_true(Range a) { return a.low > 0.0 || a.high < 0.0; }
 bool is_false(Range a) { return a.low == 0.0 && a.high == 0.0; }
 
