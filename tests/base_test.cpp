@@ -86,5 +86,15 @@ TEST(Random, IsTheSameEverywhereAndUniform) {
   EXPECT_NEAR(square, 1.0, 5.0 * std::sqrt(2.0 / kCount));
 }
 
+TEST(Text, FindsWhatIsNoText) {
+  EXPECT_EQ(first_line_that_is_no_text(""), 0);
+  EXPECT_EQ(first_line_that_is_no_text("a\tb\r\n\xc3\xa9 \xe2\x89\xa4 \xf0\x9d\x84\x9e\n"), 0);
+  EXPECT_EQ(first_line_that_is_no_text(std::string_view("a\nb\0", 4)), 2);
+  EXPECT_EQ(first_line_that_is_no_text("a\n\n\x1b[2J"), 3);
+  for (const char* bad : {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x89"}) {
+    EXPECT_EQ(first_line_that_is_no_text(bad), 1);
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::base

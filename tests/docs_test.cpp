@@ -41,10 +41,10 @@ std::string without_time(const std::string& text) {
 TEST(Docs, TheReadmeShowsWhatTheProgramPrints) {
   const std::string readme = read_file(kSource / "README.md");
   const Folder folder;
-  write_file(folder / "ball.toml", blocks(readme, "toml").at(0));
+  write_file(folder / "wave.toml", blocks(readme, "toml").at(0));
   std::string shown = blocks(readme, "text").at(0);
   shown.erase(0, shown.find('\n') + 1);  // the command line
-  const Finished run = run_program({"run", "ball.toml"}, folder.path());
+  const Finished run = run_program({"run", "wave.toml"}, folder.path());
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(without_time(run.out), without_time(shown));
 }

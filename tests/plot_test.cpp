@@ -149,6 +149,72 @@ TEST(RunPlot, DrawsAMotionBelowTheDigitsOfItsNumbers) {
   }
 }
 
+/// A free particle or more; `contact` is an inequality, `names` as in the scene.
+std::string moving(const std::string& names, const std::string& start, const std::string& contact,
+                   const std::string& title = "m") {
+  std::string mass = "1";
+  for (const char c : names) mass += c == ',' ? ", 1" : "";
+  return "title = \"" + title + "\"\n[system]\ncoordinates = [" + names + "]\nmass = [" + mass +
+         "]\n[contact.wall]\nkeep = \"" + contact + "\"\n[start]\nposition = { " + start +
+         " }\n[run]\nscheme = \"elast\"\nstep = 0.01\nuntil = 9\n";
+}
+
+TEST(RunPlot, DrawsWallsWhereTheAxesShowThem) {
+  // one coordinate: the wall over time; x = 1 + sin(t)/2 is met between 0.5 and 1.5
+  const std::string line = picture_of(moving("\"x\"", "x = 0.5", "x <= 1 + 0.5*sin(t)"));
+  EXPECT_GE(count(line, "class=\"wall\""), 1);
+  EXPECT_EQ(line.find("moving walls"), std::string::npos);
+  // a plane: at the end, and said so
+  const std::string plane =
+      picture_of(moving("\"x\", \"y\"", "x = 0.5, y = 0", "x <= 1 + 0.5*sin(t)"));
+  EXPECT_GE(count(plane, "class=\"wall\""), 1);
+  EXPECT_NE(plane.find("moving walls as at t = 9"), std::string::npos);
+  // space: only what depends on nothing else
+  EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 0.5", "z <= 0.55")),
+                  "class=\"wall\""),
+            1);
+  EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 0.5",
+                                    "x^2 + y^2 + z^2 <= 0.3")),
+                  "class=\"wall\""),
+            0);
+}
+
+TEST(RunPlot, SaysWhenFewRowsWereRecorded) {
+  const std::string scene = moving("\"x\"", "x = 0.5", "x <= 1");
+  EXPECT_NE(picture_of(scene, {"run.record=0"}).find("; 2 recorded rows"), std::string::npos);
+  EXPECT_EQ(picture_of(scene).find("recorded row"), std::string::npos);
+}
+
+TEST(RunPlot, LongTitlesAreBrokenAndCut) {
+  std::string title;
+  for (int i = 0; i < 60; ++i) title += "word" + std::to_string(i) + " ";
+  const std::string svg = picture_of(moving("\"x\"", "x = 0.5", "x <= 1", title));
+  EXPECT_EQ(count(svg, "class=\"title\""), 2);
+  EXPECT_NE(svg.find("…</text>"), std::string::npos);
+  EXPECT_EQ(fit_lines("a b", 700.0, 12.0, 2), std::vector<std::string>{"a b"});
+  EXPECT_EQ(fit_lines("", 700.0, 12.0, 2).size(), 0U);
+  const std::vector<std::string> one = fit_lines(std::string(500, 'x'), 700.0, 12.0, 3);
+  ASSERT_EQ(one.size(), 1U);  // a word is not broken
+  EXPECT_LE(text_width(one[0], 12.0), 700.0);
+}
+
+/// The x of the first text with this anchor and turn, and whether it comes after `from`.
+double x_of(const std::string& svg, const std::string& what) {
+  const std::size_t at = svg.rfind("x=\"", svg.find(what));
+  return std::stod(svg.substr(at + 3));
+}
+
+TEST(RunPlot, WideNumbersHaveRoom) {
+  // y from 1234567.0 to 1234567.2: texts of nine letters
+  const std::string svg = picture_of(
+      "[system]\ncoordinates = [\"y\"]\nmass = [1]\n[start]\nposition = { y = 123456.1 }\n"
+      "velocity = { y = 0.001 }\n[run]\nscheme = \"inel\"\nstep = 0.1\nuntil = 5\n");
+  const double name = x_of(svg, "\" text-anchor=\"middle\" transform");
+  const double number = x_of(svg, "\" text-anchor=\"end\">123456.1");
+  EXPECT_GT(name, 6.0);
+  EXPECT_GT(number - text_width("123456.101", 12.0), name);
+}
+
 TEST(RunPlot, StaysSmallForLongRuns) {
   const std::string svg = picture_of(study::builtin_scene("essai-04"), {"run.steps=300000"});
   EXPECT_LT(svg.size(), 1'000'000U);

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -138,7 +140,8 @@ TEST(Program, RefusesEveryBadSceneWithLineAndRemedyAndWritesNothing) {
     const Folder folder;
     const Finished run = run_program({"run", file}, folder.path());
     EXPECT_EQ(run.code, 2) << file << "\n" << run.err;
-    EXPECT_NE(run.err.find(says), std::string::npos) << file << "\n" << run.err;
+    const std::string said = std::regex_replace(run.err, std::regex("\n {8}"), " ");
+    EXPECT_NE(said.find(says), std::string::npos) << file << "\n" << run.err;
     EXPECT_NE(run.err.find("remedy: "), std::string::npos) << file << "\n" << run.err;
     if (line != "any") {
       EXPECT_EQ(run.err.rfind(file + ":" + line + ":", 0), 0U) << file << "\n" << run.err;
@@ -164,14 +167,127 @@ TEST(Program, RefusesBadArguments) {
       {"run", scene("essai-04"), "--set", "run.nosuch=3"},
       {"run", scene("essai-04"), "--step", "fast"},
       {"run", scene("essai-04"), "--scheme", "euler"},
+      {"run", scene("essai-04"), "--step", "-1"},
+      {"run", scene("essai-04"), "--steps", "1.5"},
+      {"run", scene("essai-04"), "--steps", "3", "--until", "1"},
+      {"run", scene("essai-04"), "--out", ""},
+      {"run", scene("essai-04"), "--set", "R=2", "g=3"},
       {"gallery", "essai-99"},
+      {"gallery", "essai-01", "--all"},
+      {"gallery", "--all", "--out", ""},
+      {"new", "nosuch/foo.toml"},
   };
   for (const std::vector<std::string>& call : calls) {
     const Finished run = run_program(call, folder.path());
     EXPECT_EQ(run.code, 2) << (call.empty() ? "" : call.back());
     EXPECT_NE(run.err, "");
   }
-  EXPECT_TRUE(files_below(folder.path()).empty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Program, BlamesTheArgumentThatIsWrong) {
+  const Folder folder;
+  const auto error = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", scene("essai-04")});
+    return run_program(more, folder.path()).err;
+  };
+  EXPECT_EQ(error({"--step", "-1"}).rfind("--step -1: error: run.step", 0), 0U);
+  EXPECT_EQ(error({"--set", "run.recrd=3"}).rfind("--set run.recrd=3: error: run.recrd", 0), 0U);
+  EXPECT_NE(run_program({"runn", "a.toml"}, folder.path()).err.find("did you mean 'run'?"),
+            std::string::npos);
+  const std::string help = run_program({"run", "--help"}, folder.path()).out;
+  EXPECT_NE(help.find("--set NAME=VALUE  "), std::string::npos) << help;
+}
+
+TEST(Program, RefusesABinaryFileWithoutShowingIt) {
+  const Folder folder;
+  for (const std::string& bytes :
+       {std::string("\x7f"
+                    "ELF\x02\x01\0\0",
+                    8),
+        std::string("title = \"\x1b[2J\"\n"), std::string("title = \"caf\xe9\"\n")}) {
+    write_file(folder / "binary.toml", bytes);
+    const Finished run = run_program({"check", "binary.toml"}, folder.path());
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.err.find("binary.toml:1:1: error: has characters that are no text"),
+              std::string::npos)
+        << run.err;
+    for (const char c : run.err) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~'));
+  }
+}
+
+TEST(Program, AnOutputThatCannotBeWrittenIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  for (const std::string arguments : {"gallery", "--help", "gallery essai-04"}) {
+    const std::string call =
+        std::string(RICOCHET_PROGRAM) + " " + arguments + " > /dev/full 2> /dev/null";
+    const int status = std::system(call.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << arguments;
+  }
+}
+
+TEST(Program, TheSummaryTellsWhatWasRun) {
+  const Folder folder;
+  const Finished run = run_program(
+      {"run", scene("essai-04"), "--out", "o", "--set", "R=20", "--steps", "3"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(read_file(folder / "o/summary.json"));
+  EXPECT_EQ(json["steps"], 3);
+  EXPECT_EQ(json["parameters"]["R"], 20.0);
+  EXPECT_EQ(json["overrides"], (std::vector<std::string>{"R=20", "run.steps=3"}));
+  EXPECT_EQ(json["start"]["position"]["y"], -20.0);
+  EXPECT_EQ(json["start"]["velocity"]["x"], std::sqrt(200.0) * 20.0);
+  EXPECT_EQ(json["energy"]["explicit_gain"], 0.0);
+  EXPECT_EQ(json["energy"]["joints"], 0.0);
+  EXPECT_EQ(json["facts_not_checked"], "the scene was changed by --steps, --set");
+  EXPECT_NE(run.out.find("facts       not checked: the scene was changed by --steps, --set"),
+            std::string::npos)
+      << run.out;
+  run_program({"run", scene("essai-04"), "--out", "p"}, folder.path());
+  const auto plain = nlohmann::json::parse(read_file(folder / "p/summary.json"));
+  EXPECT_TRUE(plain["overrides"].empty());
+  EXPECT_FALSE(plain.contains("facts_not_checked"));
+  run_program({"gallery", "essai-01", "--out", "g"}, folder.path());
+  const auto shown = nlohmann::json::parse(read_file(folder / "g/essai-01/inel/summary.json"));
+  EXPECT_EQ(shown["overrides"], (std::vector<std::string>{"run.scheme=inel"}));
+}
+
+/// A scene of one coordinate with these forces, floor and settings.
+std::string falling(const std::string& force, const std::string& run) {
+  return "[system]\ncoordinates = [\"y\"]\nmass = [1]\nforce = [\"" + force +
+         "\"]\n[contact.floor]\nkeep = \"y >= 0\"\n[start]\nposition = { y = 1 }\n"
+         "velocity = { y = 1 }\n[run]\n" +
+         run;
+}
+
+TEST(Program, WarnsOfForcesOfVelocitiesThatFeedTheMotion) {
+  const Folder folder;
+  // u+ = (1 - h c) u with h c = 2.5: it should lose, it gains
+  write_file(folder / "fed.toml", falling("-25*y'", "scheme = \"inel\"\nstep = 0.1\nsteps = 1\n"));
+  const Finished run = run_program({"run", "fed.toml"}, folder.path());
+  EXPECT_NE(run.out.find("forces of the velocities fed the motion"), std::string::npos) << run.out;
+  const auto json = nlohmann::json::parse(read_file(folder / "out/fed/summary.json"));
+  EXPECT_GT(json["energy"]["explicit_gain"], 0.0);
+  EXPECT_EQ(run.out.find("inf"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find(", 1 step, "), std::string::npos) << run.out;
+}
+
+TEST(Program, AFailureTellsValueAndLimitAndAllStepsAsked) {
+  const Folder folder;
+  write_file(folder / "deep.toml", falling("-9.81",
+                                           "scheme = \"elast\"\nstep = 0.013\nsteps = 500\n"
+                                           "violation_limit = 1e-6\n"));
+  const Finished run = run_program({"run", "deep.toml"}, folder.path());
+  EXPECT_EQ(run.code, 1);
+  const std::string said = std::regex_replace(run.out, std::regex("\n {12}"), " ");
+  EXPECT_TRUE(std::regex_search(
+      said, std::regex("run.violation_limit: [0-9.]+ deep, the limit is 1e-06; [0-9]+ of 500 "
+                       "steps done")))
+      << run.out;
+  EXPECT_NE(run.out.find("remedy      try"), std::string::npos) << run.out;
+  // one line on the other stream
+  EXPECT_EQ(run.err.rfind("error: violation at t = ", 0), 0U) << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1);
 }
 
 TEST(Program, OverridesParametersAndKeys) {
@@ -193,7 +309,8 @@ TEST(Program, ExpectationsThatAreNotMetFail) {
   write_file(folder / "wrong.toml", text);
   const Finished run = run_program({"run", "wrong.toml"}, folder.path());
   EXPECT_EQ(run.code, 1);
-  EXPECT_NE(run.err.find("NOT MET"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("NOT MET"), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("not met"), std::string::npos) << run.err;
   // with changes on the command line they are not about this run
   EXPECT_EQ(run_program({"run", "wrong.toml", "--until", "0.5"}, folder.path()).code, 0);
 }
@@ -214,8 +331,8 @@ until = 10
 )toml");
   const Finished run = run_program({"run", "stiff.toml"}, folder.path());
   EXPECT_EQ(run.code, 1);
-  EXPECT_NE(run.err.find("diverged at t = "), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("try "), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("diverged at t = "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("try "), std::string::npos) << run.out;
   const auto json = nlohmann::json::parse(read_file(folder / "out/stiff/summary.json"));
   EXPECT_EQ(json["status"], "diverged");
   EXPECT_GT(json["failure"]["time"], 0.0);
@@ -238,6 +355,7 @@ TEST(Program, InterruptedRunsLeaveWholeFilesAndExit130) {
     EXPECT_EQ(files_below(folder.path()),
               (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv"}));
     EXPECT_NE(run.err.find("GB"), std::string::npos) << "a run this long announces its size";
+    EXPECT_NE(run.out.find(" of 1000000000 steps"), std::string::npos) << run.out;
   }
 }
 

@@ -186,6 +186,46 @@ TEST(Scene, ErrorsInOverridesNameTheArgument) {
   EXPECT_EQ(std::string(error.what()).rfind("--set run.step=0 - 1: error:", 0), 0U) << error.what();
 }
 
+TEST(Scene, ErrorsInOverridesShowNoLineOfTheFile) {
+  for (const char* argument : {"run.recrd=3", "start.position.z=[1, 2]", "run.step={ max = 1 }",
+                               "system.force={ y = 1, z = 2 }"}) {
+    const base::InputError error = error_of(kBall, {parse_override(argument)});
+    EXPECT_EQ(error.spot().file, std::string("--set ") + argument) << error.what();
+    EXPECT_EQ(error.spot().line, 0) << error.what();
+  }
+  // an option of its own is shown as it was typed
+  const base::InputError error = error_of(kBall, {{"run.step", "-1", "--step -1"}});
+  EXPECT_EQ(std::string(error.what()).rfind("--step -1: error: run.step:", 0), 0U) << error.what();
+}
+
+TEST(Scene, AMissingKeyIsRecognisedInAMisspeltOne) {
+  const auto remedy = [](const std::string& from, const std::string& to) {
+    std::string text = kBall;
+    text.replace(text.find(from), from.size(), to);
+    return error_of(text).remedy();
+  };
+  EXPECT_NE(remedy("step = ", "stp = ").find("did you mean 'stp' to be 'step'?"),
+            std::string::npos);
+  EXPECT_NE(remedy("keep = ", "kep = ").find("did you mean 'kep' to be 'keep'?"),
+            std::string::npos);
+  // other keys, and names that differ by their numbers, are no typing errors
+  EXPECT_EQ(remedy("step = \"1/k\"\nuntil", "steps").find("did you mean"), std::string::npos);
+  EXPECT_EQ(error_of(R"toml(
+[system]
+coordinates = ["x1", "x2"]
+mass = [1, 1]
+[start]
+position = { x2 = 0 }
+[run]
+scheme = "inel"
+step = 1
+steps = 1
+)toml")
+                .remedy()
+                .find("did you mean"),
+            std::string::npos);
+}
+
 TEST(Scene, ASystemWithoutContactsIsFree) {
   std::string text = kBall;
   const std::size_t begin = text.find("[contact.floor]");

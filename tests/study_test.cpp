@@ -168,7 +168,8 @@ bool all_hold(const Exhibit& exhibit) {
 
 TEST(Gallery, RunsThatAreInterruptedDoNotAgree) {
   for (const long long steps : {0LL, 1LL, 30LL, 99LL}) {
-    const Runner cut = [&](const std::string&, const scene::Scene& scene) {
+    const Runner cut = [&](const std::string&, const scene::Scene& scene,
+                           const std::vector<std::string>&) {
       step::Monitor monitor;
       const auto stop = [&](const step::Sample& sample) { monitor.stop = sample.step >= steps; };
       return run_scene(scene, true, stop, &monitor);
@@ -183,14 +184,16 @@ TEST(Gallery, RunsWhoseCertificateFailsDoNotAgree) {
   // Whole rows and the right numbers, but one of the runs is not certified.
   for (const GalleryEntry& entry : gallery()) {
     int runs = 0;
-    (void)entry.show([&](const std::string& label, const scene::Scene& scene) {
+    (void)entry.show([&](const std::string& label, const scene::Scene& scene,
+                         const std::vector<std::string>& settings) {
       ++runs;
-      return run_in_memory(label, scene);
+      return run_in_memory(label, scene, settings);
     });
     for (int bad = 0; bad < runs; ++bad) {
       int run = 0;
-      const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene) {
-        Motion motion = run_in_memory(label, scene);
+      const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene,
+                                             const std::vector<std::string>& settings) {
+        Motion motion = run_in_memory(label, scene, settings);
         if (run++ == bad) motion.outcome.certificate.failure = certify::Failure::Residual;
         return motion;
       });

@@ -45,17 +45,17 @@ void print_start(const scene::Scene& scene) {
 int command_check(const SceneArguments& arguments) {
   const scene::Scene scene = read_scene_file(arguments);
   const model::FormulaModel& model = *scene.model;
-  const int n = model.dofs();
-  const int m = model.contacts() - model.joints();
   const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());
   const char* mass = !model.has_constant_mass() ? "varying"
                      : model.mass().is_full()   ? "full"
                                                 : "diagonal";
-  fmt::print("{}{}\n\n", scene.title,
-             scene.source.empty() ? "" : fmt::format("  [{}]", scene.source));
   fmt::print("{}",
-             entry("system", fmt::format("{} coordinate{}, {} contact{}{}, {} mass", n,
-                                         n == 1 ? "" : "s", m, m == 1 ? "" : "s", joints, mass)));
+             wrapped(fmt::format("{}{}\n\n", scene.title,
+                                 scene.source.empty() ? "" : fmt::format("  [{}]", scene.source))));
+  fmt::print("{}",
+             entry("system", fmt::format("{}, {}{}, {} mass", counted(model.dofs(), "coordinate"),
+                                         counted(model.contacts() - model.joints(), "contact"),
+                                         joints, mass)));
   fmt::print("{}", entry("forces", model.force_uses_velocity()
                                        ? "use velocities: free motion is of order 1"
                                        : "use no velocities: free motion is of order 2"));
@@ -70,9 +70,9 @@ int command_check(const SceneArguments& arguments) {
   const double steps = static_cast<double>(scene.run.steps);
   const double rows = every > 0.0 ? std::floor(steps / every) + 1.0 : 2.0;
   const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
-  fmt::print("{}", entry("run", fmt::format("{}, step {:g}, {} steps, t = {:g} to {:g}",
+  fmt::print("{}", entry("run", fmt::format("{}, step {:g}, {}, t = {:g} to {:g}",
                                             step::name_of(scene.scheme), scene.run.step,
-                                            scene.run.steps, scene.run.start_time,
+                                            counted(scene.run.steps, "step"), scene.run.start_time,
                                             scene.run.start_time + steps * scene.run.step)));
   fmt::print("{}", entry("output", fmt::format("about {} rows, {:.3g} MB", readable_count(rows),
                                                record::estimate_bytes(columns, rows) / 1e6)));

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "ricochet/base/error.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
 #include "stop_signals.h"
@@ -23,9 +24,11 @@ struct Stopped {};
 
 /// Runs into folders of `out`, or in memory when there is none. Throws Stopped.
 study::Runner make_runner(const std::string& out, step::Monitor& monitor) {
-  return [out, &monitor](const std::string& label, const scene::Scene& scene) {
+  return [out, &monitor](const std::string& label, const scene::Scene& scene,
+                         const std::vector<std::string>& settings) {
     if (monitor.stop.load()) throw Stopped{};
-    const FolderOptions options{.keep_rows = true, .check_facts = false, .show_progress = false};
+    const FolderOptions options{
+        .keep_rows = true, .check_facts = false, .show_progress = false, .overrides = settings};
     study::Motion motion =
         out.empty() ? study::run_scene(scene, true, {}, &monitor)
                     : run_into(std::filesystem::path(out) / label, scene, options, monitor).motion;
@@ -62,6 +65,10 @@ int show_all(const std::string& out, const study::Runner& runner) {
 
 int command_gallery(const GalleryArguments& arguments) {
   if (!arguments.all && arguments.name.empty()) return list_entries();
+  if (arguments.all && !arguments.name.empty()) {
+    throw base::InputError("", fmt::format("'{}' and --all exclude each other", arguments.name),
+                           "name one experiment, or write --all for all of them");
+  }
   StopSignals signals;
   const study::Runner runner = make_runner(arguments.out, signals.monitor());
   try {

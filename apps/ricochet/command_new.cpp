@@ -13,6 +13,11 @@ int command_new(const std::string& file) {
     throw base::InputError("", fmt::format("{} exists already", file),
                            "choose another name, or remove it first");
   }
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw base::InputError("", fmt::format("there is no folder {}", folder.string()),
+                           "make it first, or choose another place");
+  }
   record::write_file(file, study::builtin_scene("template"));
   fmt::print("Wrote {0}. Run it with:  ricochet run {0}\n", file);
   return kFine;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "commands.h"
 #include "report_text.h"
@@ -10,25 +11,48 @@
 
 namespace ricochet::app {
 
+namespace {
+
+/// The run in one line, when it is not good.
+std::string describe_fault(const FolderRun& run) {
+  const certify::Certificate& c = run.motion.outcome.certificate;
+  if (!c.ok()) {
+    const certify::FailureText failure = certify::describe(c.failure);
+    return fmt::format("error: {} at t = {:.9g}: {}", failure.name, c.failure_time,
+                       failure.meaning);
+  }
+  const auto unmet = std::count_if(run.facts.begin(), run.facts.end(),
+                                   [](const study::Fact& fact) { return !fact.holds; });
+  if (unmet == 0) return "";
+  return fmt::format("error: {} of {} not met", unmet,
+                     counted(static_cast<long long>(run.facts.size()), "stated fact"));
+}
+
+}  // namespace
+
 int command_run(const RunArguments& arguments) {
   const scene::Scene scene = read_scene_file(arguments.scene);
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
+  FolderOptions options{.show_progress = !arguments.quiet};
+  for (const scene::Override& change : changes_of(arguments.scene)) {
+    options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
+  }
   // The expectations are about the scene as written, not about what the arguments make of it.
-  const FolderOptions options{.check_facts = !changes_scene(arguments.scene),
-                              .show_progress = !arguments.quiet};
+  const std::string changed_by = changing_options(arguments.scene);
+  options.check_facts = changed_by.empty();
+  if (!options.check_facts) options.no_facts = "the scene was changed by " + changed_by;
   StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
-  const step::Outcome& outcome = run.motion.outcome;
-  const bool met = std::all_of(run.facts.begin(), run.facts.end(),
-                               [](const study::Fact& fact) { return fact.holds; });
-  const bool good = outcome.certificate.ok() && met;
-  if (!arguments.quiet || !good) {
-    fmt::print(good ? stdout : stderr, "{}", describe_run(run, folder));
+  const std::string fault = describe_fault(run);
+  if (!arguments.quiet || !fault.empty()) fmt::print("{}", describe_run(run, folder));
+  if (!fault.empty()) {
+    std::fflush(stdout);  // the report first
+    fmt::print(stderr, "{}\n", fault);
+    return kFailed;
   }
-  if (!good) return kFailed;
-  return outcome.interrupted ? kInterrupted : kFine;
+  return run.motion.outcome.interrupted ? kInterrupted : kFine;
 }
 
 }  // namespace ricochet::app

@@ -19,6 +19,7 @@ struct SceneArguments {
   std::string scheme;
   std::string step;
   std::string until;
+  std::string steps;
   std::vector<std::string> set;
 };
 

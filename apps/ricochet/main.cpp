@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <exception>
+#include <optional>
 
 #include "commands.h"
+#include "report_text.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/base/version.h"
@@ -13,14 +17,43 @@
 namespace ricochet::app {
 namespace {
 
+/// An option that is given must say something.
+std::string refuse_nothing(const std::string& text) {
+  return text.empty() ? "needs a value, not an empty string" : "";
+}
+
 void add_scene_options(CLI::App& command, SceneArguments& scene) {
   command.add_option("scene", scene.file, "the scene, a TOML file")->required();
-  command.add_option("--scheme", scene.scheme,
-                     fmt::format("one of {}", base::list_names(step::scheme_names())));
-  command.add_option("--step", scene.step, "length of a step");
-  command.add_option("--until", scene.until, "end of the run");
-  command.add_option("--set", scene.set, "name=value; a parameter, or a key as run.step")
-      ->allow_extra_args(false);
+  const auto add = [&](const char* name, std::string& to, const char* type,
+                       const std::string& words) {
+    command.add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
+  };
+  add("--scheme", scene.scheme, "NAME",
+      fmt::format("one of {}", base::list_names(step::scheme_names())));
+  add("--step", scene.step, "H", "length of a step");
+  add("--until", scene.until, "T", "end of the run");
+  add("--steps", scene.steps, "N", "number of steps, instead of an end");
+  command.add_option("--set", scene.set, "a parameter, or a key as run.step; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+/// A first word that is no command, with the command it may be meant to be.
+void check_first_word(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  const std::string name = argv[1];
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const std::optional<std::string> near = base::nearest_name(name, known);
+  throw base::InputError(
+      "", fmt::format("there is no command '{}'", name),
+      fmt::format("{}known: {}; ricochet --help says more",
+                  near ? fmt::format("did you mean '{}'? ", *near) : "", base::list_names(known)));
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -42,21 +75,25 @@ int parse_and_run(int argc, char** argv) {
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run a scene and certify every step");
   add_scene_options(*run_command, run.scene);
-  run_command->add_option("--out", run.out, "folder for the results (out/<scene>)");
+  run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
+      ->type_name("DIR")
+      ->check(refuse_nothing, "");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
 
-  SceneArguments check;
-  CLI::App* check_command =
-      app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
-  add_scene_options(*check_command, check);
+  SceneArguments checked;
+  CLI::App* check = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
+  add_scene_options(*check, checked);
 
   GalleryArguments gallery;
   CLI::App* gallery_command =
       app.add_subcommand("gallery", "recompute published experiments; no name: list");
   gallery_command->add_option("name", gallery.name, "one experiment");
   gallery_command->add_flag("--all", gallery.all, "all of them");
-  gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)");
+  gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)")
+      ->type_name("DIR")
+      ->check(refuse_nothing, "");
 
+  check_first_word(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -64,26 +101,34 @@ int parse_and_run(int argc, char** argv) {
   }
   if (make->parsed()) return command_new(new_file);
   if (run_command->parsed()) return command_run(run);
-  if (check_command->parsed()) return command_check(check);
+  if (check->parsed()) return command_check(checked);
   return command_gallery(gallery);
+}
+
+/// The exit code of the command, or that of bad input after a message.
+int run_guarded(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const base::InputError& error) {
+    fmt::print(stderr, "{}\n", wrapped(error.what()));
+    return kBadInput;
+  } catch (const record::OutputError& error) {
+    fmt::print(stderr, "{}\n", wrapped(fmt::format("error: {}", error.what())));
+    return kBadInput;
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kBadInput;  // fmt::print throws too
+    fmt::print(stderr, "internal error: {}\nremedy: please report it with the scene\n",
+               error.what());
+    return kInternal;
+  }
 }
 
 }  // namespace
 }  // namespace ricochet::app
 
 int main(int argc, char** argv) {
-  using namespace ricochet;
-  try {
-    return app::parse_and_run(argc, argv);
-  } catch (const base::InputError& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return app::kBadInput;
-  } catch (const record::OutputError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return app::kBadInput;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}\nremedy: please report it with the scene\n",
-               error.what());
-    return app::kInternal;
-  }
+  const int code = ricochet::app::run_guarded(argc, argv);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "error: cannot write to standard output\n");
+  return ricochet::app::kBadInput;
 }

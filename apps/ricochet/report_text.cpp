@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ricochet/base/text.h"
@@ -12,22 +13,38 @@ namespace {
 
 std::string describe_head(const study::Motion& motion) {
   const scene::Scene& scene = motion.scene;
-  const int n = scene.model->dofs();
-  const int m = scene.model->contacts();
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  return text + fmt::format(
-                    "\n{}, step {:g}, {} steps, t = {:g} to {:g}; {} coordinate{}, {} "
-                    "contact{}\n\n",
-                    step::name_of(scene.scheme), scene.run.step, motion.outcome.steps,
-                    scene.run.start_time, motion.final_state.t, n, n == 1 ? "" : "s", m,
-                    m == 1 ? "" : "s");
+  text +=
+      fmt::format("\n{}, step {:g}, {}, t = {:g} to {:g}; {}, {}\n\n", step::name_of(scene.scheme),
+                  scene.run.step, counted(motion.outcome.steps, "step"), scene.run.start_time,
+                  motion.final_state.t, counted(scene.model->dofs(), "coordinate"),
+                  counted(scene.model->contacts(), "contact"));
+  return wrapped(text);
+}
+
+/// The number that broke a limit, with the limit; empty where there is none.
+std::string describe_excess(const certify::Certificate& c, const certify::Limits& limits) {
+  switch (c.failure) {
+    case certify::Failure::Violation:
+      return fmt::format(": {:.6g} deep, the limit is {:.6g}", c.failure_value, limits.violation);
+    case certify::Failure::Residual:
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
+    case certify::Failure::Balance:
+    case certify::Failure::Kinematics:
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.balance);
+    default: break;
+  }
+  return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
 }
 
 std::string describe_status(const study::Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
+  const step::RunSettings& run = motion.scene.run;
   if (c.ok() && motion.outcome.interrupted) {
-    return entry("status", "interrupted: what was computed before is whole and certified");
+    return entry("status", fmt::format("interrupted after {} of {}: what was computed is whole and "
+                                       "certified",
+                                       motion.outcome.steps, counted(run.steps, "step")));
   }
   if (c.ok()) return entry("status", "ok: every step was recomputed and holds");
   const certify::FailureText failure = certify::describe(c.failure);
@@ -37,9 +54,9 @@ std::string describe_status(const study::Motion& motion) {
         " in '{}'",
         motion.scene.model->contact_names()[static_cast<std::size_t>(c.failure_contact)]);
   }
-  words += fmt::format(": {}", failure.meaning);
-  if (c.failure_value != 0.0) words += fmt::format(" ({:.3g})", c.failure_value);
-  return entry("FAILED", words) + entry("try", failure.remedy);
+  words += fmt::format(": {}{}; {} of {} done", failure.meaning, describe_excess(c, run.limits),
+                       motion.outcome.steps, counted(run.steps, "step"));
+  return entry("FAILED", words) + entry("remedy", failure.remedy);
 }
 
 std::string describe_checks(const study::Motion& motion) {
@@ -53,7 +70,8 @@ std::string describe_checks(const study::Motion& motion) {
                                    c.balance_max, limits.balance));
   if (motion.scene.model->contacts() == 0) return text;
   if (c.violation_contact < 0) {
-    text += entry("violation", "none: no gap was negative at the end of a step");
+    text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
+                                      : "none in the steps before");
   } else {
     const auto contact = static_cast<std::size_t>(c.violation_contact);
     text += entry(
@@ -73,17 +91,32 @@ std::string describe_checks(const study::Motion& motion) {
 
 std::string describe_energy(const study::Motion& motion) {
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
-  std::string words = fmt::format("T {:.9g} -> {:.9g}", ledger.kinetic_start, ledger.kinetic_end);
+  // Digits below the rounding of T and V tell nothing.
+  const double unit = 1e-12 * std::max({ledger.kinetic_max, std::abs(ledger.potential_start),
+                                        std::abs(ledger.potential_end)});
+  const auto shown = [&](double energy, int most) -> std::string {
+    if (std::abs(energy) <= unit) return "0";
+    const double digits = unit > 0.0 ? std::log10(std::abs(energy) / unit) : most;
+    return fmt::format("{:.{}g}", energy, std::clamp(static_cast<int>(digits) + 1, 1, most));
+  };
+  std::string words =
+      fmt::format("T {} -> {}", shown(ledger.kinetic_start, 9), shown(ledger.kinetic_end, 9));
   if (motion.scene.model->has_potential()) {
-    words += fmt::format("; T + V {:.9g} -> {:.9g}", ledger.kinetic_start + ledger.potential_start,
-                         ledger.kinetic_end + ledger.potential_end);
+    words +=
+        fmt::format("; T + V {} -> {}", shown(ledger.kinetic_start + ledger.potential_start, 9),
+                    shown(ledger.kinetic_end + ledger.potential_end, 9));
   }
   std::string text = entry("energy", words);
-  text += entry("", fmt::format("work of forces {:.6g}, of contacts {:.6g} (shocks {:.6g}), "
-                                "defect {:.1e}",
-                                ledger.forces.value(), ledger.contacts.value(),
-                                ledger.shocks.value(), ledger.defect.value()));
-  return text;
+  words =
+      fmt::format("work of forces {}, of contacts {} (shocks {})", shown(ledger.forces.value(), 6),
+                  shown(ledger.contacts.value(), 6), shown(ledger.shocks.value(), 6));
+  if (std::abs(ledger.joints.value()) > unit) {
+    words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
+  }
+  if (std::abs(ledger.correction.value()) > unit) {
+    words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));
+  }
+  return text + entry("", words + fmt::format(", defect {:.1e}", ledger.defect.value()));
 }
 
 std::string describe_shocks(const study::Motion& motion) {
@@ -110,31 +143,55 @@ std::string describe_final(const study::Motion& motion) {
   return entry("final", q) + entry("", u);
 }
 
-}  // namespace
+constexpr int kColumns = 80;
 
-std::string entry(const std::string& label, const std::string& words) {
-  constexpr int kColumns = 80;
-  constexpr int kIndent = 12;
-  std::string text = fmt::format("{:<{}}", label, kIndent);
-  int at = kIndent;
-  std::size_t begin = 0;
-  while (begin < words.size()) {
+/// The words behind a beginning; lines after the first are indented.
+std::string fold(const std::string& beginning, const std::string& words, int indent) {
+  std::string text = beginning;
+  int at = base::display_width(beginning);
+  bool fresh = true;  // nothing on this line yet
+  for (std::size_t begin = 0; begin < words.size();) {
     std::size_t end = words.find(' ', begin);
     if (end == std::string::npos) end = words.size();
     const std::string word = words.substr(begin, end - begin);
     const int width = base::display_width(word);
-    if (at > kIndent && at + 1 + width > kColumns) {
-      text += fmt::format("\n{:{}}", "", kIndent);
-      at = kIndent;
-    } else if (at > kIndent) {
+    if (!fresh && at + 1 + width > kColumns) {
+      text += fmt::format("\n{:{}}", "", indent);
+      at = indent;
+    } else if (!fresh) {
       text += ' ';
       ++at;
     }
     text += word;
     at += width;
+    fresh = false;
     begin = end + 1;
   }
-  return text + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string entry(const std::string& label, const std::string& words) {
+  constexpr int kIndent = 12;
+  return fold(fmt::format("{:<{}}", label, kIndent), words, kIndent) + "\n";
+}
+
+std::string wrapped(const std::string& text) {
+  constexpr int kIndent = 8;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    result += base::display_width(line) > kColumns ? fold("", line, kIndent) : line;
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string counted(long long count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string readable_count(double count) {
@@ -153,8 +210,11 @@ std::string describe_run(const FolderRun& run, const std::filesystem::path& fold
     text +=
         entry(fact.holds ? "fact" : "NOT MET", fmt::format("{} ({})", fact.statement, fact.found));
   }
-  text += entry("written", fmt::format("{}: trajectory.csv ({} rows), summary.json, plot.svg",
-                                       folder.string(), run.rows));
+  if (!run.facts_not_checked.empty()) {
+    text += entry("facts", "not checked: " + run.facts_not_checked);
+  }
+  text += entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, plot.svg",
+                                       folder.string(), counted(run.rows, "row")));
   const double seconds = motion.outcome.wall_seconds;
   const double rate = seconds > 0.0 ? static_cast<double>(motion.outcome.steps) / seconds : 0.0;
   text += entry("time", fmt::format("{:.3g} s, {} steps a second", seconds, readable_count(rate)));

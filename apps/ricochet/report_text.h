@@ -13,6 +13,12 @@ std::string describe_run(const FolderRun& run, const std::filesystem::path& fold
 /// Words broken into lines of at most 80 columns behind a label.
 std::string entry(const std::string& label, const std::string& words);
 
+/// Text whose lines of more than 80 columns are broken at blanks and go on indented.
+std::string wrapped(const std::string& text);
+
+/// "1 step", "2 steps".
+std::string counted(long long count, const std::string& noun);
+
 /// "12.3 million", "850".
 std::string readable_count(double count);
 

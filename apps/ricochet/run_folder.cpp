@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "progress.h"
+#include "report_text.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
@@ -69,13 +71,22 @@ class TrajectoryFile {
   long long rows_{0};
 };
 
-constexpr double kDeep = 0.01;  // a wall crossed by this part of the extent deserves a word
+constexpr double kDeep = 0.01;       // a wall crossed by this part of the extent deserves a word
+constexpr double kRounding = 1e-12;  // of the largest coordinate: no depth at all
+constexpr double kFed = 1e-3;        // so does this part of the largest kinetic energy
+
+/// "3.2 % of WHOLE", or that it is more than all of it.
+std::string part_of(double value, double whole, const std::string& name) {
+  if (!(value < whole)) return fmt::format("more than {}", name);
+  return fmt::format("{:.1f} % of {}", 100.0 * value / whole, name);
+}
 
 void warn_of_depth(const study::Motion& motion, const plot::Path& path,
                    std::vector<std::string>& warnings) {
   const certify::Certificate& c = motion.outcome.certificate;
   if (c.violation_contact < 0) return;
   double size = 0.0;
+  double largest = 0.0;
   for (int i = 0; i < motion.scene.model->dofs(); ++i) {
     double low = path.position(0, i);
     double high = low;
@@ -84,23 +95,33 @@ void warn_of_depth(const study::Motion& motion, const plot::Path& path,
       high = std::max(high, path.position(k, i));
     }
     size = std::max(size, high - low);
+    largest = std::max({largest, std::abs(high), std::abs(low)});
   }
-  if (!(c.violation_depth > kDeep * size)) return;
+  if (!(c.violation_depth > std::max(kDeep * size, kRounding * largest))) return;
   const auto contact = static_cast<std::size_t>(c.violation_contact);
-  warnings.push_back(fmt::format(
-      "'{}' is crossed by {:.2g}, {:.1f} % of the extent of the motion: the step is large; try a "
-      "smaller one or correction = \"project\"",
-      motion.scene.model->contact_names()[contact], c.violation_depth,
-      100.0 * c.violation_depth / size));
+  warnings.push_back(
+      fmt::format("'{}' is crossed by {:.2g}, {}: the step is large; try a smaller one",
+                  motion.scene.model->contact_names()[contact], c.violation_depth,
+                  part_of(c.violation_depth, size, "the extent of the motion")));
 }
 
 void warn_of_adhesion(const study::Motion& motion, std::vector<std::string>& warnings) {
   const certify::Certificate& c = motion.outcome.certificate;
   if (c.adhesive_count == 0) return;
   warnings.push_back(
-      fmt::format("{} steps have a contact that pulls (impulse down to -{:.2g}): elast balances "
-                  "the energy even where the contact should have opened",
-                  c.adhesive_count, c.adhesive_max));
+      fmt::format("{} with a contact that pulls (impulse down to -{:.2g}): elast balances the "
+                  "energy even where the contact should have opened",
+                  counted(c.adhesive_count, "step"), c.adhesive_max));
+}
+
+void warn_of_explicit_forces(const study::Motion& motion, std::vector<std::string>& warnings) {
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  const double gain = ledger.explicit_gain.value();
+  if (!(gain > kFed * ledger.kinetic_max)) return;
+  warnings.push_back(fmt::format(
+      "forces of the velocities fed the motion {:.2g}, {}, in steps whose start they opposed: they "
+      "are taken at the start of a step; try a smaller one",
+      gain, part_of(gain, ledger.kinetic_max, "the largest kinetic energy")));
 }
 
 void note_size(const scene::Scene& scene, const record::Columns& columns) {
@@ -108,10 +129,10 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
   const double rows = every > 0.0 ? static_cast<double>(scene.run.steps) / every + 2.0 : 2.0;
   const double bytes = record::estimate_bytes(columns, rows);
   if (bytes < 1e9) return;
-  fmt::print(stderr,
-             "note: this run will write about {:.1f} GB to trajectory.csv; run.record = N keeps "
-             "every N-th row only\n",
-             bytes / 1e9);
+  fmt::print(stderr, "{}",
+             wrapped(fmt::format("note: this run will write about {:.1f} GB to trajectory.csv; "
+                                 "run.record = N keeps every N-th row only\n",
+                                 bytes / 1e9)));
 }
 
 void remove_old_files(const std::filesystem::path& folder) {
@@ -124,9 +145,21 @@ void remove_old_files(const std::filesystem::path& folder) {
 record::Summary summary_of(const FolderRun& run, const std::string& output_error) {
   const study::Motion& motion = run.motion;
   const scene::Scene& scene = motion.scene;
-  return {scene.title,  scene.source, scene.file,         columns_of(*scene.model),
-          scene.scheme, scene.run,    motion.final_state, motion.outcome,
-          run.warnings, run.facts,    output_error};
+  return {.title = scene.title,
+          .source = scene.source,
+          .file = scene.file,
+          .columns = columns_of(*scene.model),
+          .scheme = scene.scheme,
+          .run = scene.run,
+          .parameters = scene.parameters,
+          .overrides = run.overrides,
+          .start = scene.start,
+          .final_state = motion.final_state,
+          .outcome = motion.outcome,
+          .warnings = run.warnings,
+          .facts = run.facts,
+          .facts_not_checked = run.facts_not_checked,
+          .output_error = output_error};
 }
 
 std::string picture_of(const study::Motion& motion, const plot::Path& path) {
@@ -179,12 +212,17 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   trajectory.finish();
   run.rows = trajectory.rows();
   const step::Outcome& outcome = run.motion.outcome;
-  if (options.check_facts && outcome.certificate.ok() && !outcome.interrupted) {
+  const bool finished = outcome.certificate.ok() && !outcome.interrupted;
+  if (options.check_facts && finished) {
     run.facts = study::check_expectations(run.motion);
+  } else if (!scene.expectations.empty()) {
+    run.facts_not_checked = finished ? options.no_facts : "the run did not reach its end";
   }
+  run.overrides = options.overrides;
   run.warnings = scene.warnings;
   warn_of_depth(run.motion, path, run.warnings);
   warn_of_adhesion(run.motion, run.warnings);
+  warn_of_explicit_forces(run.motion, run.warnings);
   write_results(folder, run, path, trajectory.error());
   return run;
 }

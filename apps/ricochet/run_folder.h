@@ -12,14 +12,18 @@ namespace ricochet::app {
 struct FolderRun {
   study::Motion motion;
   std::vector<study::Fact> facts;  // of [expect], when asked for
+  std::string facts_not_checked;   // why; empty when they were, or when the scene has none
   std::vector<std::string> warnings;
+  std::vector<std::string> overrides;
   long long rows{0};
 };
 
 struct FolderOptions {
   bool keep_rows{false};
   bool check_facts{true};
-  bool show_progress{true};  // on a terminal; and a note before a very large file
+  std::string no_facts{};                // why they are not to be checked
+  bool show_progress{true};              // on a terminal; and a note before a very large file
+  std::vector<std::string> overrides{};  // what changed the scene, as of --set, for the summary
 };
 
 /// Runs a scene into trajectory.csv, plot.svg and summary.json of `folder`, whose old ones are

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
 
 namespace ricochet::app {
 namespace {
@@ -34,25 +36,42 @@ std::string read_text(const std::string& file) {
   return text.str();
 }
 
+/// The options with a key of [run] of their own.
+std::vector<std::pair<std::string, std::string>> own_options(const SceneArguments& arguments) {
+  return {{"scheme", arguments.scheme},
+          {"step", arguments.step},
+          {"until", arguments.until},
+          {"steps", arguments.steps}};
+}
+
 }  // namespace
 
-bool changes_scene(const SceneArguments& arguments) {
-  return !arguments.scheme.empty() || !arguments.step.empty() || !arguments.until.empty() ||
-         !arguments.set.empty();
+std::vector<scene::Override> changes_of(const SceneArguments& arguments) {
+  if (!arguments.until.empty() && !arguments.steps.empty()) {
+    throw base::InputError("--steps", "is given beside --until", "keep one of the two");
+  }
+  std::vector<scene::Override> changes;
+  for (const std::string& argument : arguments.set) {
+    changes.push_back(scene::parse_override(argument));
+  }
+  for (const auto& [name, value] : own_options(arguments)) {
+    if (value.empty()) continue;
+    changes.push_back({"run." + name, value, fmt::format("--{} {}", name, value)});
+  }
+  return changes;
+}
+
+std::string changing_options(const SceneArguments& arguments) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : own_options(arguments)) {
+    if (!value.empty()) options.push_back("--" + name);
+  }
+  if (!arguments.set.empty()) options.push_back("--set");
+  return base::list_names(options);
 }
 
 scene::Scene read_scene_file(const SceneArguments& arguments) {
-  std::vector<scene::Override> overrides;
-  for (const std::string& argument : arguments.set) {
-    overrides.push_back(scene::parse_override(argument));
-  }
-  const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) overrides.push_back({key, value, fmt::format("{}={}", key, value)});
-  };
-  add("run.scheme", arguments.scheme);
-  add("run.step", arguments.step);
-  add("run.until", arguments.until);
-  return scene::read_scene(arguments.file, read_text(arguments.file), overrides);
+  return scene::read_scene(arguments.file, read_text(arguments.file), changes_of(arguments));
 }
 
 }  // namespace ricochet::app

@@ -36,6 +36,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d.back();
 }
 
+/// Bytes of the code point that UTF-8 text begins with; 0 when it begins with none.
+std::size_t code_point_length(std::string_view text) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  const unsigned first = byte(0);
+  if (first < 0x80U) return 1;
+  const std::size_t length = first >= 0xF0U ? 4 : first >= 0xE0U ? 3 : 2;
+  if (first < 0xC2U || first > 0xF4U || text.size() < length) return 0;
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(k) & 0xC0U) != 0x80U) return 0;
+  }
+  const bool overlong = (first == 0xE0U && byte(1) < 0xA0U) || (first == 0xF0U && byte(1) < 0x90U);
+  const bool none = (first == 0xEDU && byte(1) >= 0xA0U) || (first == 0xF4U && byte(1) >= 0x90U);
+  return overlong || none ? 0 : length;
+}
+
 bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 
 }  // namespace
@@ -107,6 +122,19 @@ std::string slice(std::string_view text, int first, int count) {
     if (at >= first && at < first + count) part += c == '\t' ? ' ' : c;
   }
   return part;
+}
+
+int first_line_that_is_no_text(std::string_view text) {
+  int line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = code_point_length(text.substr(at));
+    const auto c = static_cast<unsigned char>(text[at]);
+    const bool control = (c < 0x20U && c != '\t' && c != '\n' && c != '\r') || c == 0x7FU;
+    if (length == 0 || control) return line;
+    if (c == '\n') ++line;
+    at += length;
+  }
+  return 0;
 }
 
 std::string_view line_of(std::string_view text, int number) {

@@ -27,6 +27,10 @@ int display_width(std::string_view text);
 /// `count` code points of UTF-8 text from code point `first`; tabs become single blanks.
 std::string slice(std::string_view text, int first, int count);
 
+/// Where UTF-8 text without control characters other than tabs and line ends stops being that: the
+/// number of the line, from 1; 0 when all of it is fine.
+int first_line_that_is_no_text(std::string_view text);
+
 /// Line `number` (from 1) of `text`, without its line end; empty when there is no such line.
 std::string_view line_of(std::string_view text, int number);
 

@@ -22,12 +22,14 @@ class Path {
     return positions_[instant * dofs_ + static_cast<std::size_t>(coordinate)];
   }
   std::size_t size() const { return times_.size(); }
+  long long rows() const { return rows_; }  // recorded, kept or not
 
  private:
   void thin();
 
   static constexpr std::size_t kMost = 4096;
   std::size_t dofs_{0};
+  long long rows_{0};
   std::size_t every_{1};       // keep one sample in this many
   std::size_t waiting_{0};     // samples until the next one to keep
   bool last_is_extra_{false};  // the last instant is not one of the even ones
@@ -35,8 +37,10 @@ class Path {
   std::vector<double> positions_;
 };
 
-/// What suits the scene: one coordinate against time, two as a path with the walls, three as two
-/// projections, more as time histories. Walls are drawn from the inequalities themselves.
+/// What suits the scene: one coordinate against time, two as a path, three as two projections, more
+/// as time histories. Walls are drawn from the inequalities themselves, where they depend on
+/// nothing but what the axes show; those that move, in a plane without time, as they are at the
+/// end, which the caption says.
 std::string draw_run(const Path& path, const model::FormulaModel& model,
                      const certify::Certificate& certificate, const std::string& title,
                      const std::string& subtitle);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
+
+#include "ricochet/base/text.h"
 
 namespace ricochet::plot {
 namespace {
@@ -35,6 +38,28 @@ std::string escape(std::string_view text) {
     }
   }
   return out;
+}
+
+double text_width(std::string_view text, double font_size) {
+  constexpr double kLetter = 0.6;  // of the size of the font, on average, rather more than less
+  return kLetter * font_size * base::display_width(text);
+}
+
+std::vector<std::string> fit_lines(const std::string& words, double width, double font_size,
+                                   std::size_t most) {
+  const int columns = std::max(8, static_cast<int>(width / text_width("m", font_size)));
+  std::vector<std::string> lines;
+  std::string rest = words;
+  while (base::display_width(rest) > columns && lines.size() + 1 < most) {
+    const std::string part = base::slice(rest, 0, columns + 1);
+    const std::size_t blank = part.find_last_of(' ');
+    if (blank == std::string::npos || blank == 0) break;
+    lines.push_back(rest.substr(0, blank));
+    rest.erase(0, blank + 1);
+  }
+  if (base::display_width(rest) > columns) rest = base::slice(rest, 0, columns - 1) + "…";
+  if (!rest.empty()) lines.push_back(rest);
+  return lines;
 }
 
 Svg::Svg(double width, double height, std::string_view title) {

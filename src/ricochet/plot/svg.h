@@ -35,6 +35,13 @@ class Svg {
   int clips_{0};
 };
 
+/// About how many pixels wide a text is in letters of that size; none is cut that fits.
+double text_width(std::string_view text, double font_size);
+
+/// The words in lines at most so wide, and at most so many; what is left out becomes an ellipsis.
+std::vector<std::string> fit_lines(const std::string& words, double width, double font_size,
+                                   std::size_t most);
+
 /// `text` with &, <, > and quotes escaped.
 std::string escape(std::string_view text);
 

@@ -32,6 +32,20 @@ Json settings_json(const Summary& s) {
   return json;
 }
 
+Json by_name(const std::vector<std::string>& names, const model::Vector<model::kDynamic>& values) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    json[names[i]] = values[static_cast<Eigen::Index>(i)];
+  }
+  return json;
+}
+
+Json parameters_json(const Summary& s) {
+  Json json = Json::object();
+  for (const auto& [name, value] : s.parameters) json[name] = value;
+  return json;
+}
+
 Json state_json(const Summary& s) {
   Json json;
   json["t"] = s.final_state.t;
@@ -79,6 +93,8 @@ Json energy_json(const Summary& s) {
   contacts["shocks"] = ledger.shocks.value();
   contacts["contact"] = ledger.contacts.value() - ledger.shocks.value();
   json["work_contacts"] = contacts;
+  json["joints"] = ledger.joints.value();
+  json["explicit_gain"] = ledger.explicit_gain.value();
   json["correction"] = ledger.correction.value();
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
@@ -143,6 +159,10 @@ std::string to_json(const Summary& s) {
   json["step"] = s.run.step;
   json["steps"] = s.outcome.steps;
   json["settings"] = settings_json(s);
+  json["parameters"] = parameters_json(s);
+  json["overrides"] = s.overrides;
+  json["start"] = {{"position", by_name(s.columns.coordinates, s.start.q)},
+                   {"velocity", by_name(s.columns.coordinates, s.start.u)}};
   json["final"] = state_json(s);
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
@@ -160,6 +180,7 @@ std::string to_json(const Summary& s) {
     }
     json["facts"] = facts;
   }
+  if (!s.facts_not_checked.empty()) json["facts_not_checked"] = s.facts_not_checked;
   json["wall_seconds"] = s.outcome.wall_seconds;
   json["steps_per_second"] = s.outcome.wall_seconds > 0.0
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds

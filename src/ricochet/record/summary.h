@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ricochet/model/state.h"
@@ -27,11 +28,15 @@ struct Summary {
   Columns columns;
   step::Scheme scheme;
   step::RunSettings run;
+  std::vector<std::pair<std::string, double>> parameters;
+  std::vector<std::string> overrides;  // what changed the scene, as of --set
+  model::State<model::kDynamic> start;
   model::State<model::kDynamic> final_state;
   step::Outcome outcome;
   std::vector<std::string> warnings;
   std::vector<StatedFact> facts;
-  std::string output_error;  // why files of the run could not be written; empty when they were
+  std::string facts_not_checked;  // why; empty when they were, or when there are none
+  std::string output_error;       // why files of the run could not be written; empty when they were
 };
 
 /// The name of the failure of the certificate, else "output_error", "interrupted" or "ok".

@@ -57,6 +57,14 @@ Value* find_entry(Value& table, std::string_view key) {
   return nullptr;
 }
 
+/// The value and all in it have no place in the file.
+void take_out_of_file(Value& value, const std::string& argument) {
+  value.line = value.column = value.key_line = value.key_column = 0;
+  value.override_text = argument;
+  for (Value& item : value.items) take_out_of_file(item, argument);
+  for (auto& [key, entry] : value.entries) take_out_of_file(entry, argument);
+}
+
 /// Byte position of a code point column (from 1) in a line.
 std::size_t byte_of_column(std::string_view line, int column) {
   return base::slice(line, 0, column - 1).size();
@@ -86,6 +94,12 @@ const char* Value::kind_name() const {
 
 Document::Document(std::string file, std::string text)
     : file_(std::move(file)), text_(std::move(text)) {
+  if (const int line = base::first_line_that_is_no_text(text_); line > 0) {
+    // Shown without the line itself, which could do anything to a terminal.
+    throw base::InputError("", "has characters that are no text",
+                           "name a scene, a .toml file; save it as plain UTF-8 text",
+                           {file_, line, 1, 1, ""});
+  }
   try {
     root_ = convert(toml::parse(text_, file_));
   } catch (const toml::parse_error& error) {
@@ -98,6 +112,8 @@ Document::Document(std::string file, std::string text)
 }
 
 void Document::set(std::string_view dotted_key, std::string_view value, std::string_view argument) {
+  const bool is_option = argument.substr(0, 2) == "--";
+  const std::string typed = fmt::format("{}{}", is_option ? "" : "--set ", argument);
   Value made;
   try {
     made = *convert(toml::parse(fmt::format("value = {}", value))).find("value");
@@ -105,8 +121,7 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
     made.kind = Value::Kind::Text;
     made.text = value;
   }
-  made.line = made.column = 0;
-  made.override_text = argument;
+  take_out_of_file(made, typed);
   Value* table = &root_;
   for (;;) {
     const std::size_t dot = dotted_key.find('.');
@@ -123,11 +138,11 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
     if (entry == nullptr) {
       Value fresh;
       fresh.kind = Value::Kind::Table;
-      fresh.override_text = argument;
+      fresh.override_text = typed;
       entry = &table->entries.emplace_back(std::string(head), std::move(fresh)).second;
     }
     if (entry->kind != Value::Kind::Table) {
-      throw base::InputError("", fmt::format("--set {}: '{}' is not a table", argument, head),
+      throw base::InputError("", fmt::format("{}: '{}' is not a table", typed, head),
                              "name a key of the scene, such as run.step");
     }
     table = entry;
@@ -148,7 +163,7 @@ base::Spot Document::spot_at(int line, int column, int length) const {
 base::Spot Document::spot_of(const Value& value) const {
   if (value.line == 0) {
     if (value.override_text.empty()) return {file_, 0, 0, 1, ""};
-    return {fmt::format("--set {}", value.override_text), 0, 0, 1, ""};
+    return {value.override_text, 0, 0, 1, ""};
   }
   const std::string_view line = base::line_of(text_, value.line);
   const std::string_view rest =

@@ -22,7 +22,7 @@ struct Value {
   int column{0};
   int key_line{0};  // where its key starts
   int key_column{0};
-  std::string override_text;  // the whole --set argument, when the value came from one
+  std::string override_text;  // the argument the value came from, when it did: --set R=2
 
   const Value* find(std::string_view key) const;
   const char* kind_name() const;
@@ -39,7 +39,8 @@ class Document {
   const std::string& text() const { return text_; }
 
   /// Sets a dotted key, making tables on the way: what `--set` does. `value` is read as TOML, and
-  /// as a string when it is none.
+  /// as a string when it is none. `argument` is what followed --set, or an option of its own with
+  /// its value (`--step 0.1`): errors at the value show it.
   void set(std::string_view dotted_key, std::string_view value, std::string_view argument);
 
   /// Takes `key` out of the table `table`, if both are there.

@@ -2,10 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "ricochet/base/text.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
+namespace {
+
+/// The keys of the language, none of which is a typing error of another.
+constexpr std::string_view kWords =
+    " title source notes system contact hold structure start run family plot expect"
+    " coordinates parameters define kinetic mass potential force damping"
+    " keep where for restitution dissipation_index law slip normal friction body zero"
+    " position velocity tolerance scheme step until steps start_time anticipation correction"
+    " record shock_speed residual_limit violation_limit fact ";
+
+bool is_word(const std::string& key) {
+  return kWords.find(" " + key + " ") != std::string_view::npos;
+}
+
+/// Names that differ in their numbers only, as x1 and x2, are different on purpose.
+bool differ_by_number(std::string a, std::string b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::erase_if(a, digit);
+  std::erase_if(b, digit);
+  return a == b;
+}
+
+}  // namespace
 
 std::string what_this_version_runs() {
   return fmt::format("this version runs {} without friction",
@@ -22,10 +48,30 @@ const Value* TableReader::find(const std::string& key) {
 
 const Value& TableReader::require(const std::string& key, const std::string& remedy) {
   if (const Value* value = find(key)) return *value;
+  if (const auto* other = misspelt(key)) {
+    throw base::InputError(
+        full(key), "is missing",
+        fmt::format("{}; did you mean '{}' to be '{}'?", remedy, other->first, key),
+        document_.spot_of_key(other->second));
+  }
   base::Spot spot = table_.line > 0 || table_.key_line > 0
                         ? document_.spot_of_key(table_)
                         : base::Spot{document_.file(), 0, 0, 1, ""};
   throw base::InputError(full(key), "is missing", remedy, std::move(spot));
+}
+
+const std::pair<std::string, Value>* TableReader::misspelt(const std::string& key) const {
+  std::vector<std::string> others;
+  for (const auto& [name, value] : table_.entries) {
+    if (!known_.contains(name) && !is_word(name) && !differ_by_number(name, key)) {
+      others.push_back(name);
+    }
+  }
+  const std::optional<std::string> near = base::nearest_name(key, others);
+  if (!near) return nullptr;
+  const auto found = std::find_if(table_.entries.begin(), table_.entries.end(),
+                                  [&](const auto& entry) { return entry.first == *near; });
+  return &*found;
 }
 
 std::optional<std::string> TableReader::text(const std::string& key) {

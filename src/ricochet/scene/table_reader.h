@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ricochet/scene/document.h"
@@ -37,6 +38,9 @@ class TableReader {
                          const std::string& remedy) const;
 
  private:
+  /// The key of the table, unknown to the language, that a typing error made of `key`.
+  const std::pair<std::string, Value>* misspelt(const std::string& key) const;
+
   const Document& document_;
   const Value& table_;
   std::string path_;

@@ -14,7 +14,7 @@ Motion run_builtin(const Runner& runner, const std::string& name, const std::str
   std::vector<scene::Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
   const scene::Scene scene = scene::read_scene(name + ".toml", builtin_scene(name), overrides);
-  return runner(name + "/" + label, scene);
+  return runner(name + "/" + label, scene, settings);
 }
 
 void add_run_facts(const Motion& motion, std::vector<Fact>& facts) {

@@ -47,7 +47,8 @@ Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer
   return motion;
 }
 
-Motion run_in_memory(const std::string&, const scene::Scene& scene) {
+Motion run_in_memory(const std::string&, const scene::Scene& scene,
+                     const std::vector<std::string>&) {
   return run_scene(scene, true);
 }
 

@@ -34,9 +34,12 @@ struct Motion {
 Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe = {},
                  step::Monitor* monitor = nullptr);
 
-/// What runs a scene under a label: in memory, or into files.
-using Runner = std::function<Motion(const std::string& label, const scene::Scene& scene)>;
+/// What runs a scene under a label: in memory, or into files. The settings, as of `--set`, are
+/// those the scene was read with.
+using Runner = std::function<Motion(const std::string& label, const scene::Scene& scene,
+                                    const std::vector<std::string>& settings)>;
 
-Motion run_in_memory(const std::string& label, const scene::Scene& scene);
+Motion run_in_memory(const std::string& label, const scene::Scene& scene,
+                     const std::vector<std::string>& settings);
 
 }  // namespace ricochet::study

@@ -54,7 +54,7 @@ Plate5Line circle_line(const Runner& runner, std::size_t k) {
 Plate5Line one_dimensional_line(const Runner& runner) {
   const scene::Scene scene =
       scene::read_scene("essai-04-angle.toml", builtin_scene("essai-04-angle"));
-  const Motion motion = runner("essai-04/one-dimensional", scene);
+  const Motion motion = runner("essai-04/one-dimensional", scene, {});
   Plate5Line line{"one-dimensional", {}, {}, {}, {}};
   add_run_facts(motion, line.facts);
   const std::size_t rows = std::min(motion.rows.size(), kRows);
