@@ -97,6 +97,87 @@ TEST(Judge, CatchesEveryLie) {
   }
 }
 
+TEST(Judge, CatchesASmallDisplacementLeftOut) {
+  // Far from the origin, slow: the whole motion of the step is 1e-10 of the position.
+  const Model model{Corner{}};
+  State before{0.0, {1.0, 1.0}, {1e-9, 0.0}};
+  State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
+  step::Workspace<Model> workspace(model, before.q);
+  (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace);
+  after.q[0] = before.q[0] + 2e-11;  // twice as far as it moved
+  Judge<Model> judge(model, Limits{}, before);
+  EXPECT_FALSE(judge.check(before, after, 0.01, workspace.claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::Kinematics);
+}
+
+TEST(Judge, CatchesAnotherLawThanTheOneStated) {
+  Shocked shocked;  // an honest inelastic shock, in a scene that states e = 1
+  Limits limits;
+  limits.restitution = 1.0;
+  Judge<Model> judge(shocked.model, limits, shocked.before);
+  EXPECT_FALSE(judge.check(shocked.before, shocked.after, 0.01, shocked.workspace.claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::Law);
+}
+
+TEST(Judge, CatchesAVelocityFixedInVain) {
+  // Leaving the floor; a Fixed branch would glue it there.
+  const Model model{Corner{}};
+  const State before{0.0, {1.0, -0.1}, {2.0, 1.0}};
+  State after{0.01, {1.0 + 0.02, -0.1}, {2.0, -1.0}};
+  step::Workspace<Model> workspace(model, before.q);
+  State honest = before;
+  honest.t = 0.01;
+  (void)step::advance(step::Elast{}, model, before, 0.01, honest, workspace);
+  TheClaim claim = workspace.claim;
+  claim.branch(0) = Branch::Fixed;
+  claim.restitution = 1.0;
+  claim.impulses[0] = -1.0 - 1.0 + 0.1;  // u+ = -u
+  after.q = workspace.q_mid + 0.005 * after.u;
+  Judge<Model> judge(model, Limits{}, before);
+  EXPECT_FALSE(judge.check(before, after, 0.01, claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::Law);
+}
+
+TEST(Judge, CatchesAShiftThatIsNoCorrection) {
+  const Model model{Corner{}};
+  const State before{0.0, {1.0, -0.1}, {2.0, -1.0}};
+  for (const double factor : {1.0, 0.5}) {
+    for (const double sideways : {0.0, 1e-6}) {
+      State after{0.01, before.q, before.u};
+      step::Workspace<Model> workspace(model, before.q);
+      (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
+                          after, workspace);
+      ASSERT_NE(workspace.claim.shift, nullptr);
+      const Eigen::Vector2d honest = workspace.shift;
+      workspace.shift = factor * honest + Eigen::Vector2d(sideways, 0.0);
+      workspace.weights *= factor;
+      workspace.q_mid += workspace.shift - honest;
+      workspace.q_cone += workspace.shift - honest;
+      after.q += workspace.shift - honest;
+      Judge<Model> judge(model, Limits{}, before);
+      const bool is_honest = factor == 1.0 && sideways == 0.0;
+      EXPECT_EQ(judge.check(before, after, 0.01, workspace.claim), is_honest);
+      EXPECT_EQ(judge.certificate().failure, is_honest ? Failure::None : Failure::Correction);
+    }
+  }
+}
+
+TEST(Judge, AfterAFailureTheBooksShowTheLastInstantThatHolds) {
+  Shocked shocked;
+  Limits limits;
+  limits.violation = 1e-12;
+  State told = shocked.after;
+  Judge<Model> judge(shocked.model, limits, shocked.before);
+  told.q[1] = -1.0;
+  EXPECT_FALSE(judge.check(shocked.before, told, 0.01, shocked.workspace.claim));
+  const Certificate c = judge.finish();
+  EXPECT_EQ(c.steps, 0);
+  EXPECT_EQ(c.shock_counts[0], 0);
+  EXPECT_EQ(judge.gaps()[0], shocked.before.q[1]);
+  EXPECT_EQ(judge.kinetic(), 2.5);
+  EXPECT_EQ(c.ledger.kinetic_end, 2.5);
+}
+
 TEST(Judge, CatchesContactsThatCreateEnergy) {
   // A consistent step in which the floor throws the particle up faster than it came: v = U+ + e U-
   // with e = 2 would make the complementarity hold.
@@ -147,7 +228,7 @@ TEST(Judge, KeepsTheFirstFailureOnly) {
 }
 
 TEST(Judge, NamesEveryFailure) {
-  for (int k = 0; k <= static_cast<int>(Failure::NoSolution); ++k) {
+  for (int k = 0; k <= static_cast<int>(Failure::NoConvergence); ++k) {
     const FailureText text = describe(static_cast<Failure>(k));
     EXPECT_STRNE(text.name, "unknown");
     EXPECT_STRNE(text.meaning, "");

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/problem/banded.h"
 #include "ricochet/problem/residual.h"
+#include "ricochet/solve/banded.h"
 #include "ricochet/solve/least_norm.h"
 #include "ricochet/solve/unilateral.h"
 #include "support.h"
@@ -107,6 +109,103 @@ TEST(UnilateralSolver, FourRegionsOfTheDihedralCone) {
   EXPECT_FALSE(solve_two(1.0, 1.0, 1.0, -1.0, -1.0, p1, p2));  // parallel: left to the other method
 }
 
+TEST(UnilateralSolver, JointsHoldAndContactsObeyTheLaw) {
+  base::Random random(7);
+  UnilateralSolver solver;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const Eigen::Index n = 2 + random.below(5);
+    const Eigen::Index joints = 1 + random.below(static_cast<int>(n) - 1);
+    const Eigen::Index contacts = random.below(4);
+    Eigen::MatrixXd A = random_matrix(random, n, contacts + joints);
+    if (joints > 1 && random.below(4) == 0) A.col(contacts + 1) = 2.0 * A.col(contacts);
+    const Eigen::VectorXd b = A.transpose() * random_vector(random, n);
+    problem::Unilateral problem = make_problem(A, b);
+    problem.held = joints;
+    ASSERT_EQ(solver.solve(problem).status, problem::Status::Solved);
+    Eigen::VectorXd p(contacts + joints);
+    for (Eigen::Index k = 0; k < p.size(); ++k) p[k] = solver.impulse(k);
+    const Eigen::VectorXd v = A.transpose() * (A * p) + b;
+    const double size = 1e-8 * (1.0 + p.cwiseAbs().maxCoeff());
+    for (Eigen::Index k = contacts; k < p.size(); ++k) EXPECT_NEAR(v[k], 0.0, size);
+    for (Eigen::Index k = 0; k < contacts; ++k) {
+      EXPECT_GE(p[k], 0.0);
+      EXPECT_GE(v[k], -size);
+      EXPECT_NEAR(p[k] * v[k], 0.0, size * (1.0 + p[k]));
+    }
+  }
+}
+
+TEST(UnilateralSolver, SaysWhenJointsContradictEachOther) {
+  Eigen::MatrixXd A(2, 2);
+  A << 1.0, 2.0, 0.0, 0.0;
+  problem::Unilateral problem = make_problem(A, Eigen::Vector2d(1.0, 1.0));
+  problem.held = 2;
+  UnilateralSolver solver;
+  EXPECT_EQ(solver.solve(problem).status, problem::Status::Infeasible);
+}
+
+TEST(UnilateralSolver, AFlatContactThatMustPushIsDegenerate) {
+  problem::Unilateral problem =
+      make_problem(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Constant(1, -1.0));
+  UnilateralSolver solver;
+  EXPECT_EQ(solver.solve(problem).status, problem::Status::Degenerate);
+}
+
+/// Contacts of neighbours in a chain, and a few joints between others, with random masses.
+problem::Banded make_banded(base::Random& random, int dofs, int joints, Eigen::MatrixXd& A,
+                            Eigen::VectorXd& b) {
+  const int contacts = dofs;
+  std::vector<double> inverse(static_cast<std::size_t>(dofs));
+  for (double& entry : inverse) entry = random.uniform(0.2, 3.0);
+  A = Eigen::MatrixXd::Zero(dofs, contacts + joints);
+  problem::Banded banded;
+  banded.begin(dofs, contacts + joints, joints);
+  const auto put = [&](int row, int i, double value) {
+    banded.add(row, i, value);
+    A(i, row) += value * std::sqrt(inverse[static_cast<std::size_t>(i)]);
+  };
+  for (int k = 0; k < contacts; ++k) {
+    put(k, k, random.uniform(0.5, 1.5));
+    if (k > 0) put(k, k - 1, random.uniform(-1.5, 0.5));
+  }
+  for (int k = 0; k < joints; ++k) {
+    put(contacts + k, random.below(dofs - 3), 1.0);
+    put(contacts + k, dofs - 1 - k, -1.0);
+  }
+  banded.finish(inverse.data());
+  b = A.transpose() * random_vector(random, dofs);
+  for (int k = 0; k < contacts + joints; ++k) banded.free[k] = b[k], banded.noise[k] = 1e-14;
+  return banded;
+}
+
+TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
+  base::Random random(3);
+  BandedSolver sparse;
+  UnilateralSolver dense;
+  int many_rounds = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    const int dofs = 10 + random.below(40);
+    const int joints = random.below(3);
+    Eigen::MatrixXd A;
+    Eigen::VectorXd b;
+    const problem::Banded banded = make_banded(random, dofs, joints, A, b);
+    const problem::Report report = sparse.solve(banded);
+    problem::Unilateral problem = make_problem(A, b);
+    problem.held = joints;
+    ASSERT_EQ(dense.solve(problem).status, problem::Status::Solved);
+    if (report.status != problem::Status::Solved) continue;  // dependent: left to the dense one
+    many_rounds += report.iterations > 2 ? 1 : 0;
+    Eigen::VectorXd difference(b.size());
+    Eigen::VectorXd size(b.size());
+    for (Eigen::Index k = 0; k < b.size(); ++k) {
+      difference[k] = sparse.impulse(static_cast<int>(k)) - dense.impulse(k);
+      size[k] = dense.impulse(k);
+    }
+    EXPECT_LE((A * difference).norm(), 1e-7 * (1.0 + size.norm())) << trial;
+  }
+  EXPECT_GT(many_rounds, 100);
+}
+
 TEST(LeastNorm, SolvesAndIsShortest) {
   base::Random random(3);
   LeastNorm least_norm;
@@ -125,6 +224,20 @@ TEST(LeastNorm, SolvesAndIsShortest) {
     const Eigen::VectorXd probe = random_vector(random, n);
     const Eigen::VectorXd unreached = probe - A * A.completeOrthogonalDecomposition().solve(probe);
     EXPECT_LE(std::abs(unreached.dot(y)), 1e-9 * unreached.norm() * y.norm()) << trial;
+  }
+}
+
+TEST(LeastNorm, KeepsItsDigitsWhenColumnsAreNearlyDependent) {
+  for (const double tilt : {1e-3, 1e-6, 1e-8}) {
+    Eigen::MatrixXd A(3, 3);
+    A << 1.0, 1.0, 0.0, 0.0, tilt, 1.0, 0.0, 0.0, tilt;
+    const Eigen::Vector3d c(1.0, 1.0, 1.0);
+    LeastNorm solver;
+    const Eigen::Vector3d y = solver.solve(A, c);
+    EXPECT_LE((A.transpose() * y - c).norm(), 1e-12 * A.norm() * y.norm()) << tilt;
+    Eigen::VectorXd p(3);
+    solver.coefficients(y, p);
+    EXPECT_LE((A * p - y).norm(), 1e-12 * A.norm() * p.norm() + 1e-12 * y.norm()) << tilt;
   }
 }
 

@@ -31,7 +31,8 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
-  const scene::Scene scene = read_scene_file(arguments.scene);
+  scene::Scene scene = read_scene_file(arguments.scene);
+  scene.run.backward = arguments.backward;
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
@@ -40,7 +41,8 @@ int command_run(const RunArguments& arguments) {
     options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
   }
   // The expectations are about the scene as written, not about what the arguments make of it.
-  const std::string changed_by = changing_options(arguments.scene);
+  const std::string changed_by =
+      arguments.backward ? "--backward" : changing_options(arguments.scene);
   options.check_facts = changed_by.empty();
   if (!options.check_facts) options.no_facts = "the scene was changed by " + changed_by;
   StopSignals signals;

@@ -26,6 +26,7 @@ struct SceneArguments {
 struct RunArguments {
   SceneArguments scene;
   std::string out;
+  bool backward{false};  // into the past
   bool quiet{false};
 };
 

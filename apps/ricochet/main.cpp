@@ -78,6 +78,8 @@ int parse_and_run(int argc, char** argv) {
   run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
       ->type_name("DIR")
       ->check(refuse_nothing, "");
+  run_command->add_flag("--backward", run.backward,
+                        "infer the past: as long as the run, backwards from the start");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
 
   SceneArguments checked;

@@ -11,15 +11,24 @@
 namespace ricochet::app {
 namespace {
 
+std::string describe_step(const step::RunSettings& run) {
+  if (!run.control.is_on()) return fmt::format("step {:g}", run.step);
+  return fmt::format("steps of {:g} to {:g}", run.control.smallest, run.step);
+}
+
+std::string describe_rows(const model::FormulaModel& model) {
+  const std::string contacts = counted(model.contacts() - model.joints(), "contact");
+  return model.joints() == 0 ? contacts : fmt::format("{}, {} held", contacts, model.joints());
+}
+
 std::string describe_head(const study::Motion& motion) {
   const scene::Scene& scene = motion.scene;
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  text +=
-      fmt::format("\n{}, step {:g}, {}, t = {:g} to {:g}; {}, {}\n\n", step::name_of(scene.scheme),
-                  scene.run.step, counted(motion.outcome.steps, "step"), scene.run.start_time,
-                  motion.final_state.t, counted(scene.model->dofs(), "coordinate"),
-                  counted(scene.model->contacts(), "contact"));
+  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}, {}\n\n", step::name_of(scene.scheme),
+                      describe_step(scene.run), counted(motion.outcome.steps, "step"),
+                      scene.run.start_time, motion.final_state.t,
+                      counted(scene.model->dofs(), "coordinate"), describe_rows(*scene.model));
   return wrapped(text);
 }
 

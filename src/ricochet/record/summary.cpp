@@ -19,6 +19,13 @@ Json settings_json(const Summary& s) {
   Json json;
   json["start_time"] = s.run.start_time;
   json["steps_asked"] = s.run.steps;
+  if (s.run.backward) json["backward"] = true;
+  if (s.run.control.is_on()) {
+    json["step_control"] = {{"max", s.run.step},
+                            {"min", s.run.control.smallest},
+                            {"tolerance", s.run.control.tolerance},
+                            {"forced", s.outcome.forced}};
+  }
   json["record"] = s.run.record_every;
   json["anticipation"] = std::visit([](const auto& x) { return x.anticipation; }, s.scheme);
   const bool projects =
