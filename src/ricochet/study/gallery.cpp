@@ -9,6 +9,8 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/study/gallery_inelastic.h"
+#include "ricochet/study/gallery_mechanisms.h"
 #include "ricochet/study/plate5.h"
 
 namespace ricochet::study {
@@ -244,7 +246,12 @@ const std::vector<GalleryEntry>& gallery() {
        show_essai3},
       {"essai-04", "Unilateral pendulum, revolving", "Moreau 1986, plate 5", show_plate5},
       {"essai-05", "Unilateral pendulum, inelastic", "Moreau 1986, plate 6", show_essai5},
+      {"essai-06", "Particle in a conical vase", "Moreau 1986, plate 7", show_essai6},
+      {"essai-07", "Particle in a sphere", "Moreau 1986, plates 8-9", show_essai7},
+      {"essai-08", "Rod in a circle", "Moreau 1986, plate 10", show_essai8},
       {"wedge", "A particle arrives in a wedge", "Moreau 1986, par. 8", show_wedge},
+      {"corner", "A particle arrives in a corner", "Paoli 2001, par. 5", show_corner},
+      {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
   };
   return entries;
 }
