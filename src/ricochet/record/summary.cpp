@@ -1,9 +1,9 @@
 #include "ricochet/record/summary.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "ricochet/base/version.h"
+#include "ricochet/record/summary_json.h"
 
 namespace ricochet::record {
 namespace {
@@ -131,7 +131,7 @@ std::string status_of(const Summary& s) {
   return s.outcome.interrupted ? "interrupted" : "ok";
 }
 
-std::string to_json(const Summary& s) {
+Json json_of(const Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   Json json;
   json["format"] = kFormatVersion;
@@ -165,7 +165,11 @@ std::string to_json(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+std::string to_json(const Summary& s) {
+  return json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ricochet::record
