@@ -114,13 +114,27 @@ Range range_of(const Path& path, int coordinate) {
   return range;
 }
 
-void draw_curve(Svg& svg, const Panel& panel, const std::vector<Point>& values) {
-  std::vector<Point> points;
-  points.reserve(values.size());
-  for (const Point& p : values) points.push_back(panel.at(p.x, p.y));
-  svg.polyline(points, "path");
-  svg.circle(points.front(), 4.0, "start");
-  svg.circle(points.back(), 4.0, "end");
+/// Each motion from its start to its end; `values` are those of the instants of the path.
+void draw_curves(Svg& svg, const Panel& panel, const Path& path, const std::vector<Point>& values) {
+  std::vector<std::size_t> bounds = path.later_starts();
+  bounds.push_back(values.size());
+  std::vector<std::vector<Point>> curves;
+  std::size_t begin = 0;
+  for (const std::size_t end : bounds) {
+    std::vector<Point>& points = curves.emplace_back();
+    for (; begin < end; ++begin) points.push_back(panel.at(values[begin].x, values[begin].y));
+    svg.polyline(points, "path");
+  }
+  for (const std::vector<Point>& points : curves) {
+    svg.circle(points.front(), 4.0, "start");
+    svg.circle(points.back(), 4.0, "end");
+  }
+}
+
+/// The times of all motions.
+Range time_range(const Path& path) {
+  const auto [low, high] = std::minmax_element(path.times().begin(), path.times().end());
+  return {*low, *high};
 }
 
 /// One coordinate against another.
@@ -137,14 +151,14 @@ void draw_projection(Svg& svg, Panel panel, const Path& path, const model::Formu
   for (std::size_t k = 0; k < path.size(); ++k) {
     values.push_back({path.position(k, i), path.position(k, j)});
   }
-  draw_curve(svg, panel, values);
+  draw_curves(svg, panel, path, values);
   svg.end_clip();
 }
 
 /// One coordinate against time, with the instants of shocks marked on the axis.
 void draw_history(Svg& svg, Panel panel, const Path& path, const model::FormulaModel& model, int i,
                   const certify::Certificate& certificate) {
-  panel.x = {path.times().front(), path.times().back()};
+  panel.x = time_range(path);
   if (!(panel.x.size() > 0.0)) panel.x = widened(panel.x, 0.0);
   panel.y = widened(range_of(path, i), 0.08);
   draw_axes(svg, panel, "t", model.coordinates()[static_cast<std::size_t>(i)]);
@@ -157,7 +171,7 @@ void draw_history(Svg& svg, Panel panel, const Path& path, const model::FormulaM
     const Point at = panel.at(shock.t, panel.y.low);
     svg.line({at.x, at.y}, {at.x, at.y - 8.0}, "shock");
   }
-  draw_curve(svg, panel, values);
+  draw_curves(svg, panel, path, values);
   svg.end_clip();
 }
 
@@ -196,6 +210,19 @@ void Path::thin() {
   positions_.resize(kept * dofs_);
   waiting_ = every_ - 1;
   every_ *= 2;
+}
+
+void Path::add_motion(const Path& other, std::size_t most) {
+  assert(size() == 0 || dofs_ == other.dofs_);
+  dofs_ = other.dofs_;
+  if (size() > 0) later_starts_.push_back(size());
+  const std::size_t every = other.size() / std::max<std::size_t>(most, 2) + 1;
+  for (std::size_t k = 0; k < other.size(); ++k) {
+    if (k % every != 0 && k + 1 != other.size()) continue;
+    times_.push_back(other.times_[k]);
+    const auto row = other.positions_.begin() + static_cast<std::ptrdiff_t>(k * dofs_);
+    positions_.insert(positions_.end(), row, row + static_cast<std::ptrdiff_t>(dofs_));
+  }
 }
 
 std::string draw_run(const Path& path, const model::FormulaModel& model,
