@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "report_text.h"
+#include "run_family.h"
 #include "run_folder.h"
 #include "scene_file.h"
 #include "stop_signals.h"
@@ -15,6 +16,7 @@ int command_run(const RunArguments& arguments) {
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
+  if (!scene.family.empty()) return run_family(arguments, scene, folder);
   // The expectations are about the scene as written, not about what the arguments make of it.
   const FolderOptions options{.check_facts = !changes_scene(arguments.scene),
                               .show_progress = !arguments.quiet};

@@ -26,6 +26,7 @@ struct RunArguments {
   SceneArguments scene;
   std::string out;
   bool quiet{false};
+  int threads{0};  // for the members of a family; 0: one for each core
 };
 
 struct GalleryArguments {

@@ -44,6 +44,9 @@ int parse_and_run(int argc, char** argv) {
   add_scene_options(*run_command, run.scene);
   run_command->add_option("--out", run.out, "folder for the results (out/<scene>)");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
+  run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
 
   SceneArguments check;
   CLI::App* check_command =

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "ricochet/plot/run_plot.h"
+#include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/facts.h"
 #include "ricochet/study/motion.h"
@@ -14,12 +16,15 @@ struct FolderRun {
   std::vector<study::Fact> facts;  // of [expect], when asked for
   std::vector<std::string> warnings;
   long long rows{0};
+  plot::Path path;          // of a member of a family, instead of a picture
+  record::Summary summary;  // the same
 };
 
 struct FolderOptions {
   bool keep_rows{false};
   bool check_facts{true};
   bool show_progress{true};  // on a terminal; and a note before a very large file
+  std::string member{};      // the trajectory's name, of one of a family: no other file is touched
 };
 
 /// Runs a scene into trajectory.csv, plot.svg and summary.json of `folder`, whose old ones are

@@ -41,7 +41,7 @@ bool changes_scene(const SceneArguments& arguments) {
          !arguments.set.empty();
 }
 
-scene::Scene read_scene_file(const SceneArguments& arguments) {
+std::vector<scene::Override> changes_of(const SceneArguments& arguments) {
   std::vector<scene::Override> overrides;
   for (const std::string& argument : arguments.set) {
     overrides.push_back(scene::parse_override(argument));
@@ -52,7 +52,11 @@ scene::Scene read_scene_file(const SceneArguments& arguments) {
   add("run.scheme", arguments.scheme);
   add("run.step", arguments.step);
   add("run.until", arguments.until);
-  return scene::read_scene(arguments.file, read_text(arguments.file), overrides);
+  return overrides;
+}
+
+scene::Scene read_scene_file(const SceneArguments& arguments) {
+  return scene::read_scene(arguments.file, read_text(arguments.file), changes_of(arguments));
 }
 
 }  // namespace ricochet::app
