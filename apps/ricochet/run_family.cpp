@@ -34,7 +34,7 @@ class FamilyRunner {
                step::Monitor& whole)
       : scene_(scene),
         changes_(changes_of(arguments.scene)),
-        check_facts_(!changes_scene(arguments.scene)),
+        check_facts_(changes_.empty()),
         folder_(folder),
         plan_(plan),
         whole_(whole),
