@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include "commands.h"
+#include "family_text.h"
 #include "report_text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/record/rows.h"
 #include "scene_file.h"
+#include "threads.h"
 
 namespace ricochet::app {
 namespace {
@@ -40,6 +42,15 @@ void print_start(const scene::Scene& scene) {
   }
 }
 
+/// What all members take together; throws where one of them cannot be read.
+void print_family(const scene::Scene& scene, const std::vector<scene::Override>& changes) {
+  const std::atomic<bool> stop{false};
+  const study::FamilyPlan plan = study::plan_family(scene, changes, make_executor(0, stop));
+  fmt::print("{}", entry("in all", fmt::format("{} runs, {} steps, about {} rows, {:.3g} MB",
+                                               scene.family.size(), readable_count(plan.steps),
+                                               readable_count(plan.rows), plan.bytes / 1e6)));
+}
+
 }  // namespace
 
 int command_check(const SceneArguments& arguments) {
@@ -59,6 +70,9 @@ int command_check(const SceneArguments& arguments) {
   fmt::print("{}", entry("forces", model.force_uses_velocity()
                                        ? "use velocities: free motion is of order 1"
                                        : "use no velocities: free motion is of order 2"));
+  if (!scene.family.empty()) {
+    fmt::print("{}", entry("family", describe_members(scene.family) + "; the first of them:"));
+  }
   std::string last;
   for (const auto& [of, formula] : model.derived()) {
     fmt::print("{}", entry(of == last ? "" : of, formula));
@@ -76,6 +90,7 @@ int command_check(const SceneArguments& arguments) {
                                             scene.run.start_time + steps * scene.run.step)));
   fmt::print("{}", entry("output", fmt::format("about {} rows, {:.3g} MB", readable_count(rows),
                                                record::estimate_bytes(columns, rows) / 1e6)));
+  if (!scene.family.empty()) print_family(scene, changes_of(arguments));
   fmt::print("{}", entry("status", "ok: the scene can be run"));
   return kFine;
 }

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "report_text.h"
+#include "run_family.h"
 #include "run_folder.h"
 #include "scene_file.h"
 #include "stop_signals.h"
@@ -36,6 +37,7 @@ int command_run(const RunArguments& arguments) {
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
+  if (!scene.family.empty()) return run_family(arguments, scene, folder);
   FolderOptions options{.show_progress = !arguments.quiet};
   for (const scene::Override& change : changes_of(arguments.scene)) {
     options.overrides.push_back(fmt::format("{}={}", change.key, change.value));

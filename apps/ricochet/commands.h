@@ -28,6 +28,7 @@ struct RunArguments {
   std::string out;
   bool backward{false};  // into the past
   bool quiet{false};
+  int threads{0};  // for the members of a family; 0: one for each core
 };
 
 struct GalleryArguments {

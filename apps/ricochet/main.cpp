@@ -78,9 +78,11 @@ int parse_and_run(int argc, char** argv) {
   run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
       ->type_name("DIR")
       ->check(refuse_nothing, "");
-  run_command->add_flag("--backward", run.backward,
-                        "infer the past: as long as the run, backwards from the start");
+  run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
+  run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
 
   SceneArguments checked;
   CLI::App* check = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");

@@ -130,12 +130,16 @@ std::string describe_energy(const study::Motion& motion) {
 
 std::string describe_shocks(const study::Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
-  std::string words;
-  for (std::size_t a = 0; a < c.shock_counts.size(); ++a) {
-    words += fmt::format("{}{} {}", a == 0 ? "" : ", ", motion.scene.model->contact_names()[a],
-                         c.shock_counts[a]);
+  constexpr std::size_t kMostNames = 12;  // of more contacts, those with shocks, the first of them
+  const std::size_t contacts = c.shock_counts.size();
+  std::vector<std::string> words;
+  for (std::size_t a = 0; a < contacts; ++a) {
+    if (contacts > kMostNames && c.shock_counts[a] == 0) continue;
+    words.push_back(
+        fmt::format("{} {}", motion.scene.model->contact_names()[a], c.shock_counts[a]));
   }
-  return words.empty() ? "" : entry("shocks", words);
+  if (contacts == 0) return "";
+  return entry("shocks", words.empty() ? "none" : base::list_names(words, kMostNames));
 }
 
 std::string describe_final(const study::Motion& motion) {

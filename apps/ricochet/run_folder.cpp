@@ -6,20 +6,16 @@
 #include <cmath>
 #include <optional>
 
+#include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/record/summary.h"
 #include "ricochet/step/run_formula.h"
 
 namespace ricochet::app {
 namespace {
-
-constexpr const char* kTrajectory = "trajectory.csv";
-constexpr const char* kSummary = "summary.json";
-constexpr const char* kPlot = "plot.svg";
 
 record::Columns columns_of(const model::FormulaModel& model) {
   return {model.coordinates(), model.contact_names(), model.has_potential()};
@@ -135,13 +131,6 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
                                  bytes / 1e9)));
 }
 
-void remove_old_files(const std::filesystem::path& folder) {
-  for (const char* name : {kTrajectory, kSummary, kPlot}) {
-    std::error_code ignored;  // what cannot be removed cannot be replaced either, and that is said
-    std::filesystem::remove(folder / name, ignored);
-  }
-}
-
 record::Summary summary_of(const FolderRun& run, const std::string& output_error) {
   const study::Motion& motion = run.motion;
   const scene::Scene& scene = motion.scene;
@@ -195,8 +184,9 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
                    const FolderOptions& options, step::Monitor& monitor) {
   const record::Columns columns = columns_of(*scene.model);
   if (options.show_progress) note_size(scene, columns);
-  TrajectoryFile trajectory(folder / kTrajectory, columns);
-  remove_old_files(folder);
+  const bool is_member = !options.member.empty();
+  TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
+  if (!is_member) remove_old_files(folder);
   plot::Path path;
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
@@ -223,7 +213,12 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   warn_of_depth(run.motion, path, run.warnings);
   warn_of_adhesion(run.motion, run.warnings);
   warn_of_explicit_forces(run.motion, run.warnings);
-  write_results(folder, run, path, trajectory.error());
+  if (!is_member) {
+    write_results(folder, run, path, trajectory.error());
+  } else {
+    run.path = std::move(path);
+    run.summary = summary_of(run, trajectory.error());
+  }
   return run;
 }
 

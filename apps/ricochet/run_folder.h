@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "ricochet/plot/run_plot.h"
+#include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/facts.h"
 #include "ricochet/study/motion.h"
@@ -16,6 +18,8 @@ struct FolderRun {
   std::vector<std::string> warnings;
   std::vector<std::string> overrides;
   long long rows{0};
+  plot::Path path;          // of a member of a family, instead of a picture
+  record::Summary summary;  // the same
 };
 
 struct FolderOptions {
@@ -24,6 +28,7 @@ struct FolderOptions {
   std::string no_facts{};                // why they are not to be checked
   bool show_progress{true};              // on a terminal; and a note before a very large file
   std::vector<std::string> overrides{};  // what changed the scene, as of --set, for the summary
+  std::string member{};  // the trajectory's name, of one of a family: no other file is touched
 };
 
 /// Runs a scene into trajectory.csv, plot.svg and summary.json of `folder`, whose old ones are

@@ -35,7 +35,8 @@ class Judge {
         joints_(model.contacts()),
         touched_(model.contacts()),
         last_push_(static_cast<std::size_t>(model.contacts()), -kLongAgo) {
-    certificate_.shock_counts.assign(static_cast<std::size_t>(model.contacts()), 0);
+    const int contacts = model.contacts() - model.joints();
+    certificate_.shock_counts.assign(static_cast<std::size_t>(contacts), 0);
     certificate_.shocks.reserve(Certificate::kMostShocks);
     open(start);
   }

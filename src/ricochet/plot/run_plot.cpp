@@ -203,14 +203,28 @@ Range range_of(const Path& path, int coordinate) {
   return range;
 }
 
-void draw_curve(Svg& svg, const Panel& panel, const std::vector<Point>& values) {
-  std::vector<Point> points;
-  points.reserve(values.size());
-  for (const Point& p : values) points.push_back(panel.at(p.x, p.y));
-  svg.polyline(points, "path");
+/// Each motion from its start to its end; `values` are those of the instants of the path.
+void draw_curves(Svg& svg, const Panel& panel, const Path& path, const std::vector<Point>& values) {
+  std::vector<std::size_t> bounds = path.later_starts();
+  bounds.push_back(values.size());
+  std::vector<std::vector<Point>> curves;
+  std::size_t begin = 0;
+  for (const std::size_t end : bounds) {
+    std::vector<Point>& points = curves.emplace_back();
+    for (; begin < end; ++begin) points.push_back(panel.at(values[begin].x, values[begin].y));
+    svg.polyline(points, "path");
+  }
   svg.end_clip();  // the dots may stand on the frame
-  svg.circle(points.front(), kDot, "start");
-  svg.circle(points.back(), kDot, "end");
+  for (const std::vector<Point>& points : curves) {
+    svg.circle(points.front(), kDot, "start");
+    svg.circle(points.back(), kDot, "end");
+  }
+}
+
+/// The times of all motions.
+Range time_range(const Path& path) {
+  const auto [low, high] = std::minmax_element(path.times().begin(), path.times().end());
+  return {*low, *high};
 }
 
 /// What a panel shows: coordinate j against coordinate i, or against time when i is none.
@@ -231,7 +245,7 @@ void draw_projection(Svg& svg, const Panel& panel, const Path& path,
   for (std::size_t k = 0; k < path.size(); ++k) {
     values.push_back({path.position(k, view.i), path.position(k, view.j)});
   }
-  draw_curve(svg, panel, values);
+  draw_curves(svg, panel, path, values);
 }
 
 /// One coordinate against time, with the instants of shocks marked on the axis.
@@ -249,7 +263,7 @@ void draw_history(Svg& svg, const Panel& panel, const Path& path, const model::F
     const Point at = panel.at(shock.t, panel.y.low);
     svg.line({at.x, at.y}, {at.x, at.y - 8.0}, "shock");
   }
-  draw_curve(svg, panel, values);
+  draw_curves(svg, panel, path, values);
 }
 
 /// Gives a panel its ranges; in a plane of two coordinates a unit is as long in both.
@@ -259,7 +273,7 @@ void set_ranges(Panel& panel, const Path& path, const View& view) {
     panel.x = widened(range_of(path, view.i), 0.08);
     equalise(panel);
   } else {
-    panel.x = {path.times().front(), path.times().back()};
+    panel.x = time_range(path);
     if (!(panel.x.size() > 0.0)) panel.x = widened(panel.x, 0.0);
   }
 }
@@ -354,6 +368,20 @@ void Path::thin() {
   positions_.resize(kept * dofs_);
   waiting_ = every_ - 1;
   every_ *= 2;
+}
+
+void Path::add_motion(const Path& other, std::size_t most) {
+  assert(size() == 0 || dofs_ == other.dofs_);
+  dofs_ = other.dofs_;
+  if (size() > 0) later_starts_.push_back(size());
+  rows_ += other.rows_;
+  const std::size_t every = other.size() / std::max<std::size_t>(most, 2) + 1;
+  for (std::size_t k = 0; k < other.size(); ++k) {
+    if (k % every != 0 && k + 1 != other.size()) continue;
+    times_.push_back(other.times_[k]);
+    const auto row = other.positions_.begin() + static_cast<std::ptrdiff_t>(k * dofs_);
+    positions_.insert(positions_.end(), row, row + static_cast<std::ptrdiff_t>(dofs_));
+  }
 }
 
 std::string draw_run(const Path& path, const model::FormulaModel& model,

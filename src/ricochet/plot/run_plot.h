@@ -16,6 +16,9 @@ namespace ricochet::plot {
 class Path {
  public:
   void add(const step::Sample& sample);
+  /// Takes another motion of the same coordinates into the picture, at most so many instants of it.
+  /// Nothing can be added to this one after that.
+  void add_motion(const Path& other, std::size_t most);
   const std::vector<double>& times() const { return times_; }
   double position(std::size_t instant, int coordinate) const {
     assert(instant < times_.size() && static_cast<std::size_t>(coordinate) < dofs_);
@@ -23,6 +26,8 @@ class Path {
   }
   std::size_t size() const { return times_.size(); }
   long long rows() const { return rows_; }  // recorded, kept or not
+  /// Where the motions after the first one begin.
+  const std::vector<std::size_t>& later_starts() const { return later_starts_; }
 
  private:
   void thin();
@@ -35,6 +40,7 @@ class Path {
   bool last_is_extra_{false};  // the last instant is not one of the even ones
   std::vector<double> times_;
   std::vector<double> positions_;
+  std::vector<std::size_t> later_starts_;
 };
 
 /// What suits the scene: one coordinate against time, two as a path, three as two projections, more

@@ -1,9 +1,9 @@
 #include "ricochet/record/summary.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "ricochet/base/version.h"
+#include "ricochet/record/summary_json.h"
 
 namespace ricochet::record {
 namespace {
@@ -112,7 +112,7 @@ Json shocks_json(const Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   Json json;
   Json count = Json::object();
-  for (std::size_t a = 0; a < s.columns.contacts.size(); ++a) {
+  for (std::size_t a = 0; a < c.shock_counts.size(); ++a) {
     count[s.columns.contacts[a]] = c.shock_counts[a];
   }
   json["count"] = count;
@@ -154,7 +154,7 @@ std::string status_of(const Summary& s) {
   return s.outcome.interrupted ? "interrupted" : "ok";
 }
 
-std::string to_json(const Summary& s) {
+Json json_of(const Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   Json json;
   json["format"] = kFormatVersion;
@@ -176,6 +176,7 @@ std::string to_json(const Summary& s) {
   json["balance"] = {{"max", c.balance_max}};
   json["energy"] = energy_json(s);
   json["shocks"] = shocks_json(s);
+  if (c.joint_max > 0.0) json["joints"] = {{"max", c.joint_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
   json["impulses_unique"] = c.impulses_unique;
   json["warnings"] = s.warnings;
@@ -193,7 +194,11 @@ std::string to_json(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+std::string to_json(const Summary& s) {
+  return json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ricochet::record

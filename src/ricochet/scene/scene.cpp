@@ -80,32 +80,18 @@ std::vector<Expectation> read_expectations(const Document& document, const Value
   return expectations;
 }
 
-}  // namespace
-
-Override parse_override(const std::string& argument) {
-  const std::size_t equals = argument.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw base::InputError("--set " + argument, "is not of the form name=value",
-                           "write for example --set R=20 or --set run.step=0.001");
-  }
-  return {base::trimmed(argument.substr(0, equals)), base::trimmed(argument.substr(equals + 1)),
-          argument};
-}
-
-Scene read_scene(const std::string& file, const std::string& text,
-                 const std::vector<Override>& overrides) {
-  Document document(file, text);
-  apply_overrides(document, overrides);
+Scene read_document(const Document& document) {
   TableReader root(document, document.root(), "");
 
   Scene scene;
-  scene.file = file;
-  scene.name = stem_of(file);
-  scene.text = text;
+  scene.file = document.file();
+  scene.name = stem_of(scene.file);
+  scene.text = document.text();
   scene.title = root.text("title").value_or(scene.name);
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
-  root.not_yet({"structure", "family"}, what_this_version_runs());
+  (void)root.find("family");  // read before: its first member is in the document
+  root.not_yet({"structure"}, what_this_version_runs());
   root.not_yet({"plot"}, "leave it out: the program chooses what to draw");
 
   FormulaReader formulas(document);
@@ -130,14 +116,53 @@ Scene read_scene(const std::string& file, const std::string& text,
   return scene;
 }
 
+}  // namespace
+
+Override parse_override(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw base::InputError("--set " + argument, "is not of the form name=value",
+                           "write for example --set R=20 or --set run.step=0.001");
+  }
+  return {base::trimmed(argument.substr(0, equals)), base::trimmed(argument.substr(equals + 1)),
+          argument};
+}
+
+Scene read_scene(const std::string& file, const std::string& text,
+                 const std::vector<Override>& overrides) {
+  Document document(file, text);
+  apply_overrides(document, overrides);
+  const Family family = read_family(document, overrides);
+  if (family.empty()) return read_document(document);
+  try {
+    apply_overrides(document, family.member(0));
+    Scene scene = read_document(document);
+    scene.family = family;
+    return scene;
+  } catch (const base::InputError& error) {
+    throw blame_member(error, document, family, 0);
+  }
+}
+
+Scene read_member(const Scene& scene, const std::vector<Override>& overrides, std::size_t member) {
+  std::vector<Override> all = overrides;
+  for (Override& change : scene.family.member(member)) all.push_back(std::move(change));
+  try {
+    return read_scene(scene.file, scene.text, all);
+  } catch (const base::InputError& error) {
+    throw blame_member(error, Document(scene.file, scene.text), scene.family, member);
+  }
+}
+
 std::vector<std::string> fact_names(const model::FormulaModel& model) {
   std::vector<std::string> names = {
       "energy.start",  "energy.end",      "energy.lowest", "energy.highest", "energy.kinetic_max",
       "energy.forces", "energy.contacts", "energy.shocks", "violation.max",  "violation.mean",
       "violation.rms", "residual.max",    "steps"};
-  for (const std::string& contact : model.contact_names()) {
+  for (int a = 0; a < model.contacts(); ++a) {
+    const std::string& contact = model.contact_names()[static_cast<std::size_t>(a)];
     names.push_back(contact + ".gap");
-    names.push_back(contact + ".shocks");
+    if (a < model.contacts() - model.joints()) names.push_back(contact + ".shocks");
   }
   return names;
 }

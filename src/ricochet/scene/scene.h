@@ -8,6 +8,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/formula/syntax.h"
 #include "ricochet/model/formula_model.h"
+#include "ricochet/scene/family.h"
 #include "ricochet/scene/names.h"
 #include "ricochet/step/settings.h"
 
@@ -38,13 +39,7 @@ struct Scene {
   step::RunSettings run;
   std::vector<Expectation> expectations;
   std::vector<std::string> warnings;  // things that run but may not be meant
-};
-
-/// One `--set name=value`: a parameter, or a dotted key.
-struct Override {
-  std::string key;
-  std::string value;
-  std::string argument;  // as typed, for messages
+  Family family;                      // what varies; the scene itself is the first member
 };
 
 /// "name=value"; throws base::InputError when there is no '='.
@@ -53,6 +48,10 @@ Override parse_override(const std::string& argument);
 /// Reads a scene from text. Throws base::InputError, which names file, line, key and remedy.
 Scene read_scene(const std::string& file, const std::string& text,
                  const std::vector<Override>& overrides = {});
+
+/// A member, counted from 0, of the family of a scene that was read with these overrides. It has no
+/// family itself.
+Scene read_member(const Scene& scene, const std::vector<Override>& overrides, std::size_t member);
 
 /// The names an expectation may use besides coordinates, velocities, parameters, definitions and t:
 /// for each contact its gap and its number of shocks, and the figures of the certificate.

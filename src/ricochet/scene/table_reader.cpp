@@ -54,7 +54,7 @@ const Value& TableReader::require(const std::string& key, const std::string& rem
         fmt::format("{}; did you mean '{}' to be '{}'?", remedy, other->first, key),
         document_.spot_of_key(other->second));
   }
-  base::Spot spot = table_.line > 0 || table_.key_line > 0
+  base::Spot spot = table_.line > 0 || table_.key_line > 0 || !table_.override_text.empty()
                         ? document_.spot_of_key(table_)
                         : base::Spot{document_.file(), 0, 0, 1, ""};
   throw base::InputError(full(key), "is missing", remedy, std::move(spot));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+namespace ricochet::app {
+
+inline constexpr const char* kTrajectory = "trajectory.csv";
+inline constexpr const char* kSummary = "summary.json";
+inline constexpr const char* kPlot = "plot.svg";
+
+/// Removes what a run, or a family of runs, left in the folder before.
+void remove_old_files(const std::filesystem::path& folder);
+
+}  // namespace ricochet::app

@@ -1,0 +1,243 @@
+#include "run_family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
+
+#include "family_text.h"
+#include "member_monitors.h"
+#include "old_files.h"
+#include "progress.h"
+#include "ricochet/record/output_file.h"
+#include "run_folder.h"
+#include "scene_file.h"
+#include "stop_signals.h"
+#include "threads.h"
+
+namespace ricochet::app {
+namespace {
+
+constexpr std::size_t kMostPaths = 50;         // in one picture
+constexpr std::size_t kMostInstants = 50'000;  // of all paths in it
+
+/// What all threads share: each writes to the places of its own members, and `stop_with` is
+/// guarded.
+class FamilyRunner {
+ public:
+  FamilyRunner(const RunArguments& arguments, const scene::Scene& scene,
+               const std::filesystem::path& folder, const study::FamilyPlan& plan,
+               step::Monitor& whole)
+      : scene_(scene),
+        changes_(changes_of(arguments.scene)),
+        check_facts_(changes_.empty()),
+        folder_(folder),
+        plan_(plan),
+        whole_(whole),
+        draws_all_(plan.same_coordinates && scene.family.size() <= kMostPaths),
+        members_(scene.family.size()),
+        paths_(draws_all_ ? scene.family.size() : 1) {}
+
+  void run(const study::Executor& executor) {
+    const base::Stopwatch clock;
+    MemberMonitors monitors(whole_, members_.size());
+    executor(members_.size(), [&](std::size_t k) {
+      try {
+        run_member(k, monitors[k]);
+      } catch (const record::OutputError& error) {
+        stop_with(k, error.what(), nullptr);
+      } catch (...) {
+        stop_with(k, "", std::current_exception());
+      }
+    });
+    seconds_ = clock.seconds();
+    if (fault_.exception) std::rethrow_exception(fault_.exception);
+  }
+
+  /// The picture and the summary; throws record::OutputError after the summary has said why.
+  record::FamilySummary write() const {
+    record::FamilySummary summary = summarise();
+    if (summary.output_error.empty() && first_) {
+      summary.output_error = try_to_write(folder_ / kPlot, picture());
+    }
+    const std::string last = try_to_write(folder_ / kSummary, record::to_json(summary));
+    if (summary.output_error.empty()) summary.output_error = last;
+    if (!summary.output_error.empty()) throw record::OutputError(summary.output_error);
+    return summary;
+  }
+
+  const std::vector<std::optional<MemberRun>>& members() const { return members_; }
+
+ private:
+  /// The first member, in their order, that ended it for all.
+  struct Fault {
+    std::size_t member{0};
+    std::string output_error;
+    std::exception_ptr exception;
+  };
+
+  void stop_with(std::size_t member, const std::string& output_error, std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    const bool is_first = fault_.output_error.empty() && !fault_.exception;
+    if (is_first || member < fault_.member) fault_ = {member, output_error, std::move(error)};
+    whole_.stop.store(true);
+  }
+
+  void run_member(std::size_t k, step::Monitor& monitor) {
+    const scene::Scene scene = scene::read_member(scene_, changes_, k);
+    const std::string file = study::member_file(k + 1, members_.size());
+    const FolderOptions options{
+        .check_facts = check_facts_, .show_progress = false, .member = file};
+    FolderRun run = run_into(folder_, scene, options, monitor);
+    if (!run.summary.output_error.empty()) stop_with(k, run.summary.output_error, nullptr);
+    members_[k] = digest(k, file, run);
+    if (k < paths_.size()) paths_[k] = std::move(run.path);
+    if (k > 0) return;
+    run.motion.scene.text.clear();
+    first_ = std::move(run);
+  }
+
+  MemberRun digest(std::size_t k, const std::string& file, const FolderRun& run) const {
+    const certify::Certificate& c = run.motion.outcome.certificate;
+    record::FamilyMember member{k + 1, {}, file};
+    for (std::size_t key = 0; key < scene_.family.keys.size(); ++key) {
+      const scene::Value& value = scene_.family.value(k, key);
+      auto& [name, held] = member.values.emplace_back(scene_.family.keys[key].name, value.number);
+      if (value.kind == scene::Value::Kind::Text) held = value.text;
+    }
+    MemberRun kept;
+    kept.row = record::row_of(member, run.summary, plan_.common);
+    kept.steps = run.motion.outcome.steps;
+    kept.rows = run.rows;
+    kept.residual = c.residual_max;
+    kept.violation = c.violation_max;
+    kept.failure_time = c.ok() ? 0.0 : c.failure_time;
+    for (const study::Fact& fact : run.facts) {
+      if (!fact.holds) kept.unmet.push_back(fmt::format("{} ({})", fact.statement, fact.found));
+    }
+    constexpr std::size_t kMostNames = 6;
+    const auto& names = run.motion.scene.model->coordinates();
+    for (std::size_t i = 0; i < names.size() && names.size() <= kMostNames; ++i) {
+      kept.final_words += fmt::format("{}{} = {:.6g}", i == 0 ? "" : ", ", names[i],
+                                      run.motion.final_state.q[static_cast<Eigen::Index>(i)]);
+    }
+    return kept;
+  }
+
+  record::FamilySummary summarise() const {
+    record::FamilySummary summary;
+    summary.first.title = scene_.title;
+    summary.first.source = scene_.source;
+    summary.first.file = scene_.file;
+    summary.first.scheme = scene_.scheme;
+    summary.first.run = scene_.run;
+    summary.common = plan_.common;
+    for (const scene::FamilyKey& key : scene_.family.keys) summary.keys.push_back(key.name);
+    summary.members = members_.size();
+    for (const std::optional<MemberRun>& member : members_) {
+      if (!member) continue;
+      summary.rows.push_back(member->row);
+      summary.steps += member->steps;
+    }
+    summary.output_error = fault_.output_error;
+    summary.wall_seconds = seconds_;
+    return summary;
+  }
+
+  /// All paths, where there are not too many; else the first one.
+  std::string picture() const {
+    const model::FormulaModel& model = *first_->motion.scene.model;
+    std::string subtitle = scene_.source + (scene_.source.empty() ? "" : "; ");
+    if (!draws_all_) {
+      subtitle += fmt::format("member 1 of {}: {}", members_.size(), scene_.family.describe(0));
+      return plot::draw_run(paths_[0], model, first_->motion.outcome.certificate, scene_.title,
+                            subtitle);
+    }
+    plot::Path all;
+    for (const plot::Path& path : paths_) {
+      if (path.size() > 0) all.add_motion(path, kMostInstants / paths_.size());
+    }
+    subtitle += describe_members(scene_.family);
+    if (model.contacts() > 0) subtitle += "; walls of member 1";
+    return plot::draw_run(all, model, {}, scene_.title, subtitle);
+  }
+
+  /// What went wrong; empty when the file is written.
+  static std::string try_to_write(const std::filesystem::path& file, const std::string& text) {
+    try {
+      record::write_file(file, text);
+    } catch (const record::OutputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const scene::Scene& scene_;
+  const std::vector<scene::Override> changes_;
+  const bool check_facts_;
+  const std::filesystem::path folder_;
+  const study::FamilyPlan plan_;
+  step::Monitor& whole_;
+  const bool draws_all_;
+  std::vector<std::optional<MemberRun>> members_;
+  std::vector<plot::Path> paths_;
+  std::optional<FolderRun> first_;
+  std::mutex mutex_;
+  Fault fault_;
+  double seconds_{0.0};
+};
+
+void note_size(const study::FamilyPlan& plan, std::size_t members) {
+  if (plan.bytes < 1e9) return;
+  fmt::print(stderr,
+             "note: these {} runs will write about {:.1f} GB in all; run.record = N keeps\n"
+             "every N-th row only\n",
+             members, plan.bytes / 1e9);
+}
+
+/// Whether a certificate failed or a fact is not met.
+bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
+  return std::any_of(members.begin(), members.end(), [](const auto& member) {
+    if (!member) return false;
+    const std::string& status = member->row.status;
+    return (status != "ok" && status != "interrupted") || !member->unmet.empty();
+  });
+}
+
+}  // namespace
+
+int run_family(const RunArguments& arguments, const scene::Scene& scene,
+               const std::filesystem::path& folder) {
+  StopSignals signals;
+  const study::Executor executor = make_executor(arguments.threads, signals.monitor().stop);
+  const study::FamilyPlan plan = study::plan_family(scene, changes_of(arguments.scene), executor);
+  if (signals.monitor().stop.load()) {
+    if (!arguments.quiet) fmt::print(stderr, "interrupted: nothing was run or changed\n");
+    return kInterrupted;
+  }
+  if (!arguments.quiet) note_size(plan, scene.family.size());
+  { const record::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
+  remove_old_files(folder);
+  FamilyRunner runner(arguments, scene, folder, plan, signals.monitor());
+  {
+    std::optional<ProgressBar> bar;
+    if (!arguments.quiet) {
+      bar.emplace(signals.monitor(), std::llround(std::min(plan.steps, 9e18)));
+    }
+    runner.run(executor);
+  }
+  const record::FamilySummary summary = runner.write();
+  const bool fault = has_fault(runner.members());
+  if (!arguments.quiet || fault) {
+    fmt::print(fault ? stderr : stdout, "{}",
+               describe_family(scene, summary, runner.members(), folder));
+  }
+  if (fault) return kFailed;
+  return record::status_of(summary) == "interrupted" ? kInterrupted : kFine;
+}
+
+}  // namespace ricochet::app

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "ricochet/record/family_summary.h"
+#include "ricochet/scene/scene.h"
+
+namespace ricochet::study {
+
+/// Calls work(0) to work(count - 1), each at most once, in any order, several at the same time
+/// maybe, and returns when all have returned; fewer only where it was told to stop. The library has
+/// no threads: who has some passes them in. `work` does not throw.
+using Executor =
+    std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+
+/// One after the other.
+void run_in_order(std::size_t count, const std::function<void(std::size_t)>& work);
+
+/// What running a family will take.
+struct FamilyPlan {
+  double steps{0.0};
+  double rows{0.0};
+  double bytes{0.0};  // of all trajectories, about
+  record::FamilyCommon common;
+  bool same_coordinates{true};  // so that the paths can be drawn together
+};
+
+/// Reads every member, so that a fault in the last one is known before the first one is run. Throws
+/// the base::InputError of the first member that has one, whatever the executor.
+FamilyPlan plan_family(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
+                       const Executor& executor);
+
+/// Rows of the trajectory of a run that reaches its end.
+double expected_rows(const step::RunSettings& run);
+
+/// "trajectory-007.csv": at least three digits, enough for all members, counted from 1.
+std::string member_file(std::size_t number, std::size_t members);
+
+}  // namespace ricochet::study
