@@ -28,6 +28,12 @@ struct RunArguments {
   bool quiet{false};
 };
 
+struct InspectArguments {
+  SceneArguments scene;
+  std::string at;
+  bool json{false};
+};
+
 struct GalleryArguments {
   std::string name;
   bool all{false};
@@ -37,6 +43,7 @@ struct GalleryArguments {
 int command_new(const std::string& file);
 int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
+int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 
 }  // namespace ricochet::app

@@ -18,9 +18,12 @@ void add_scene_options(CLI::App& command, SceneArguments& scene) {
   command.add_option("--scheme", scene.scheme,
                      fmt::format("one of {}", base::list_names(step::scheme_names())));
   command.add_option("--step", scene.step, "length of a step");
-  command.add_option("--until", scene.until, "end of the run");
   command.add_option("--set", scene.set, "name=value; a parameter, or a key as run.step")
       ->allow_extra_args(false);
+}
+
+void add_until(CLI::App& command, SceneArguments& scene) {
+  command.add_option("--until", scene.until, "end of the run");
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -42,6 +45,7 @@ int parse_and_run(int argc, char** argv) {
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run a scene and certify every step");
   add_scene_options(*run_command, run.scene);
+  add_until(*run_command, run.scene);
   run_command->add_option("--out", run.out, "folder for the results (out/<scene>)");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
 
@@ -49,6 +53,14 @@ int parse_and_run(int argc, char** argv) {
   CLI::App* check_command =
       app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
   add_scene_options(*check_command, check);
+  add_until(*check_command, check);
+
+  InspectArguments inspect;
+  CLI::App* inspect_command =
+      app.add_subcommand("inspect", "cones, accelerations and reactions at an instant");
+  add_scene_options(*inspect_command, inspect.scene);
+  inspect_command->add_option("--at", inspect.at, "run until this time first (the start)");
+  inspect_command->add_flag("--json", inspect.json, "print JSON");
 
   GalleryArguments gallery;
   CLI::App* gallery_command =
@@ -65,6 +77,7 @@ int parse_and_run(int argc, char** argv) {
   if (make->parsed()) return command_new(new_file);
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check);
+  if (inspect_command->parsed()) return command_inspect(inspect);
   return command_gallery(gallery);
 }
 
