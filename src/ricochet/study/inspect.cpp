@@ -227,6 +227,11 @@ bool Inspector::is_finite(const Work& work) {
   return finite;
 }
 
+/// U at the right velocity.
+double Inspector::right_rate(const ActiveRow& row, const Work& work) {
+  return work.place.normals.dot(row.row, work.found.right_velocity) + work.place.rate[row.row];
+}
+
 /// Where u is not in V: prox(V, u) = u + M^-1 J^T p, p >= 0.          [Moreau 1986 (8.1)]
 void Inspector::meet_shock(Work& work) const {
   std::vector<ActiveRow>& active = work.found.active;
@@ -240,7 +245,8 @@ void Inspector::meet_shock(Work& work) const {
   for (std::size_t k = 0; k < active.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     rows.free[at] = active[k].velocity;
-    rows.noise[at] = kRounding * work.place.normals.abs_dot(active[k].row, u);
+    rows.noise[at] = kRounding * (work.place.normals.abs_dot(active[k].row, u) +
+                                  std::abs(work.place.rate[active[k].row]));
   }
   Vec impulses;
   work.found.shock = solve(rows, impulses);
@@ -249,7 +255,12 @@ void Inspector::meet_shock(Work& work) const {
     active[k].impulse = impulses[static_cast<Eigen::Index>(k)];
     work.found.right_velocity -= active[k].impulse * active[k].generator;
   }
-  work.found.shock.unique = are_independent(work.factor);
+  std::vector<Eigen::Index> closed;  // rows that may have an impulse
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    const double U = right_rate(active[k], work);
+    if (U <= active[k].velocity_tolerance) closed.push_back(static_cast<Eigen::Index>(k));
+  }
+  work.found.shock.unique = are_independent(work.factor(Eigen::all, closed));
 }
 
 /// Gauss' principle on the rows with U = 0, and all joints.            [Moreau 1986, par. 3-4]
@@ -259,8 +270,7 @@ void Inspector::apply_gauss(Work& work) const {
   std::vector<std::size_t> closed;
   for (std::size_t k = 0; k < active.size(); ++k) {
     const ActiveRow& row = active[k];
-    const double U = normals.dot(row.row, work.found.right_velocity) + work.place.rate[row.row];
-    if (row.is_joint || U <= row.velocity_tolerance) closed.push_back(k);
+    if (row.is_joint || right_rate(row, work) <= row.velocity_tolerance) closed.push_back(k);
   }
   const auto count = static_cast<Eigen::Index>(closed.size());
   Rows rows{work.factor(Eigen::all, closed), Vec(count), Vec(count), model_.joints()};
@@ -283,7 +293,6 @@ void Inspector::apply_gauss(Work& work) const {
 /// What each row does, by its velocity, and by its acceleration where that is 0.
 void Inspector::judge_rows(Work& work) const {
   const auto& normals = work.place.normals;
-  const Vec& v = work.found.right_velocity;
   std::vector<Eigen::Index> closed;  // rows that stay closed, whose reactions may share a load
   for (std::size_t k = 0; k < work.found.active.size(); ++k) {
     ActiveRow& row = work.found.active[k];
@@ -292,8 +301,7 @@ void Inspector::judge_rows(Work& work) const {
     const double size = normals.abs_dot(a, work.found.acceleration) +
                         normals.abs_dot(a, work.free) + work.gamma_size[a];
     const double push = row.reaction * work.factor.col(static_cast<Eigen::Index>(k)).squaredNorm();
-    const double U = normals.dot(a, v) + work.place.rate[a];
-    const bool left = U > row.velocity_tolerance;
+    const bool left = right_rate(row, work) > row.velocity_tolerance;
     const bool pushes = push > kRounding * size;
     row.opens = !row.is_joint && (left || (!pushes && row.acceleration > kRounding * size));
     if (!row.opens) closed.push_back(static_cast<Eigen::Index>(k));

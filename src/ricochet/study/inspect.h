@@ -94,6 +94,7 @@ class Inspector {
   void evaluate(const Vec& u, Work& work) const;
   void find_active(double step, Work& work) const;
   static bool is_finite(const Work& work);
+  static double right_rate(const ActiveRow& row, const Work& work);
   void meet_shock(Work& work) const;
   void apply_gauss(Work& work) const;
   void judge_rows(Work& work) const;
