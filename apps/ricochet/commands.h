@@ -31,6 +31,12 @@ struct RunArguments {
   int threads{0};  // for the members of a family; 0: one for each core
 };
 
+struct InspectArguments {
+  SceneArguments scene;
+  std::string at;
+  bool json{false};
+};
+
 struct GalleryArguments {
   std::string name;
   bool all{false};
@@ -40,6 +46,7 @@ struct GalleryArguments {
 int command_new(const std::string& file);
 int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
+int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 
 }  // namespace ricochet::app

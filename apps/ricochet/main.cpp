@@ -31,8 +31,6 @@ void add_scene_options(CLI::App& command, SceneArguments& scene) {
   add("--scheme", scene.scheme, "NAME",
       fmt::format("one of {}", base::list_names(step::scheme_names())));
   add("--step", scene.step, "H", "length of a step");
-  add("--until", scene.until, "T", "end of the run");
-  add("--steps", scene.steps, "N", "number of steps, instead of an end");
   command.add_option("--set", scene.set, "a parameter, or a key as run.step; may be repeated")
       ->type_name("NAME=VALUE")
       ->expected(1)
@@ -56,6 +54,15 @@ void check_first_word(const CLI::App& app, int argc, char** argv) {
                   near ? fmt::format("did you mean '{}'? ", *near) : "", base::list_names(known)));
 }
 
+void add_until(CLI::App& command, SceneArguments& scene) {
+  command.add_option("--until", scene.until, "end of the run")
+      ->type_name("T")
+      ->check(refuse_nothing, "");
+  command.add_option("--steps", scene.steps, "number of steps, instead of an end")
+      ->type_name("N")
+      ->check(refuse_nothing, "");
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -75,6 +82,7 @@ int parse_and_run(int argc, char** argv) {
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run a scene and certify every step");
   add_scene_options(*run_command, run.scene);
+  add_until(*run_command, run.scene);
   run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
       ->type_name("DIR")
       ->check(refuse_nothing, "");
@@ -84,9 +92,18 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
 
-  SceneArguments checked;
-  CLI::App* check = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
-  add_scene_options(*check, checked);
+  SceneArguments check;
+  CLI::App* check_command =
+      app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
+  add_scene_options(*check_command, check);
+  add_until(*check_command, check);
+
+  InspectArguments inspect;
+  CLI::App* inspect_command =
+      app.add_subcommand("inspect", "cones, accelerations and reactions at an instant");
+  add_scene_options(*inspect_command, inspect.scene);
+  inspect_command->add_option("--at", inspect.at, "run until this time first (the start)");
+  inspect_command->add_flag("--json", inspect.json, "print JSON");
 
   GalleryArguments gallery;
   CLI::App* gallery_command =
@@ -105,7 +122,8 @@ int parse_and_run(int argc, char** argv) {
   }
   if (make->parsed()) return command_new(new_file);
   if (run_command->parsed()) return command_run(run);
-  if (check->parsed()) return command_check(checked);
+  if (check_command->parsed()) return command_check(check);
+  if (inspect_command->parsed()) return command_inspect(inspect);
   return command_gallery(gallery);
 }
 

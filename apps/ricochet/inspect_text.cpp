@@ -1,0 +1,144 @@
+#include "inspect_text.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "report_text.h"
+
+namespace ricochet::app {
+namespace {
+
+using study::ActiveRow;
+using study::Inspection;
+
+constexpr std::size_t kMostNames = 12;
+constexpr std::size_t kMostRows = 20;
+
+/// Words joined by commas; what is beyond `most` is counted.
+std::string list(const std::vector<std::string>& words, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size() && i < most; ++i) {
+    text += (i == 0 ? "" : ", ") + words[i];
+  }
+  if (words.size() > most) text += fmt::format(", ... and {} more", words.size() - most);
+  return text;
+}
+
+/// "x'' = 1, y'' = 0", with `primes` primes.
+std::string by_coordinate(const scene::Scene& scene, const Inspection::Vec& v,
+                          const std::string& primes) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < scene.model->coordinates().size(); ++i) {
+    words.push_back(fmt::format("{}{} = {:.9g}", scene.model->coordinates()[i], primes,
+                                v[static_cast<Eigen::Index>(i)]));
+  }
+  return list(words, kMostNames);
+}
+
+const std::string& name_of(const scene::Scene& scene, const ActiveRow& row) {
+  return scene.model->contact_names()[static_cast<std::size_t>(row.row)];
+}
+
+std::string describe_active(const Inspection& found, const scene::Scene& scene) {
+  std::string rule = "gap <= 0, to rounding (1e-9 of its size)";
+  if (found.step > 0.0) {
+    rule = fmt::format("gap <= 0, to what it may change in one step of {:g}", found.step);
+  }
+  if (found.active.empty()) return entry("active", "none: no " + rule);
+  std::string text = entry("active", rule);
+  for (std::size_t k = 0; k < found.active.size() && k < kMostRows; ++k) {
+    const ActiveRow& row = found.active[k];
+    text += entry("", fmt::format("{}: gap {:.6g} (closed below {:.2g}), changing at {:.6g} (0 "
+                                  "within {:.2g}){}",
+                                  name_of(scene, row), row.gap, row.gap_tolerance, row.velocity,
+                                  row.velocity_tolerance,
+                                  found.ok() ? ": " + study::name_of(row.standing) : ""));
+  }
+  if (found.active.size() > kMostRows) {
+    text += entry("", fmt::format("... and {} more", found.active.size() - kMostRows));
+  }
+  return text;
+}
+
+/// Generators of the normal cone, without their zeros.
+std::string describe_normals(const Inspection& found, const scene::Scene& scene) {
+  std::string text;
+  for (std::size_t k = 0; k < found.active.size() && k < kMostRows; ++k) {
+    const ActiveRow& row = found.active[k];
+    std::vector<std::string> words;
+    for (Eigen::Index i = 0; i < row.generator.size(); ++i) {
+      if (row.generator[i] == 0.0) continue;
+      words.push_back(fmt::format(
+          "{} {:.6g}", scene.model->coordinates()[static_cast<std::size_t>(i)], row.generator[i]));
+    }
+    text += entry(k == 0 ? "normals" : "",
+                  fmt::format("{}: {}{}", name_of(scene, row),
+                              words.empty() ? "none, the gradient is 0" : list(words, kMostNames),
+                              row.is_joint ? ", and its opposite" : ""));
+  }
+  return text;
+}
+
+std::string describe_velocity(const Inspection& found, const scene::Scene& scene) {
+  if (found.in_tangent_cone) return entry("cone", "the velocity is in the tangent cone");
+  std::vector<std::string> violated;
+  std::vector<std::string> impulses;
+  for (const ActiveRow& row : found.active) {
+    const double into = row.is_joint ? -std::abs(row.velocity) : row.velocity;
+    if (into < -row.velocity_tolerance) violated.push_back(name_of(scene, row));
+    impulses.push_back(fmt::format("{} {:.9g}", name_of(scene, row), row.impulse));
+  }
+  std::string text = entry(
+      "cone", "the velocity is not in the tangent cone; it violates " + list(violated, kMostRows));
+  if (found.shock.status != problem::Status::Solved) return text;
+  text += entry("shock", "inelastic: " + by_coordinate(scene, found.right_velocity, "'"));
+  text += entry("", "impulses " + list(impulses, kMostRows) +
+                        (found.shock.unique ? "" : "; others do the same (not unique)"));
+  return text;
+}
+
+std::string describe_motion(const Inspection& found, const scene::Scene& scene) {
+  std::vector<std::string> reactions;
+  std::vector<std::string> opening;
+  for (const ActiveRow& row : found.active) {
+    reactions.push_back(fmt::format("{} {:.9g}", name_of(scene, row), row.reaction));
+    if (row.opens) opening.push_back(name_of(scene, row));
+  }
+  const char* after = found.in_tangent_cone ? "" : ", after the shock";
+  std::string text = entry("free", by_coordinate(scene, found.free_acceleration, "''") + after);
+  text += entry("motion", by_coordinate(scene, found.acceleration, "''") + after);
+  if (found.active.empty()) return text;
+  text += entry("reactions", list(reactions, kMostRows) +
+                                 (found.gauss.unique ? "" : "; others do the same (not unique)"));
+  return text + entry("opens", opening.empty() ? "nothing" : list(opening, kMostRows));
+}
+
+std::string describe_failure(const Inspection& found) {
+  const bool at_shock = found.shock.status != problem::Status::Solved;
+  const std::string what = at_shock ? "velocity" : "acceleration";
+  if (found.status == problem::Status::Infeasible) {
+    return entry("FAILED", fmt::format("no {} satisfies all active rows: they contradict each "
+                                       "other, or one must push whose gradient is 0",
+                                       what));
+  }
+  return entry("FAILED",
+               fmt::format("no {}: a force or a derivative of a gap is not finite", what));
+}
+
+}  // namespace
+
+std::string describe_inspection(const Inspection& found, const scene::Scene& scene) {
+  std::string text = scene.title;
+  if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
+  text += found.step > 0.0 ? fmt::format("\nt = {:.9g}, reached by {} with step {:g}\n\n",
+                                         found.state.t, step::name_of(scene.scheme), found.step)
+                           : fmt::format("\nt = {:.9g}, the start\n\n", found.state.t);
+  text += entry("position", by_coordinate(scene, found.state.q, ""));
+  text += entry("velocity", by_coordinate(scene, found.state.u, "'"));
+  text += describe_active(found, scene) + describe_normals(found, scene);
+  if (!found.active.empty()) text += describe_velocity(found, scene);
+  return text + (found.ok() ? describe_motion(found, scene) : describe_failure(found));
+}
+
+}  // namespace ricochet::app
