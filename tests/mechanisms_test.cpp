@@ -238,7 +238,7 @@ TEST(DoublePendulum, StrikesTheWallAsTheEventDrivenMotionDoes) {
 
 // exact: least potential energy with elbow and hand on the floor
 TEST(Arm, ComesToRestOnTheFloor) {
-  for (const char* height : {"H=0.45", "H=0.6", "H=0.8"}) {
+  for (const char* height : {"H=0.1", "H=0.3", "H=0.45", "H=0.6", "H=0.8"}) {
     const Motion motion = run_text(builtin_scene("arm"), {height, "run.record=0", "run.until=8"});
     EXPECT_TRUE(motion.outcome.certificate.ok()) << height;
     const double H = std::stod(std::string(height).substr(2));

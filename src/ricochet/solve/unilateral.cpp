@@ -63,6 +63,10 @@ problem::Report UnilateralSolver::solve_one(const problem::Unilateral& problem) 
   const double b = problem.free[0];
   impulses_[0] = b < 0.0 ? -b / w : 0.0;
   if (std::isfinite(impulses_[0])) return {};
+  if (b >= -problem.noise[0]) {  // no push was needed, but for rounding
+    impulses_[0] = 0.0;
+    return {.unique = false};
+  }
   return {.status = problem::Status::Degenerate};
 }
 
