@@ -76,11 +76,17 @@ class ControlledPair {
     half_ = 0.5 * h;
     whole_.t = end_.t = now.t + h;
     middle_.t = now.t + half_;
-    problem::Report report = advance(scheme_, model_, now, h, whole_, second_);
+    problem::Report report = make_step(now, h, whole_, second_);
     if (report.status != problem::Status::Solved) return report;
-    report = advance(scheme_, model_, now, half_, middle_, first_);
+    report = make_step(now, half_, middle_, first_);
     if (report.status != problem::Status::Solved) return report;
-    return advance(scheme_, model_, middle_, half_, end_, second_);
+    return make_step(middle_, half_, end_, second_);
+  }
+
+  /// One place where the scheme is inlined.
+  [[gnu::noinline]] problem::Report make_step(const State& from, double h, State& to,
+                                              Workspace<M>& workspace) {
+    return advance(scheme_, model_, from, h, to, workspace);
   }
 
   double difference() const {

@@ -1,6 +1,7 @@
 #include "ricochet/step/run_formula.h"
 
 #include "ricochet/step/run_sized.h"
+#include "ricochet/step/run_special.h"
 
 namespace ricochet::step {
 
@@ -13,7 +14,8 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   const auto with = [&](auto run_it) {
     return run_it(model, scheme, run, state, observe, monitor);
   };
-  if (run.backward || !model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
+  if (run.backward || run.control.is_on()) return with(run_special);
+  if (!model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
   if (n == 1 && m == 1) return with(run_sized<1, 1>);
   if (n == 2 && m == 1) return with(run_sized<2, 1>);
   if (n == 3 && m == 1) return with(run_sized<3, 1>);
