@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/model/inline_model.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/step/simulate.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::study {
@@ -282,6 +284,54 @@ until  = 1.5
   const auto& q = two.final_state.q;
   EXPECT_NEAR(one.final_state.q[0], q[0] + q[1], 1e-9);
   EXPECT_NEAR(one.final_state.q[1], 3.0 * q[0] - q[1], 1e-9);
+}
+
+/// The same double pendulum against its wall, written in C++: M(q) comes from `kinetic`.
+struct Pendulums {
+  static constexpr int kDofs = 2;
+  static constexpr int kContacts = 1;
+  double gap(int, double, const Eigen::Vector2d& q) const {
+    return std::sin(q[0]) + std::sin(q[1]) + 0.3;
+  }
+  Eigen::Vector2d gap_gradient(int, double, const Eigen::Vector2d& q) const {
+    return {std::cos(q[0]), std::cos(q[1])};
+  }
+  Eigen::Vector2d force(double, const Eigen::Vector2d& q, const Eigen::Vector2d&) const {
+    return {-19.62 * std::sin(q[0]), -9.81 * std::sin(q[1])};
+  }
+  double potential(double, const Eigen::Vector2d& q) const {
+    return -9.81 * (2.0 * std::cos(q[0]) + std::cos(q[1]));
+  }
+  template <class Real>
+  Real kinetic(const Eigen::Matrix<Real, 2, 1>& q, const Eigen::Matrix<Real, 2, 1>& u) const {
+    using std::cos;
+    return u[0] * u[0] + 0.5 * u[1] * u[1] + u[0] * u[1] * cos(Real(q[0] - q[1]));
+  }
+};
+
+TEST(Varying, ACppModelGivesTheMotionOfTheScene) {
+  const char* const text = R"toml(
+[system]
+coordinates = ["a", "b"]
+kinetic   = "a'^2 + 0.5*b'^2 + a'*b'*cos(a - b)"
+potential = "-9.81*(2*cos(a) + cos(b))"
+[contact.wall]
+keep = "sin(a) + sin(b) >= -0.3"
+[start]
+position = { a = 0.9, b = 0.6 }
+[run]
+scheme = "elast"
+step   = 0.001
+until  = 1.5
+)toml";
+  const Motion scene = run(text);
+  model::State<2> state{0.0, {0.9, 0.6}, {0.0, 0.0}};
+  const step::RunSettings settings{.step = 0.001, .steps = 1500};
+  const step::Outcome outcome = step::simulate(model::InlineModel{Pendulums{}}, step::Elast{},
+                                               settings, state, [](const step::Sample&) {});
+  ASSERT_TRUE(outcome.certificate.ok());
+  EXPECT_GE(outcome.certificate.shock_counts[0], 1);
+  EXPECT_NEAR((state.q - scene.final_state.q).norm(), 0.0, 1e-9);
 }
 
 TEST(Varying, ASingularMassEndsTheRunAndSaysSo) {
