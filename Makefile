@@ -28,7 +28,7 @@ demo: build
 	  $(BUILD)/bin/ricochet $(BUILD)/bin/ricochet
 
 test: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 
 bench: setup $(BUILD)/build.ninja
