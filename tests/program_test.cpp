@@ -397,18 +397,25 @@ class SmallDisk {
   void (*handler_)(int);
 };
 
-TEST(Program, AFullDiskLeavesASummaryThatSaysSoAndNothingOfTheRunBefore) {
+TEST(Program, AFullDiskKeepsTheRowsBeforeAndSaysSo) {
   const Folder folder;
   ASSERT_EQ(run_program({"run", scene("essai-04"), "--out", "o"}, folder.path()).code, 0);
   const auto run = [&] {
-    const SmallDisk disk(200'000);  // the rows need 3 MB
+    const SmallDisk disk(600'000);  // the rows need 3 MB
     return run_program({"run", scene("essai-04"), "--out", "o", "--set", "run.steps=20000"},
                        folder.path());
   }();
   EXPECT_EQ(run.code, 2);
   EXPECT_NE(run.err.find("cannot write"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("remedy"), std::string::npos) << run.err;
-  EXPECT_EQ(files_below(folder.path()), (std::set<std::string>{"summary.json"}));
+  EXPECT_EQ(files_below(folder.path()), (std::set<std::string>{"summary.json", "trajectory.csv"}));
+  const Table table(folder / "o/trajectory.csv");  // whole rows, of this run
+  ASSERT_GT(table.rows.size(), 1000U);
+  EXPECT_LT(table.rows.size(), 20001U);
+  const double last = table.at(table.rows.size() - 1, "t");
+  EXPECT_DOUBLE_EQ(last, 0.005 * static_cast<double>(table.rows.size() - 1));
+  EXPECT_NE(run.err.find("first " + std::to_string(table.rows.size()) + " rows"), std::string::npos)
+      << run.err;
   const auto json = nlohmann::json::parse(read_file(folder / "o/summary.json"));
   EXPECT_EQ(json["status"], "output_error");
   EXPECT_NE(json["output_error"].get<std::string>().find("trajectory.csv"), std::string::npos);

@@ -21,8 +21,8 @@ record::Columns columns_of(const model::FormulaModel& model) {
   return {model.coordinates(), model.contact_names(), model.has_potential()};
 }
 
-/// Rows go to the file in large pieces. What cannot be written is given up at once, so that its
-/// place on the disk is free for the summary; `error` then says why.
+/// Rows go to the file in large pieces. When one cannot be written, the rows before are kept, less
+/// what the disk needs for the summary; `error` then says why.
 class TrajectoryFile {
  public:
   TrajectoryFile(const std::filesystem::path& path, record::Columns columns)
@@ -57,7 +57,10 @@ class TrajectoryFile {
       work();
     } catch (const record::OutputError& error) {
       error_ = error.what();
+      const long long lines = file_->commit_lines(kPiece);
       file_.reset();
+      rows_ = std::max(0LL, lines - 1);  // without the header
+      if (rows_ > 0) error_ += fmt::format("\nkept: the first {} rows", rows_);
     }
   }
   std::optional<record::OutputFile> file_;

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 namespace ricochet::record {
@@ -58,6 +60,27 @@ void OutputFile::commit() {
       fmt::format("cannot put {} in its place: {}\nremedy: nothing is lost, the whole file is {}; "
                   "rename it, or make room for the name and run again",
                   path_.string(), error.message(), temporary_.string()));
+}
+
+long long OutputFile::commit_lines(std::uintmax_t room) {
+  if (file_ == nullptr) return 0;
+  std::fclose(file_);  // what it could not write is not there, and is not counted
+  file_ = nullptr;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(temporary_, error);
+  const std::uintmax_t most = error || size < room ? 0 : size - room;
+  std::ifstream text(temporary_, std::ios::binary);
+  std::uintmax_t end = 0;
+  long long lines = 0;
+  for (std::string line; std::getline(text, line) && end + line.size() < most;) {
+    end += line.size() + 1;
+    ++lines;
+  }
+  if (lines > 0) std::filesystem::resize_file(temporary_, end, error);
+  if (lines > 0 && !error) std::filesystem::rename(temporary_, path_, error);
+  if (lines > 0 && !error) return lines;
+  std::filesystem::remove(temporary_, error);
+  return 0;
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -26,6 +27,10 @@ class OutputFile {
 
   void write(std::string_view text);
   void commit();
+
+  /// After a failed write: puts in place the lines that are whole, but for the last `room` bytes,
+  /// which the disk has back. Returns their number; without any, or after commit, there is no file.
+  long long commit_lines(std::uintmax_t room);
 
  private:
   [[noreturn]] void fail(const char* doing, int error) const;
