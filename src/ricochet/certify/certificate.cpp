@@ -55,6 +55,10 @@ FailureText describe(Failure failure) {
       return {"singular_mass", "the mass matrix is not positive definite there",
               "choose coordinates whose kinetic energy is positive for every velocity, "
               "or keep the motion away from that configuration"};
+    case Failure::BadFriction:
+      return {
+          "bad_friction", "a coefficient of friction is negative or not finite there",
+          "check the formula of `friction` (or of `normal`) for the slip and place of that step"};
     case Failure::NoConvergence:
       return {"no_convergence", "the implicit equations of a step did not settle",
               "try a smaller step"};

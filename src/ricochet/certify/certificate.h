@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ enum class Failure {
   Correction,     // a violation correction is not what it says
   SingularMass,   // M(q) is not positive definite
   NoConvergence,  // a fixed point within a step did not settle
+  BadFriction,    // a coefficient of friction is negative or not finite
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.
@@ -42,21 +44,36 @@ struct Limits {
   double balance{1e-10};   // [-], momentum and kinematics, relative
   double growth{10.0};     // [-], of T + V with nothing to drive the motion
   double violation{std::numeric_limits<double>::infinity()};  // [gap]
-  double shock_speed{-1.0};      // [gap/s]; < 0: a fraction of the run's largest speed
-  double shock_fraction{1e-3};   // [-], that fraction, speeds in the norm sqrt(2 T)
-  bool energy_is_watched{true};  // false for a scheme known to drift
-  double restitution{-1.0};      // the law of the contacts; < 0: whatever the scheme says
+  double shock_speed{-1.0};             // [gap/s]; < 0: a fraction of the run's largest speed
+  double shock_fraction{1e-3};          // [-], that fraction, speeds in the norm sqrt(2 T)
+  bool energy_is_watched{true};         // false for a scheme known to drift
+  double restitution{kAnyRestitution};  // the law of the contacts, or kOwnRestitution
+  static constexpr double kAnyRestitution = -2.0;  // whatever the scheme says
 };
 
 /// One shock: positive impulse after at least 3 steps without.
 struct Shock {
   double t{0.0};  // [s]
   int contact{0};
-  double approach{0.0};  // -U_N before, [gap/s]
-  double speed{0.0};     // the same in the kinetic norm: -U_N / sqrt(W)
-  double impulse{0.0};   // p of that step
-  double work{0.0};      // p (U + U+) / 2, [energy]
+  double approach{0.0};    // -U_N before, [gap/s]
+  double speed{0.0};       // the same in the kinetic norm: -U_N / sqrt(W)
+  double impulse{0.0};     // p of that step
+  double work{0.0};        // p (U + U+) / 2, [energy]
+  bool tangential{false};  // the contact was held, and the slip jumps: `approach` is that jump
+  std::array<double, 2> slip_before{};  // with friction
+  std::array<double, 2> slip_after{};
 };
+
+/// What a contact with friction did over the run.
+struct FrictionRecord {
+  double stick_time{0.0};  // [s]
+  double slip_time{0.0};   // [s]; the rest of the time it was free
+  base::Sum dissipated;    // -(U_T + U_T+)/2 . R_T, [energy]
+  long long tangential_shocks{0};
+};
+
+/// What a contact with friction does in a step, as trajectories tell it.
+enum class ContactState : char { Free = 0, Stick = 1, Slip = 2, Shock = 3 };
 
 /// Where the energy went: kinetic change = forces + contacts + defect.
 struct Ledger {
@@ -67,6 +84,8 @@ struct Ledger {
   base::Sum forces;         // h (u + u+)/2 . Q
   base::Sum contacts;       // (u + u+)/2 . J^T p, all of it
   base::Sum shocks;         // the part of it in steps that are shocks
+  base::Sum friction;       // the tangential part of it
+  base::Sum gain;           // energy created by a law that allows it: part of contacts
   base::Sum joints;         // the same of joints
   base::Sum explicit_gain;  // by forces in u that oppose u at the start of a step: part of forces
   base::Sum defect;         // what does not add up: rounding, for a constant mass
@@ -101,8 +120,9 @@ struct Certificate {
   bool impulses_unique{true};
   Ledger ledger;
 
-  std::vector<long long> shock_counts;  // by contact
-  std::vector<Shock> shocks;            // the first kMostShocks
+  std::vector<FrictionRecord> friction;  // by contact; empty without friction
+  std::vector<long long> shock_counts;   // by contact
+  std::vector<Shock> shocks;             // the first kMostShocks
   bool shocks_cut{false};
   double shock_threshold{0.0};  // what counted at the end, see Limits
   static constexpr std::size_t kMostShocks = 1000;

@@ -6,6 +6,7 @@
 
 #include "ricochet/model/index_list.h"
 #include "ricochet/model/state.h"
+#include "ricochet/problem/friction.h"
 
 namespace ricochet::certify {
 
@@ -25,6 +26,33 @@ enum class Reference : char {
   Free,   // J u' + dg/dt: at the end of the step without contacts
 };
 
+/// The tangential side of a claim, in the order of `active`; nothing without friction.
+template <int K, int T>
+struct SlipClaim {
+  static constexpr int kRows = K == kDynamic ? kDynamic : K * T;
+  Vector<kRows> tangential;  // R_T: place T k + j
+  std::conditional_t<K == kDynamic, std::vector<problem::Grip>,
+                     std::array<problem::Grip, (K > 0 ? static_cast<std::size_t>(K) : 1)>>
+      grips{};
+
+  SlipClaim() = default;
+  explicit SlipClaim(int contacts) : tangential(T * contacts) {
+    tangential.setZero();
+    if constexpr (K == kDynamic) grips.resize(static_cast<std::size_t>(contacts));
+  }
+  problem::Grip& grip(int k) { return grips[static_cast<std::size_t>(k)]; }
+  problem::Grip grip(int k) const { return grips[static_cast<std::size_t>(k)]; }
+};
+
+template <int K>
+struct SlipClaim<K, 0> {
+  SlipClaim() = default;
+  explicit SlipClaim(int) {}
+};
+
+/// In place of e: each contact has its own, which the model states.
+inline constexpr double kOwnRestitution = -1.0;
+
 /// What a scheme says it did in one step of length h from (t, q, u) to (t+h, q+, u+): plain data
 /// for a judge who knows the model but no scheme and no solver. With v = U + e U_ref,
 ///
@@ -35,11 +63,12 @@ enum class Reference : char {
 ///     shift = M^-1 J^T weights puts the surfaces active at the unshifted q_M right, to first
 ///     order.
 ///
-/// For a constant mass the second line is M (u+ - u). Joints are always active, with J at q_M; W is
-/// taken in the metric M(q_M).
-/// The points are the scheme's own vectors: valid until its next step.
-template <int N, int K>
-struct Claim {
+/// With friction S_a^T R_a is added to J_a^T p_a, and (p_a, R_a) with (v_a, S_a u+ + rate) obeys
+/// the law of the section that the model gives for u and for what the step before ended in. For a
+/// constant mass the second line is M (u+ - u). Joints are always active, with J at q_M; W is taken
+/// in the metric M(q_M). The points are the scheme's own vectors: valid until its next step.
+template <int N, int K, int T = 0>
+struct Claim : SlipClaim<K, T> {
   double t_mid{0.0};  // t_M = t + h/2
   const Vector<N>* test_point{nullptr};
   const Vector<N>* cone_point{nullptr};
@@ -52,12 +81,12 @@ struct Claim {
   std::conditional_t<K == kDynamic, std::vector<Branch>,
                      std::array<Branch, (K > 0 ? static_cast<std::size_t>(K) : 1)>>
       branches{};           // in the order of `active`
-  double restitution{0.0};  // e
+  double restitution{0.0};  // e, or kOwnRestitution
   Reference reference{Reference::Start};
   bool unique{true};  // false when other impulses give the same motion
 
   Claim() = default;
-  explicit Claim(int contacts) : active(contacts), impulses(contacts) {
+  explicit Claim(int contacts) : SlipClaim<K, T>(contacts), active(contacts), impulses(contacts) {
     impulses.setZero();
     if constexpr (K == kDynamic) branches.resize(static_cast<std::size_t>(contacts));
   }

@@ -125,6 +125,11 @@ class Metric {
   static Metric full(const Matrix<N, N>& m) { return FullMetric<N>(m); }
 
   bool is_full() const { return std::holds_alternative<FullMetric<N>>(metric_); }
+  /// Whether M is a number times the unit matrix.
+  bool is_scalar() const {
+    const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
+    return d != nullptr && (d->diagonal().array() == d->diagonal()[0]).all();
+  }
   bool is_valid() const {
     return visit([](const auto& m) { return m.is_valid(); });
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ricochet/formula/derivative.h"
+#include "ricochet/formula/substitute.h"
 
 namespace ricochet::model {
 namespace {
@@ -35,6 +36,21 @@ std::vector<NodeId> total_forces(FormulaSystem& system) {
   take(system.potential, system.position_slots());
   take(system.damping, system.velocity_slots());
   return forces;
+}
+
+/// c with normal = c J: the normal velocity over the rate of the gap.
+NodeId stretch_of(FormulaSystem& system, NodeId gap, NodeId normal) {
+  formula::Graph& graph = system.graph;
+  if (normal < 0) return graph.constant(1.0);
+  const std::vector<NodeId> J = formula::gradient(graph, gap, system.position_slots());
+  const std::vector<NodeId> n = formula::gradient(graph, normal, system.velocity_slots());
+  NodeId product = graph.constant(0.0);
+  NodeId square = graph.constant(0.0);
+  for (std::size_t i = 0; i < J.size(); ++i) {
+    product = graph.add(product, graph.multiply(J[i], n[i]));
+    square = graph.add(square, graph.multiply(J[i], J[i]));
+  }
+  return graph.divide(product, square);
 }
 
 }  // namespace
@@ -92,8 +108,11 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   has_where_ = std::any_of(system_.where.begin(), system_.where.end(),
                            [](NodeId node) { return node >= 0; });
   slack_.assign(system_.gaps.size(), 0.0);
+  system_.slips.resize(system_.gaps.size());
+  system_.restitution.resize(system_.gaps.size(), 0.0);
   const std::vector<NodeId> forces = total_forces(system_);
   const std::vector<NodeId> slopes = derive_slopes();
+  compile_friction();
   const auto uses = [&](NodeId root, int first, int last) {
     return root >= 0 && graph.depends_on(root, first, last);
   };
@@ -104,7 +123,7 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   }
   const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
   is_autonomous_ = std::all_of(system_.forces.begin(), system_.forces.end(), is_zero) &&
-                   !walls_move && !uses(system_.potential, 0, 1);
+                   !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
   force_uses_velocity_ = std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
     return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
   });
@@ -160,6 +179,43 @@ void FormulaModel::compile_mass() {
   momenta.insert(momenta.end(), slopes.begin(), slopes.end());
   mass_tape_ = formula::Tape(graph, system_.inputs(), {entries});
   momentum_tape_ = formula::Tape(graph, system_.inputs(), {momenta});
+}
+
+void FormulaModel::compile_friction() {
+  formula::Graph& graph = system_.graph;
+  const int first = system_.velocity_slot(0);
+  std::vector<NodeId> outputs;
+  fewest_slips_ = 2;
+  for (int a = 0; a < contacts(); ++a) {
+    const Slip& tangential = slip(a);
+    friction_outputs_.push_back(outputs.size());
+    for (int j = 0; j < 2; ++j) {
+      if (j < slips(a)) {
+        const NodeId velocity = tangential.velocities[static_cast<std::size_t>(j)];
+        std::vector<int> used = graph.inputs_of(velocity);
+        std::erase_if(used, [&](int slot) { return slot < first; });
+        const std::vector<NodeId> entries = formula::gradient(graph, velocity, used);
+        for (std::size_t e = 0; e < used.size(); ++e) {
+          slip_pattern_.coordinates.push_back(used[e] - first);
+          outputs.push_back(entries[e]);
+        }
+        outputs.push_back(formula::substitute(graph, velocity, first, first + dofs(), 0.0));
+        has_moving_belt_ = has_moving_belt_ || !graph.is_constant(outputs.back(), 0.0);
+      }
+      slip_pattern_.offsets.push_back(slip_pattern_.coordinates.size());
+    }
+    if (a < contacts() - joints()) {
+      most_slips_ = std::max(most_slips_, slips(a));
+      fewest_slips_ = std::min(fewest_slips_, slips(a));
+    }
+    if (slips(a) == 0) continue;
+    outputs.push_back(
+        stretch_of(system_, system_.gaps[static_cast<std::size_t>(a)], tangential.normal));
+    for (const NodeId node : tangential.friction.coefficients) {
+      outputs.push_back(node >= 0 ? node : graph.constant(0.0));
+    }
+  }
+  if (has_friction()) friction_tape_ = formula::Tape(graph, system_.inputs(), {outputs});
 }
 
 void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {

@@ -6,6 +6,7 @@
 
 #include "ricochet/formula/graph.h"
 #include "ricochet/formula/tape.h"
+#include "ricochet/model/friction.h"
 #include "ricochet/model/model.h"
 
 namespace ricochet::model {
@@ -19,6 +20,8 @@ struct FormulaSystem {
   std::vector<formula::NodeId> gaps;    // g_a(t, q), one per row
   std::vector<formula::NodeId> where;   // the row exists where this is not 0; -1: everywhere
   int joints{0};                        // the last so many rows are equations g = 0
+  std::vector<Slip> slips;              // by row; may be empty: no friction at all
+  std::vector<double> restitution;      // e by row; may be empty: 0
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
   formula::NodeId potential{-1};        // V(t, q); -1: none
   formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
@@ -71,6 +74,12 @@ class FormulaModel {
   bool has_where() const { return has_where_; }
   bool is_autonomous() const { return is_autonomous_; }
   bool force_uses_velocity() const { return force_uses_velocity_; }
+  bool has_friction() const { return most_slips_ > 0; }
+  int most_slips() const { return most_slips_; }  // tangential directions of one contact
+  int fewest_slips() const { return fewest_slips_; }
+  const Slip& slip(int a) const { return system_.slips[static_cast<std::size_t>(a)]; }
+  int slips(int a) const { return static_cast<int>(slip(a).velocities.size()); }
+  double restitution(int a) const { return system_.restitution[static_cast<std::size_t>(a)]; }
 
   /// What is wanted together is compiled together; each tape has a register file of its own.
   /// "g" stands for all gaps and then, if any row has one, all `where`.
@@ -82,6 +91,13 @@ class FormulaModel {
   const formula::Tape& force_tape() const { return force_tape_; }        // Q
   const formula::Tape& mass_tape() const { return mass_tape_; }          // entries of M(q)
   const formula::Tape& momentum_tape() const { return momentum_tape_; }  // dT/du, dT/dq
+  /// Of each contact with friction: dU_T/du (the entries of the slip pattern) and U_T at u = 0,
+  /// direction by direction; stretch; two coefficients.
+  const formula::Tape& friction_tape() const { return friction_tape_; }
+  const Pattern& slip_pattern() const { return slip_pattern_; }  // row 2 a + j
+  std::size_t friction_output(int a) const {
+    return friction_outputs_[static_cast<std::size_t>(a)];
+  }
 
   const Pattern& pattern() const { return pattern_; }  // of dg/dq, each row's followed by dg/dt
   const std::vector<std::pair<int, int>>& mass_places() const { return mass_places_; }
@@ -103,6 +119,7 @@ class FormulaModel {
   void compile(const std::vector<formula::NodeId>& slopes,
                const std::vector<formula::NodeId>& forces);
   void compile_mass();
+  void compile_friction();
   void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
 
@@ -116,6 +133,12 @@ class FormulaModel {
   formula::Tape force_tape_;
   formula::Tape mass_tape_;
   formula::Tape momentum_tape_;
+  formula::Tape friction_tape_;
+  Pattern slip_pattern_;
+  std::vector<std::size_t> friction_outputs_;  // of the tape, the first of each contact
+  int most_slips_{0};
+  int fewest_slips_{0};
+  bool has_moving_belt_{false};
   bool has_where_{false};
   bool is_autonomous_{false};
   bool force_uses_velocity_{false};

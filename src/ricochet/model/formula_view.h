@@ -10,10 +10,12 @@ namespace ricochet::model {
 
 /// A formula model with its numbers of coordinates and contacts known to the compiler, so that the
 /// small vectors of small systems live in registers; or, with both kDynamic, of any size, with
-/// joints, `where` and a mass that varies. Evaluation allocates nothing.
-template <int N, int K>
+/// joints, `where`, a mass that varies and friction. A view of known size has T tangential
+/// directions at each contact. Evaluation allocates nothing.
+template <int N, int K, int T = (N == kDynamic && K == kDynamic) ? 2 : 0>
 class FormulaView {
  public:
+  static constexpr int kSlips = T;
   static constexpr int kDofs = N;
   static constexpr int kContacts = K;
   static constexpr bool kPlain = N != kDynamic || K != kDynamic;
@@ -21,11 +23,13 @@ class FormulaView {
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain || (model.has_constant_mass() && model.joints() == 0 && !model.has_where());
+    return !kPlain || (model.has_constant_mass() && model.joints() == 0 && !model.has_where() &&
+                       model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
-  struct Place : ContactPlace<N, K> {
-    using ContactPlace<N, K>::ContactPlace;
+  struct Place : ContactPlace<N, K, T> {
+    using ContactPlace<N, K, T>::ContactPlace;
+    std::vector<double> friction_registers;
     std::vector<double> gap_registers;
     std::vector<double> cone_registers;
     std::vector<double> end_registers;
@@ -66,7 +70,8 @@ class FormulaView {
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {
-    Place place(dofs(), contacts(), &model_.pattern());
+    Place place(dofs(), contacts(), &model_.pattern(), &model_.slip_pattern());
+    if (model_.has_friction()) place.friction_registers = model_.friction_tape().registers();
     place.gap_registers = model_.gap_tape().registers();
     place.cone_registers = model_.cone_tape().registers();
     place.end_registers = model_.end_tape().registers();
@@ -116,6 +121,29 @@ class FormulaView {
       model_.gap_tape().run(FormulaModel::kGradients, r);
       read_slopes(r, slope_at_.data(), active, place);
     }
+  }
+
+  double restitution(int a) const { return model_.restitution(a); }
+  int slips(int a) const { return kPlain ? T : model_.slips(a); }
+
+  /// The tangential side of the active contacts at (t, q), with coefficients at u.
+  void friction(double t, const Vec& q, const Vec& u, const IndexList<K>& active,
+                Place& place) const {
+    if constexpr (T > 0) {
+      if (!model_.has_friction()) return;
+      double* const r = load(t, q, place.friction_registers);
+      for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+      model_.friction_tape().run(0, r);
+      for (const int a : active) read_slips(r, a, place);
+    }
+  }
+  bool is_lawful(int a, const Place& place) const {
+    const auto good = [](double mu) { return mu >= 0.0 && mu <= kMostFriction; };
+    return good(place.coefficients[2 * a]) && good(place.coefficients[2 * a + 1]);
+  }
+  convex::Section section(int a, bool sticks, const Place& place) const {
+    return section_of(model_.slip(a).friction, slips(a), place.coefficients[2 * a],
+                      place.coefficients[2 * a + 1], sticks);
   }
 
   double gaps_and_potential(double t, const Vec& q, Place& place) const {
@@ -209,6 +237,26 @@ class FormulaView {
       place.rate[a] = r[first[end + index(a)]];
     }
   }
+
+  void read_slips(const double* r, int a, Place& place) const {
+    const std::vector<std::size_t>& at = model_.friction_tape().outputs(0);
+    const Pattern& pattern = model_.slip_pattern();
+    std::size_t output = model_.friction_output(a);
+    const int directions = slips(a);
+    if (directions == 0) return;
+    for (int j = 0; j < directions; ++j) {
+      const std::size_t end = pattern.end(2 * a + j);
+      for (std::size_t e = pattern.begin(2 * a + j); e < end; ++e) {
+        place.tangents.set(T * a + j, e, pattern.coordinates[e], r[at[output++]]);
+      }
+      place.slip_rate[T * a + j] = r[at[output++]];
+    }
+    place.stretch[a] = r[at[output++]];
+    place.coefficients[2 * a] = r[at[output++]];
+    place.coefficients[2 * a + 1] = r[at[output]];
+  }
+
+  static constexpr double kMostFriction = 1e6;  // beyond it is a joint
 
   const FormulaModel& model_;
   int dofs_;

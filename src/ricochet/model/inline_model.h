@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <unsupported/Eigen/AutoDiff>
 #include <utility>
 
@@ -24,6 +25,16 @@ namespace ricochet::model {
 ///                                const Eigen::Matrix<S, kDofs, 1>& u) const;
 ///       // when the mass is not constant: T(q, u); M(q) and the inertia terms are derived from it
 ///
+///   static constexpr int kSlips;      // 1 or 2: each contact has friction; then also
+///   Vector<kDofs> slip_gradient(int contact, int direction, double t, const Vector<kDofs>& q)
+///   const; double slip_rate(int contact, int direction, double t, const Vector<kDofs>& q) const;
+///   // else 0 convex::Section friction(int contact, double t, const Vector<kDofs>& q, double
+///   speed,
+///                            bool sticks) const;  // D, by the slip at the start of the step
+///   double restitution(int contact) const;                                  // for `moreau`, else
+///   0
+///
+/// With friction the gap must be a length.
 /// When several contacts share work (the sine and cosine of an angle, the ends of a rod), it may
 /// have `Geometry at(double t, const Vector<kDofs>& q) const`, computed once for each point, and
 /// take `(int contact, const Geometry&)` in gap, gap_gradient and gap_rate instead.
@@ -48,9 +59,19 @@ concept HasKinetic = requires(const S& s, const Vector<S::kDofs>& q) {
   { s.kinetic(q, q) } -> std::convertible_to<double>;
 };
 
+template <class S>
+constexpr int slips_of() {
+  if constexpr (requires { S::kSlips; }) {
+    return S::kSlips;
+  } else {
+    return 0;
+  }
+}
+
 template <UserSystem S>
 class InlineModel {
  public:
+  static constexpr int kSlips = slips_of<S>();
   static constexpr int kDofs = S::kDofs;
   static constexpr bool kPlain = !HasKinetic<S>;
   static constexpr int kContacts = S::kContacts;
@@ -65,8 +86,8 @@ class InlineModel {
     }
   }
 
-  struct Place : ContactPlace<kDofs, kContacts> {
-    using ContactPlace<kDofs, kContacts>::ContactPlace;
+  struct Place : ContactPlace<kDofs, kContacts, kSlips> {
+    using ContactPlace<kDofs, kContacts, kSlips>::ContactPlace;
     double t{0.0};
     Vec q;
     decltype(geometry_of(std::declval<const S&>(), 0.0, std::declval<const Vec&>())) geometry{};
@@ -104,6 +125,40 @@ class InlineModel {
   }
   void force(double t, const Vec& q, const Vec& u, Place&, Vec& out) const {
     out = system_.force(t, q, u);
+  }
+  double restitution(int a) const {
+    if constexpr (requires { system_.restitution(a); }) {
+      return system_.restitution(a);
+    } else {
+      return 0.0;
+    }
+  }
+  static constexpr int slips(int) { return kSlips; }
+  void friction(double t, const Vec& q, const Vec& u, const IndexList<kContacts>& active,
+                Place& place) const {
+    if constexpr (kSlips > 0) {
+      for (const int a : active) {
+        double squares = 0.0;
+        for (int j = 0; j < kSlips; ++j) {
+          const int row = kSlips * a + j;
+          place.tangents.col(row) = system_.slip_gradient(a, j, t, q);
+          if constexpr (requires { system_.slip_rate(a, j, t, q); }) {
+            place.slip_rate[row] = system_.slip_rate(a, j, t, q);
+          }
+          const double slip = place.tangents.dot(row, u) + place.slip_rate[row];
+          squares += slip * slip;
+        }
+        place.coefficients[2 * a] = std::sqrt(squares);
+      }
+    }
+  }
+  static constexpr bool is_lawful(int, const Place&) { return true; }
+  convex::Section section(int a, bool sticks, const Place& place) const {
+    if constexpr (kSlips > 0) {
+      return system_.friction(a, place.t, place.q, place.coefficients[2 * a], sticks);
+    } else {
+      return convex::Disc{};
+    }
   }
   static bool touches(int a, const Place& place) { return place.gap[a] <= 0.0; }
   static constexpr bool exists(int, const Place&) { return true; }

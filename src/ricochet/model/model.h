@@ -3,23 +3,56 @@
 #include <concepts>
 
 #include "ricochet/convex/metric.h"
+#include "ricochet/convex/section.h"
 #include "ricochet/model/index_list.h"
 #include "ricochet/model/normals.h"
 #include "ricochet/model/state.h"
 
 namespace ricochet::model {
 
+/// The tangential side of contacts at one (t, q, u), filled by `friction`. Row T a + j is the j-th
+/// tangential direction of contact a; at most T of them, T = 0 without friction.
+template <int N, int K, int T>
+struct SlipPlace {
+  static constexpr int kRows = K == kDynamic ? kDynamic : K * T;
+  Normals<N, kRows> tangents;  // row by row: dU_T/du
+  Vector<kRows> slip_rate;     // U_T at u = 0: a wall that moves along itself
+  Vector<K> stretch;           // normal velocity over rate of the gap; 1 where the gap is a length
+  Vector<K == kDynamic ? kDynamic : 2 * K> coefficients;  // of the law of friction, two a contact
+
+  SlipPlace() = default;
+  SlipPlace(int dofs, int contacts, const Pattern* pattern)
+      : tangents(dofs, T * contacts, pattern),
+        slip_rate(T * contacts),
+        stretch(contacts),
+        coefficients(2 * contacts) {
+    slip_rate.setZero();
+    coefficients.setZero();
+    stretch.setOnes();
+  }
+};
+
+template <int N, int K>
+struct SlipPlace<N, K, 0> {
+  SlipPlace() = default;
+  SlipPlace(int, int, const Pattern*) {}
+};
+
 /// Where the constraints of a model are looked at: filled by `gaps` and then `gradients` at one
 /// (t, q). A model adds its own scratch to it.
-template <int N, int K>
-struct ContactPlace {
+template <int N, int K, int T = 0>
+struct ContactPlace : SlipPlace<N, K, T> {
   Vector<K> gap;          // g_a(t, q), as written in the scene
   Normals<N, K> normals;  // column a: J_a^T = (dg_a/dq)^T
   Vector<K> rate;         // dg_a/dt
 
   ContactPlace() = default;
-  ContactPlace(int dofs, int contacts, const Pattern* pattern = nullptr)
-      : gap(contacts), normals(dofs, contacts, pattern), rate(contacts) {
+  ContactPlace(int dofs, int contacts, const Pattern* pattern = nullptr,
+               const Pattern* slip_pattern = nullptr)
+      : SlipPlace<N, K, T>(dofs, contacts, slip_pattern),
+        gap(contacts),
+        normals(dofs, contacts, pattern),
+        rate(contacts) {
     gap.setZero();
     rate.setZero();
   }
@@ -31,6 +64,8 @@ struct ContactPlace {
 ///   d/dt (dT/du) - dT/dq = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
 ///
 /// Rows are the contacts and, after them, the joints: equations g = 0 that always hold.
+/// Contacts with friction have tangential velocities too, U_T = S u + rate, and a section of their
+/// friction cone; see FrictionModel.
 template <class M>
 concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
                          const Vector<M::kDofs>& u, Vector<M::kDofs>& out,
@@ -52,15 +87,28 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
     m.is_autonomous()
     } -> std::same_as<bool>;  // all forces from a potential without t, walls fixed
   { m.force_uses_velocity() } -> std::same_as<bool>;
-  { m.has_constant_mass() } -> std::same_as<bool>;  // then mass() needs no load_mass
-  { m.load_mass(q, place) } -> std::same_as<bool>;  // false: M(q) not positive definite
-  m.momentum(q, u, place, out, out);                // dT/du = M(q) u, and dT/dq
+  { m.has_constant_mass() } -> std::same_as<bool>;      // then mass() needs no load_mass
+  { m.load_mass(q, place) } -> std::same_as<bool>;      // false: M(q) not positive definite
+  m.momentum(q, u, place, out, out);                    // dT/du = M(q) u, and dT/dq
+  { m.restitution(0) } -> std::convertible_to<double>;  // e of a contact; 0 where none is stated
 }
 &&requires {
   { M::kDofs } -> std::convertible_to<int>;
   { M::kContacts } -> std::convertible_to<int>;
   // The mass is constant and there are no joints: known to the compiler.
   { M::kPlain } -> std::convertible_to<bool>;
+  { M::kSlips } -> std::convertible_to<int>;  // tangential directions of a contact, at most
+};
+
+/// What a model with friction adds.
+template <class M>
+concept FrictionModel = Model<M> &&(M::kSlips > 0) &&
+                        requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
+                                 const IndexList<M::kContacts>& active, double t) {
+  { m.slips(0) } -> std::convertible_to<int>;  // of one contact: 0 (no friction), 1 or 2
+  m.friction(t, q, q, active, place);  // the SlipPlace of `active` at (t, q, u), gaps being there
+  { m.is_lawful(0, place) } -> std::same_as<bool>;                 // coefficients >= 0 and finite
+  { m.section(0, true, place) } -> std::same_as<convex::Section>;  // D, after stick or not
 };
 
 }  // namespace ricochet::model

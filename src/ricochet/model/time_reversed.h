@@ -14,6 +14,7 @@ class TimeReversed {
   static constexpr int kDofs = M::kDofs;
   static constexpr int kContacts = M::kContacts;
   static constexpr bool kPlain = M::kPlain;
+  static constexpr int kSlips = M::kSlips;
   using Vec = Vector<kDofs>;
 
   struct Place : M::Place {
@@ -29,6 +30,8 @@ class TimeReversed {
   int contacts() const { return model_.contacts(); }
   int joints() const { return model_.joints(); }
   bool has_constant_mass() const { return model_.has_constant_mass(); }
+  double restitution(int a) const { return model_.restitution(a); }
+  int slips(int a) const { return model_.slips(a); }
   Place make_place() const { return Place(model_.make_place(), model_.dofs()); }
 
   void gaps(double s, const Vec& q, Place& place) const { model_.gaps(-s, q, place); }
@@ -44,6 +47,16 @@ class TimeReversed {
   void force(double s, const Vec& q, const Vec& w, Place& place, Vec& out) const {
     place.reversed = -w;
     model_.force(-s, q, place.reversed, place, out);
+  }
+  void friction(double s, const Vec& q, const Vec& w, const IndexList<kContacts>& active,
+                Place& place) const {
+    place.reversed = -w;
+    model_.friction(-s, q, place.reversed, active, place);
+    place.slip_rate = -place.slip_rate;
+  }
+  bool is_lawful(int a, const Place& place) const { return model_.is_lawful(a, place); }
+  convex::Section section(int a, bool sticks, const Place& place) const {
+    return model_.section(a, sticks, place);
   }
   decltype(auto) mass(const Place& place) const { return model_.mass(place); }
   bool load_mass(const Vec& q, Place& place) const { return model_.load_mass(q, place); }

@@ -9,6 +9,7 @@ enum class Status {
   Degenerate,      // a contact whose gradient vanishes (or is not finite) would have to push
   SingularMass,    // M(q) is not positive definite
   NoConvergence,   // a fixed point within the step did not settle
+  BadFriction,     // a coefficient of friction is negative or not finite
 };
 
 /// How a solver fared. Never ignored: the caller decides what a status means for the run.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ricochet/convex/cone.h"
+#include "ricochet/convex/friction_cone.h"
 
 namespace ricochet::problem {
 
@@ -31,6 +32,15 @@ class Residual {
     if (natural <= rho * lost) return;
     finite_ = finite_ && std::isfinite(natural);  // NaN would vanish in max()
     distance_ = std::max(distance_, natural - rho * lost_exactly());
+  }
+
+  /// The same for a contact with friction, whose r and v are vectors.
+  void add(const convex::FrictionCone& cone, const convex::ContactVector& r, double rho,
+           const convex::ContactVector& v, const convex::ContactVector& v_free, double lost) {
+    const double natural = (r - cone.project(r - rho * v)).norm();
+    scale_ = std::max({scale_, r.norm(), rho * v_free.norm()});
+    finite_ = finite_ && std::isfinite(natural);
+    distance_ = std::max(distance_, natural - rho * lost);
   }
 
   double value() const {

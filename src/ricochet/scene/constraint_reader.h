@@ -5,6 +5,7 @@
 
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/friction_reader.h"
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/settings.h"
 
@@ -14,7 +15,10 @@ namespace ricochet::scene {
 class ConstraintReader {
  public:
   ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system)
-      : document_(document), formulas_(formulas), system_(system) {}
+      : document_(document),
+        formulas_(formulas),
+        system_(system),
+        friction_(document, formulas, system) {}
 
   void read(TableReader& root);
 
@@ -36,7 +40,8 @@ class ConstraintReader {
 
   void check_name(const std::string& kind, const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
-  void read_law(TableReader& contact);
+  double read_law(TableReader& contact);
+  void check_restitution(const step::Scheme& scheme) const;
   void read_hold(const std::string& name, const Value& table);
   IndexRange read_range(TableReader& table);
   std::vector<Side> sides_of(TableReader& contact, const Value& keep,
@@ -48,7 +53,9 @@ class ConstraintReader {
   const Document& document_;
   FormulaReader& formulas_;
   model::FormulaSystem& system_;
+  FrictionReader friction_;
   std::vector<StatedLaw> laws_;
+  std::vector<std::pair<std::string, const Value*>> frictions_;  // keys and values
 };
 
 }  // namespace ricochet::scene

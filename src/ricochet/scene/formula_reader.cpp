@@ -206,6 +206,17 @@ formula::NodeId FormulaReader::formula(const Value& value, const std::string& ke
   });
 }
 
+formula::NodeId FormulaReader::formula_of(const Value& value, const std::string& key,
+                                          const formula::Locals& locals, const std::string& name,
+                                          formula::NodeId node) {
+  if (value.kind == Value::Kind::Number) return graph_.constant(number(value, key));
+  const std::string& text = text_of(value, key);
+  formula::Scope scope = velocity_scope_;
+  scope.define(name, node);
+  return guarded(value, key,
+                 [&] { return formula::lower(formula::parse(text), scope, graph_, locals); });
+}
+
 std::vector<formula::Comparison> FormulaReader::relation(const Value& value, const std::string& key,
                                                          Speaks speaks,
                                                          const formula::Locals& locals) {

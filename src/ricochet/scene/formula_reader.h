@@ -36,6 +36,10 @@ class FormulaReader {
   double number(const Value& value, const std::string& key, const formula::Locals& locals = {});
   formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks,
                           const formula::Locals& locals = {});
+  /// The same, of everything and of one name more that stands for a node.
+  formula::NodeId formula_of(const Value& value, const std::string& key,
+                             const formula::Locals& locals, const std::string& name,
+                             formula::NodeId node);
   std::vector<formula::Comparison> relation(const Value& value, const std::string& key,
                                             Speaks speaks, const formula::Locals& locals = {});
 

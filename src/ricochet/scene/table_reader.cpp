@@ -16,6 +16,7 @@ constexpr std::string_view kWords =
     " title source notes system contact hold structure start run family plot expect"
     " coordinates parameters define kinetic mass potential force damping"
     " keep where for restitution dissipation_index law slip normal friction body zero"
+    " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"
     " record shock_speed residual_limit violation_limit fact ";
 
@@ -34,8 +35,7 @@ bool differ_by_number(std::string a, std::string b) {
 }  // namespace
 
 std::string what_this_version_runs() {
-  return fmt::format("this version runs {} without friction",
-                     base::list_names(step::scheme_names()));
+  return fmt::format("this version runs {}", base::list_names(step::scheme_names()));
 }
 
 TableReader::TableReader(const Document& document, const Value& table, std::string path)

@@ -15,6 +15,13 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
     return run_it(model, scheme, run, state, observe, monitor);
   };
   if (run.backward || run.control.is_on()) return with(run_special);
+  if (model::FormulaView<3, 1, 1>::suits(model) && m == 1) {
+    if (n == 2) return with(run_slipping<2, 1, 1>);
+    if (n == 3) return with(run_slipping<3, 1, 1>);
+  }
+  if (model::FormulaView<3, 1, 2>::suits(model) && n == 3 && m == 1) {
+    return with(run_slipping<3, 1, 2>);
+  }
   if (!model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
   if (n == 1 && m == 1) return with(run_sized<1, 1>);
   if (n == 2 && m == 1) return with(run_sized<2, 1>);

@@ -11,13 +11,33 @@ template <int N, int K>
 Outcome run_sized(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                   model::State<model::kDynamic>& state, const Observer& observe, Monitor* monitor) {
   const model::FormulaView<N, K> view(model);
-  model::State<N> sized{state.t, state.q, state.u};
+  model::State<N> sized{state.t, state.q, state.u, state.stuck};
   Outcome outcome = std::visit(
       [&](const auto& chosen) { return simulate(view, chosen, run, sized, observe, monitor); },
       scheme);
-  state = {sized.t, sized.q, sized.u};
+  state = {sized.t, sized.q, sized.u, sized.stuck};
   return outcome;
 }
+
+/// The same where every contact has T tangential directions, for the scheme that knows friction.
+template <int N, int K, int T>
+Outcome run_slipping(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
+                     model::State<model::kDynamic>& state, const Observer& observe,
+                     Monitor* monitor) {
+  const model::FormulaView<N, K, T> view(model);
+  model::State<N> sized{state.t, state.q, state.u, state.stuck};
+  Outcome outcome = simulate(view, std::get<Moreau>(scheme), run, sized, observe, monitor);
+  state = {sized.t, sized.q, sized.u, sized.stuck};
+  return outcome;
+}
+
+#define RICOCHET_RUN_SLIPPING(N, K, T)                                                         \
+  Outcome run_slipping<N, K, T>(const model::FormulaModel&, const Scheme&, const RunSettings&, \
+                                model::State<model::kDynamic>&, const Observer&, Monitor*)
+
+extern template RICOCHET_RUN_SLIPPING(2, 1, 1);
+extern template RICOCHET_RUN_SLIPPING(3, 1, 1);
+extern template RICOCHET_RUN_SLIPPING(3, 1, 2);
 
 #define RICOCHET_RUN_SIZED(N, K)                                                         \
   Outcome run_sized<N, K>(const model::FormulaModel&, const Scheme&, const RunSettings&, \

@@ -53,6 +53,10 @@ double implied_restitution(const Scheme& scheme) {
   return std::visit([](const auto& s) { return s.kRestitution; }, scheme);
 }
 
+bool has_friction(const Scheme& scheme) {
+  return std::visit([](const auto& s) { return s.kHasFriction; }, scheme);
+}
+
 long long steps_until(double start_time, double until, double step) {
   const double exact = (until - start_time) / step - 1e-6;
   return std::max(0LL, static_cast<long long>(std::ceil(exact)));

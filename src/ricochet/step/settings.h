@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
+#include "ricochet/certify/claim.h"
 
 namespace ricochet::step {
 
@@ -20,6 +21,7 @@ struct Billiard {
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = 1.0;  // the impact law it implies
   static constexpr bool kBalancesEnergy = false;
+  static constexpr bool kHasFriction = false;
   double anticipation{kDefaultAnticipation};  // A_V [-]
   Correction correction{Correction::None};
 };
@@ -30,6 +32,7 @@ struct Elast {
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = 1.0;
   static constexpr bool kBalancesEnergy = true;
+  static constexpr bool kHasFriction = false;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
 };
@@ -40,18 +43,31 @@ struct Inel {
   static constexpr double kDefaultAnticipation = 0.5;
   static constexpr double kRestitution = 0.0;
   static constexpr bool kBalancesEnergy = true;
+  static constexpr bool kHasFriction = false;
+  double anticipation{kDefaultAnticipation};
+  Correction correction{Correction::None};
+};
+
+/// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
+struct Moreau {
+  static constexpr const char* kName = "moreau";
+  static constexpr double kDefaultAnticipation = 0.0;
+  static constexpr double kRestitution = certify::kOwnRestitution;
+  static constexpr bool kBalancesEnergy = true;
+  static constexpr bool kHasFriction = true;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
 };
 
 /// The scheme of a run: chosen once, outside the loop.
-using Scheme = std::variant<Billiard, Elast, Inel>;
+using Scheme = std::variant<Billiard, Elast, Inel, Moreau>;
 
 std::vector<std::string> scheme_names();
 Scheme make_scheme(const std::string& name);  // throws base::InputError for an unknown name
 std::string name_of(const Scheme& scheme);
 double default_anticipation(const Scheme& scheme);
-double implied_restitution(const Scheme& scheme);
+double implied_restitution(const Scheme& scheme);  // certify::kOwnRestitution: what contacts state
+bool has_friction(const Scheme& scheme);
 
 /// Steps chosen as the motion goes: two half steps and a whole one may differ by `tolerance` in any
 /// coordinate, and a contact may be crossed by no more before it acts.

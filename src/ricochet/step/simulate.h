@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <span>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "ricochet/step/billiard.h"
 #include "ricochet/step/elast.h"
 #include "ricochet/step/inel.h"
+#include "ricochet/step/moreau.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
@@ -28,6 +30,10 @@ struct Sample {
   std::span<const double> impulses;  // of each contact, summed since the last sample
   double kinetic{0.0};
   double potential{0.0};
+  // With friction, else empty; two places a contact, of which contacts in the plane use the first.
+  std::span<const double> tangential{};  // impulses, summed since the last sample
+  std::span<const double> slips{};       // U_T now
+  std::span<const double> states{};      // one place a contact: certify::ContactState
 };
 
 /// How a run ended.
@@ -65,6 +71,7 @@ inline certify::Failure failure_of(problem::Status status) {
     case problem::Status::Degenerate: return certify::Failure::Degenerate;
     case problem::Status::SingularMass: return certify::Failure::SingularMass;
     case problem::Status::NoConvergence: return certify::Failure::NoConvergence;
+    case problem::Status::BadFriction: return certify::Failure::BadFriction;
   }
   return certify::Failure::NoSolution;
 }
@@ -73,6 +80,58 @@ template <class V>
 std::span<const double> view(const V& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};
 }
+
+/// What samples tell of friction; nothing where the model has none.
+template <model::Model M, int T = M::kSlips>
+class SlipSamples {
+ public:
+  SlipSamples(const M& model, model::State<M::kDofs>& state) {
+    const int contacts = model.contacts() - model.joints();
+    bool exists = false;
+    for (int a = 0; a < contacts; ++a) exists = exists || model.slips(a) > 0;
+    if (!exists) return;
+    const auto count = static_cast<std::size_t>(contacts);
+    tangential_.assign(2 * count, 0.0);
+    slips_.assign(2 * count, 0.0);
+    states_.assign(count, 0.0);
+    if (state.stuck.size() != count) state.stuck.assign(count, 0);
+  }
+
+  template <class TheClaim>
+  void add(const M& model, const TheClaim& claim) {
+    if (states_.empty()) return;
+    const int contacts = claim.active.size() - model.joints();
+    for (int k = 0; k < contacts; ++k) {
+      const int a = claim.active[k];
+      for (int j = 0; j < model.slips(a); ++j) {
+        tangential_[static_cast<std::size_t>(2 * a + j)] += claim.tangential[T * k + j];
+      }
+    }
+  }
+
+  void tell(certify::Judge<M>& judge, const model::State<M::kDofs>& now, Sample& sample) {
+    judge.tell_friction(now, slips_, states_);
+    sample.tangential = tangential_;
+    sample.slips = slips_;
+    sample.states = states_;
+  }
+  void clear() { std::fill(tangential_.begin(), tangential_.end(), 0.0); }
+
+ private:
+  std::vector<double> tangential_;
+  std::vector<double> slips_;
+  std::vector<double> states_;
+};
+
+template <model::Model M>
+class SlipSamples<M, 0> {
+ public:
+  SlipSamples(const M&, model::State<M::kDofs>&) {}
+  template <class TheClaim>
+  void add(const M&, const TheClaim&) {}
+  void tell(certify::Judge<M>&, const model::State<M::kDofs>&, Sample&) {}
+  void clear() {}
+};
 
 template <class S>
 certify::Limits limits_for(certify::Limits limits) {
@@ -89,6 +148,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
   const base::Stopwatch clock;
   Outcome outcome;
   const double start_time = state.t;
+  detail::SlipSamples<M> slips(model, state);
   Workspace<M> workspace(model, state.q);
   certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
   model::State<M::kDofs> other = state;
@@ -96,10 +156,18 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
   model::State<M::kDofs>* next = &other;
   model::Vector<M::kContacts> impulses = workspace.claim.impulses;
   const auto show = [&] {
-    observe(Sample{outcome.steps, now->t, detail::view(now->q), detail::view(now->u),
-                   detail::view(judge.gaps()), detail::view(impulses), judge.kinetic(),
-                   judge.potential()});
+    Sample sample{outcome.steps,
+                  now->t,
+                  detail::view(now->q),
+                  detail::view(now->u),
+                  detail::view(judge.gaps()),
+                  detail::view(impulses),
+                  judge.kinetic(),
+                  judge.potential()};
+    slips.tell(judge, *now, sample);
+    observe(sample);
     impulses.setZero();
+    slips.clear();
   };
   const bool keeps_rows = run.certify && run.record_every > 0;
   long long until_row = run.record_every;
@@ -120,6 +188,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
       if (!judge.check(*now, *next, run.step, workspace.claim)) break;
       const auto& active = workspace.claim.active;
       for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
+      slips.add(model, workspace.claim);
     }
     std::swap(now, next);
     outcome.steps = i;

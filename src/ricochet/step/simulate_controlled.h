@@ -13,16 +13,27 @@ namespace detail {
 template <model::Model M, class Observer>
 class Rows {
  public:
-  Rows(const RunSettings& run, int contacts, Observer& observe)
-      : observe_(observe),
+  Rows(const M& model, const RunSettings& run, model::State<M::kDofs>& state, Observer& observe)
+      : model_(model),
+        slips_(model, state),
+        observe_(observe),
         every_(run.record_every),
         until_row_(run.record_every),
-        impulses_(model::Vector<M::kContacts>::Zero(contacts)) {}
+        impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {}
 
-  void show(const model::State<M::kDofs>& state, long long step, const certify::Judge<M>& judge) {
-    observe_(Sample{step, state.t, view(state.q), view(state.u), view(judge.gaps()),
-                    view(impulses_), judge.kinetic(), judge.potential()});
+  void show(const model::State<M::kDofs>& state, long long step, certify::Judge<M>& judge) {
+    Sample sample{step,
+                  state.t,
+                  view(state.q),
+                  view(state.u),
+                  view(judge.gaps()),
+                  view(impulses_),
+                  judge.kinetic(),
+                  judge.potential()};
+    slips_.tell(judge, state, sample);
+    observe_(sample);
     impulses_.setZero();
+    slips_.clear();
   }
 
   template <class TheClaim>
@@ -30,6 +41,7 @@ class Rows {
     for (int k = 0; k < claim.active.size(); ++k) {
       impulses_[claim.active[k]] += claim.impulses[k];
     }
+    slips_.add(model_, claim);
   }
 
   /// After each step; true when a row is due.
@@ -43,6 +55,8 @@ class Rows {
   bool lacks_last() const { return every_ == 0 || until_row_ != every_; }
 
  private:
+  const M& model_;
+  SlipSamples<M> slips_;
   Observer& observe_;
   long long every_;
   long long until_row_;
@@ -98,7 +112,7 @@ Outcome simulate_controlled(const M& model, const S& scheme, const RunSettings& 
   const base::Stopwatch clock;
   Outcome outcome;
   certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
-  detail::Rows<M, std::remove_reference_t<Observer>> rows(run, model.contacts(), observe);
+  detail::Rows<M, std::remove_reference_t<Observer>> rows(model, run, state, observe);
   rows.show(state, 0, judge);
   detail::controlled_steps(model, scheme, run, state, judge, rows, monitor, outcome);
   if (outcome.steps > 0 && rows.lacks_last()) rows.show(state, outcome.steps, judge);

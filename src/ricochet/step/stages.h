@@ -1,25 +1,43 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "ricochet/certify/claim.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/banded.h"
+#include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/unilateral.h"
 #include "ricochet/solve/banded.h"
+#include "ricochet/solve/friction.h"
 #include "ricochet/solve/least_norm.h"
 #include "ricochet/solve/unilateral.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
 
+/// What a step with friction needs besides.
+template <int N, int T>
+struct SlipWorkspace {
+  explicit SlipWorkspace(const model::Vector<N>& q) : rows{q, q, q}, responses{q, q, q} {}
+  std::array<model::Vector<N>, 3> rows;       // of one contact: normal, tangential, tangential
+  std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
+  problem::Frictional friction;
+  solve::FrictionSolver friction_solver;
+};
+
+template <int N>
+struct SlipWorkspace<N, 0> {
+  explicit SlipWorkspace(const model::Vector<N>&) {}
+};
+
 /// Everything a step writes besides the next state. Made once per run; after the first step with
 /// as many contacts, nothing in a step allocates.
 template <model::Model M>
-struct Workspace {
+struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = model::Vector<N>;
@@ -40,7 +58,7 @@ struct Workspace {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
-  certify::Claim<N, K> claim;
+  certify::Claim<N, K, M::kSlips> claim;
   problem::Unilateral problem;
   problem::Banded banded;
   solve::UnilateralSolver solver;
@@ -48,7 +66,8 @@ struct Workspace {
   solve::LeastNorm least_norm;
 
   Workspace(const M& model, const Vec& q)
-      : q_mid(q),
+      : SlipWorkspace<N, M::kSlips>(q),
+        q_mid(q),
         q_cone(q),
         q_end(q),
         shift(q),
@@ -327,12 +346,14 @@ template <model::Model M>
 }
 
 /// b = U(u') + e U(u_ref) of row k, and a bound for its rounding; joints have their bias instead.
+/// The law is e, or certify::kOwnRestitution.
 template <model::Model M>
-void free_row(const M& model, int k, double e, const model::Vector<M::kDofs>& u_ref,
+void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& u_ref,
               Workspace<M>& w, double& free, double& noise) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const int a = w.claim.active[k];
   const bool is_joint = a >= model.contacts() - model.joints();
+  const double e = law == certify::kOwnRestitution ? model.restitution(a) : law;
   const auto& normals = w.place.normals;
   free = contact_velocity(w, a, w.free);
   noise = kRounding * normals.abs_dot(a, w.free);
@@ -361,13 +382,13 @@ void apply_impulses(const M& model, Impulse&& impulse, model::Vector<M::kDofs>& 
 
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
 template <model::Model M>
-problem::Report push_many(const M& model, double e, const model::Vector<M::kDofs>& u_ref,
+problem::Report push_many(const M& model, double law, const model::Vector<M::kDofs>& u_ref,
                           model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int rows = w.claim.active.size();
   if (is_banded(model, w)) {
     assemble_banded(model, w);
     for (int k = 0; k < rows; ++k) {
-      free_row(model, k, e, u_ref, w, w.banded.free[k], w.banded.noise[k]);
+      free_row(model, k, law, u_ref, w, w.banded.free[k], w.banded.noise[k]);
     }
     const problem::Report report = w.banded_solver.solve(w.banded);
     if (report.status == problem::Status::Solved) {
@@ -378,7 +399,7 @@ problem::Report push_many(const M& model, double e, const model::Vector<M::kDofs
   }
   assemble_factor(model, w);
   for (int k = 0; k < rows; ++k) {
-    free_row(model, k, e, u_ref, w, w.problem.free[k], w.problem.noise[k]);
+    free_row(model, k, law, u_ref, w, w.problem.free[k], w.problem.noise[k]);
   }
   const problem::Report report = w.solver.solve(w.problem);
   w.claim.unique = report.unique;

@@ -1,0 +1,24 @@
+#include "ricochet/formula/substitute.h"
+
+#include <unordered_map>
+
+namespace ricochet::formula {
+
+NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) {
+  std::unordered_map<NodeId, NodeId> image;
+  for (const NodeId id : graph.reachable({root})) {  // operands come before what is made of them
+    const Node node = graph[id];
+    if (node.op == Op::Constant) {
+      image[id] = id;
+    } else if (node.op == Op::Input) {
+      image[id] = node.input >= first && node.input < last ? graph.constant(value) : id;
+    } else {
+      const auto of = [&](NodeId operand) { return operand < 0 ? operand : image.at(operand); };
+      image[id] =
+          graph.make(node.op, of(node.operands[0]), of(node.operands[1]), of(node.operands[2]));
+    }
+  }
+  return image.at(root);
+}
+
+}  // namespace ricochet::formula

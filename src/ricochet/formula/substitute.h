@@ -1,0 +1,10 @@
+#pragma once
+
+#include "ricochet/formula/graph.h"
+
+namespace ricochet::formula {
+
+/// The formula with a number put for every input whose slot satisfies first <= slot < last.
+NodeId substitute(Graph& graph, NodeId root, int first, int last, double value);
+
+}  // namespace ricochet::formula

@@ -1,0 +1,228 @@
+#pragma once
+
+#include "ricochet/solve/single_contact.h"
+#include "ricochet/step/stages.h"
+
+namespace ricochet::step {
+
+/// G and C of the active contacts at q', C by the velocity at the start of the step.
+///                                                [Moreau 1986, par. 11 Rem., par. 12 Rem. 1]
+template <model::Model M>
+[[gnu::always_inline]] inline problem::Report take_friction(const M& model,
+                                                            const model::Vector<M::kDofs>& u,
+                                                            Workspace<M>& w) {
+  if constexpr (M::kSlips > 0) {
+    model.friction(w.claim.t_mid, *w.claim.cone_point, u, w.claim.active, w.place);
+    for (const int a : w.claim.active) {
+      if (model.slips(a) > 0 && !model.is_lawful(a, w.place)) {
+        return {.status = problem::Status::BadFriction};
+      }
+    }
+  }
+  return {};
+}
+
+/// U_T of contact a, direction j.
+template <model::Model M>
+double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M::kDofs>& v) {
+  const int row = M::kSlips * a + j;
+  return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
+}
+
+/// Whether contact a counts as sticking at the start of the step.
+template <model::Model M>
+bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const Workspace<M>& w) {
+  if (!s.stuck.empty() && s.stuck[static_cast<std::size_t>(a)] != 0) return true;
+  bool rests = true;
+  for (int j = 0; j < model.slips(a); ++j) rests = rests && slip_velocity(w, a, j, s.u) == 0.0;
+  return rests;
+}
+
+/// Where u' and the response cancel to rounding, the velocity is zero: rest is exact.
+template <class V>
+[[gnu::always_inline]] inline void come_to_rest(const V& free, V& u_next) {
+  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+  for (Eigen::Index i = 0; i < u_next.size(); ++i) {
+    if (std::abs(u_next[i]) <= kRounding * std::abs(free[i])) u_next[i] = 0.0;
+  }
+}
+
+/// Rows of G, G M^-1 G^T and b = G u' (+ e U_N before) of one contact; the normal row in units of
+/// the normal velocity.
+template <model::FrictionModel M>
+struct OneContact {
+  static constexpr int kMost = 1 + M::kSlips;
+  Eigen::Matrix3d W{Eigen::Matrix3d::Zero()};
+  Eigen::Vector3d b{Eigen::Vector3d::Zero()};
+  Eigen::Vector3d rates{Eigen::Vector3d::Zero()};  // of U, without u
+  int rows{0};
+
+  [[gnu::always_inline]] inline OneContact(const M& model, int a, const model::Vector<M::kDofs>& u,
+                                           Workspace<M>& w)
+      : rows(1 + model.slips(a)) {
+    const double stretch = w.place.stretch[a];
+    const double e = model.restitution(a);
+    w.place.normals.copy_to(a, w.rows[0]);
+    if (stretch != 1.0) w.rows[0] *= stretch;
+    rates[0] = stretch * w.place.rate[a];
+    for (int j = 1; j < rows; ++j) {
+      const int row = M::kSlips * a + j - 1;
+      w.place.tangents.copy_to(row, w.rows[index(j)]);
+      rates[j] = w.place.slip_rate[row];
+    }
+    for (int i = 0; i < rows; ++i) {
+      model.mass(w.place).solve(w.rows[index(i)], w.responses[index(i)]);
+      for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = w.rows[index(j)].dot(w.responses[index(i)]);
+      b[i] = w.rows[index(i)].dot(w.free) + rates[i];
+    }
+    if (e > 0.0) {
+      rates[0] += e * (w.rows[0].dot(u) + rates[0]);
+      b[0] = w.rows[0].dot(w.free) + rates[0];
+    }
+  }
+
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+};
+
+/// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
+template <model::FrictionModel M>
+problem::Report push_one_with_friction(const M& model, const model::State<M::kDofs>& s,
+                                       model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  const int a = w.claim.active[0];
+  const OneContact<M> contact(model, a, s.u, w);
+  if (!(contact.W(0, 0) > 0.0)) return {.status = problem::Status::Degenerate};
+  const convex::Section section = model.section(a, sticks_before(model, a, s, w), w.place);
+  solve::SingleSolution solution =
+      contact.rows == 2
+          ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
+                                  contact.b[1], std::get<convex::Segment>(section))
+          : solve::solve_in_space(contact.W, contact.b, section);
+  if (solution.status != problem::Status::Solved) return {.status = solution.status};
+  u_next = w.free;  // u+ = u' + M^-1 G^T R
+  for (int i = 0; i < contact.rows; ++i) {
+    u_next += solution.impulse[i] * w.responses[static_cast<std::size_t>(i)];
+  }
+  if (solution.grip == problem::Grip::Stick) come_to_rest(w.free, u_next);
+  w.claim.branch(0) = certify::Branch::Unilateral;
+  w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
+  for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
+  w.claim.grip(0) = solution.grip;
+  return {};
+}
+
+/// Rows of the active contacts and joints, as a problem.
+template <model::FrictionModel M>
+void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+  const auto& active = w.claim.active;
+  const int contacts = active.size() - model.joints();
+  Eigen::Index rows = model.joints();
+  for (int k = 0; k < contacts; ++k) rows += 1 + model.slips(active[k]);
+  w.friction.resize(model.dofs(), rows, static_cast<std::size_t>(contacts));
+  w.friction.held = model.joints();
+  Eigen::Index at = 0;
+  const auto add = [&](double rate) {  // the row lies in w.gathered
+    model.mass(w.place).half_solve(w.gathered, w.response);
+    w.friction.factor.col(at) = w.response;
+    w.friction.free[at++] = w.gathered.dot(w.free) + rate;
+  };
+  for (int k = 0; k < active.size(); ++k) {
+    const int a = active[k];
+    const bool is_joint = k >= contacts;
+    const double stretch = is_joint ? 1.0 : w.place.stretch[a];
+    w.place.normals.copy_to(a, w.gathered);
+    if (stretch != 1.0) w.gathered *= stretch;
+    const Eigen::Index normal = at;
+    add(stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
+    w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
+    if (is_joint) continue;
+    w.friction.free[normal] += model.restitution(a) * stretch * contact_velocity(w, a, s.u);
+    problem::Frictional::Contact& contact = w.friction.contacts[static_cast<std::size_t>(k)];
+    contact.first = static_cast<int>(normal);
+    contact.slips = model.slips(a);
+    if (contact.slips == 0) continue;
+    contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
+    for (int j = 0; j < contact.slips; ++j) {
+      const int row = M::kSlips * a + j;
+      w.place.tangents.copy_to(row, w.gathered);
+      add(w.place.slip_rate[row]);
+    }
+  }
+}
+
+/// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
+template <model::FrictionModel M>
+problem::Report push_many_with_friction(const M& model, const model::State<M::kDofs>& s,
+                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  assemble_friction(model, s, w);
+  const problem::Report report = w.friction_solver.solve(w.friction);
+  w.claim.unique = report.unique;
+  const auto& active = w.claim.active;
+  w.gathered.setZero();
+  Eigen::Index at = 0;
+  bool sticks = false;
+  for (int k = 0; k < active.size(); ++k) {
+    const int a = active[k];
+    const bool is_joint = k >= active.size() - model.joints();
+    const double stretch = is_joint ? 1.0 : w.place.stretch[a];
+    w.claim.impulses[k] = stretch * w.friction_solver.impulse(at++);
+    w.place.normals.add_to(a, w.claim.impulses[k], w.gathered);
+    if (is_joint) continue;
+    w.claim.grip(k) = w.friction_solver.grip(static_cast<std::size_t>(k));
+    sticks = sticks || w.claim.grip(k) == problem::Grip::Stick;
+    for (int j = 0; j < model.slips(a); ++j) {
+      const double impulse = w.friction_solver.impulse(at++);
+      w.claim.tangential[M::kSlips * k + j] = impulse;
+      w.place.tangents.add_to(M::kSlips * a + j, impulse, w.gathered);
+    }
+  }
+  model.mass(w.place).solve(w.gathered, w.response);
+  u_next = w.free + w.response;
+  if (sticks) come_to_rest(w.free, u_next);
+  return report;
+}
+
+/// Whether any active contact has friction.
+template <model::Model M>
+bool has_friction(const M& model, const Workspace<M>& w) {
+  if constexpr (M::kSlips > 0) {
+    for (const int a : w.claim.active) {
+      if (model.slips(a) > 0) return true;
+    }
+  }
+  return false;
+}
+
+/// The end of a step: the impulses that the laws of friction and restitution give, and u+.
+template <model::Model M>
+[[gnu::always_inline]] inline problem::Report push(const M& model, const model::State<M::kDofs>& s,
+                                                   model::Vector<M::kDofs>& u_next,
+                                                   Workspace<M>& w) {
+  const bool single = w.claim.active.size() == 1 && model.joints() == 0;
+  if constexpr (M::kSlips > 0) {
+    if (has_friction(model, w)) {
+      return single ? push_one_with_friction(model, s, u_next, w)
+                    : push_many_with_friction(model, s, u_next, w);
+    }
+  }
+  if (!single) return push_many(model, certify::kOwnRestitution, s.u, u_next, w);
+  const int a = w.claim.active[0];
+  const double extra = model.restitution(a) * contact_velocity(w, a, s.u);
+  return push_one(model, extra, certify::Branch::Unilateral, u_next, w);
+}
+
+/// What the next step needs to know: which contacts ended in stick.
+template <model::Model M>
+void remember_sticks(const M& model, const Workspace<M>& w, model::State<M::kDofs>& next) {
+  if constexpr (M::kSlips > 0) {
+    if (next.stuck.empty()) return;
+    std::fill(next.stuck.begin(), next.stuck.end(), '\0');
+    const int contacts = w.claim.active.size() - model.joints();
+    for (int k = 0; k < contacts; ++k) {
+      const int a = w.claim.active[k];
+      const bool sticks = model.slips(a) > 0 && w.claim.grip(k) == problem::Grip::Stick;
+      next.stuck[static_cast<std::size_t>(a)] = sticks ? 1 : 0;
+    }
+  }
+}
+
+}  // namespace ricochet::step

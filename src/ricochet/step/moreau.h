@@ -1,0 +1,43 @@
+#pragma once
+
+#include "ricochet/step/friction_stages.h"
+
+namespace ricochet::step {
+
+/// One step with dry friction: u+ = u' + M^-1 G^T R, with R in C and -G u+ in proj_T of the normal
+/// cone of C at R; standard inelastic without friction.     [Moreau 1986 (11.17)-(11.23); 1986n]
+///
+/// G and C are taken at q' = q_M + A_V h u, C by the velocity at the start of the step. Deviations:
+/// the metric is M, not the identity; several contacts, coupled; restitution, by U_N + e U_N(u) in
+/// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`). Without
+/// friction and restitution this is `Inel` with the same A_V.
+template <model::Model M>
+problem::Report advance(const Moreau& scheme, const M& model, const model::State<M::kDofs>& s,
+                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+  half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
+  problem::Report report;
+  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  if (report.status != problem::Status::Solved) return report;
+  model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
+  find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
+  w.claim.restitution = certify::kOwnRestitution;                  // v = U+ + e U(u)
+  w.claim.reference = certify::Reference::Start;
+  const bool touches = w.claim.active.size() > model.joints();
+  report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
+  if (report.status != problem::Status::Solved) return report;
+  next.u = w.free;  // no contact: u+ = u'
+  if (!w.claim.active.empty()) {
+    if (touches) model.gradients(w.claim.active, w.place);  // g = grad f              (11.20)
+    report = take_friction(model, s.u, w);                  // G, C
+    if (report.status != problem::Status::Solved) return report;
+    take_joint_gradients(model, w);
+    report = settle(model, h, next.u, w, [&] {  // (11.21)-(11.23)
+      return push(model, s, next.u, w);
+    });
+  }
+  remember_sticks(model, w, next);
+  finish_step(model, h, w, next);  // q+ = q_M + h/2 u+
+  return report;
+}
+
+}  // namespace ricochet::step
