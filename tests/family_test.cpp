@@ -13,7 +13,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/family.h"
-#include "ricochet/study/motion.h"
+#include "support.h"
 
 namespace ricochet::testing {
 namespace {
@@ -35,14 +35,6 @@ scheme = "elast"
 step = 0.01
 until = 1
 )toml";
-
-scene::Scene read(const std::string& text, const std::vector<std::string>& settings = {}) {
-  std::vector<scene::Override> overrides;
-  for (const std::string& setting : settings) {
-    overrides.push_back(scene::parse_override(setting));
-  }
-  return scene::read_scene("s.toml", text, overrides);
-}
 
 std::vector<std::string> described(const scene::Family& family) {
   std::vector<std::string> words;
@@ -68,7 +60,7 @@ std::size_t lines_of(const std::filesystem::path& file) {
 }
 
 TEST(Family, IsTheProductOfItsKeysInTheOrderOfTheFileTheLastVaryingFastest) {
-  const scene::Scene scene = read(kBowl + R"toml(
+  const scene::Scene scene = read_text(kBowl + R"toml(
 [family]
 start.velocity.x = [1, "R"]
 R = [3, 4]
@@ -89,14 +81,14 @@ R = [3, 4]
 }
 
 TEST(Family, ASceneWithoutOneHasNoMembers) {
-  EXPECT_TRUE(read(kBowl).family.empty());
-  EXPECT_EQ(read(kBowl).family.size(), 0U);
+  EXPECT_TRUE(read_text(kBowl).family.empty());
+  EXPECT_EQ(read_text(kBowl).family.size(), 0U);
 }
 
 TEST(Family, RangesHaveBothEnds) {
   const auto numbers = [](const std::string& range) {
     std::vector<double> found;
-    const scene::Scene scene = read(kBowl + "[family]\ng = " + range);
+    const scene::Scene scene = read_text(kBowl + "[family]\ng = " + range);
     for (const scene::Value& value : scene.family.keys[0].values) found.push_back(value.number);
     return found;
   };
@@ -108,7 +100,7 @@ TEST(Family, RangesHaveBothEnds) {
 }
 
 TEST(Family, ACoordinateMayBeCalledTo) {
-  const scene::Scene scene = read(R"toml(
+  const scene::Scene scene = read_text(R"toml(
 [system]
 coordinates = ["to"]
 mass = [1]
@@ -127,22 +119,22 @@ start.position.to = { from = 0, to = 1, count = 2 }
 
 TEST(Family, WhatTheCommandLineSetsDoesNotVary) {
   const std::string text = kBowl + "[family]\nR = [2, 3]\nrun.until = [1, 2]\n";
-  EXPECT_EQ(read(text, {"R=5"}).family.size(), 2U);
-  EXPECT_EQ(read(text, {"system.parameters.R=5"}).family.size(), 2U);
-  EXPECT_EQ(read(text, {"run.steps=5"}).family.size(), 2U);
-  const scene::Scene single = read(text, {"R=5", "run.steps=7"});
+  EXPECT_EQ(read_text(text, {"R=5"}).family.size(), 2U);
+  EXPECT_EQ(read_text(text, {"system.parameters.R=5"}).family.size(), 2U);
+  EXPECT_EQ(read_text(text, {"run.steps=5"}).family.size(), 2U);
+  const scene::Scene single = read_text(text, {"R=5", "run.steps=7"});
   EXPECT_TRUE(single.family.empty());
   EXPECT_EQ(single.run.steps, 7);
   // and what it says of the family replaces what the file says
-  const scene::Scene other = read(text, {"family.R=[4, 5, 6]"});
+  const scene::Scene other = read_text(text, {"family.R=[4, 5, 6]"});
   EXPECT_EQ(other.family.size(), 6U);
   const std::string dotted = kBowl + "[family]\n\"start.velocity.x\" = [2, 3]\n";
-  EXPECT_EQ(described(read(dotted, {"family.start.velocity.x=[4]"}).family),
+  EXPECT_EQ(described(read_text(dotted, {"family.start.velocity.x=[4]"}).family),
             (std::vector<std::string>{"start.velocity.x = 4"}));
 }
 
 TEST(Family, SchemesAndFormulasMayVary) {
-  const scene::Scene scene = read(kBowl + R"toml(
+  const scene::Scene scene = read_text(kBowl + R"toml(
 [family]
 run.scheme = ["elast", "inel"]
 system.potential = ["g*y", "0.5*x^2 + \"\"*0"]
@@ -157,7 +149,8 @@ system.potential = ["g*y", "0.5*x^2 + \"\"*0"]
 }
 
 TEST(Family, TheFirstFaultyMemberIsBlamedInWhateverOrderTheyAreRead) {
-  const scene::Scene scene = read(kBowl + "[family]\nrun.step = [0.1, 0.01, -2, 0.1, -4, 0.1]\n");
+  const scene::Scene scene =
+      read_text(kBowl + "[family]\nrun.step = [0.1, 0.01, -2, 0.1, -4, 0.1]\n");
   const study::Executor backwards = [](std::size_t count, const auto& work) {
     for (std::size_t k = count; k-- > 0;) work(k);
   };
@@ -175,7 +168,7 @@ TEST(Family, TheFirstFaultyMemberIsBlamedInWhateverOrderTheyAreRead) {
 
 TEST(Family, ThePlanCountsStepsAndRows) {
   const scene::Scene scene =
-      read(kBowl + "[family]\nrun.steps = [100, 20]\nrun.record = [1, 10, 0]\n");
+      read_text(kBowl + "[family]\nrun.steps = [100, 20]\nrun.record = [1, 10, 0]\n");
   const study::FamilyPlan plan = study::plan_family(scene, {}, study::run_in_order);
   EXPECT_EQ(plan.steps, 360.0);
   EXPECT_EQ(plan.rows, 101.0 + 11.0 + 2.0 + 21.0 + 3.0 + 2.0);
@@ -400,9 +393,49 @@ TEST(Family, FactsMustHoldForEveryMember) {
   EXPECT_EQ(json["status"], "ok");  // the certificates hold
   EXPECT_EQ(json["members"][0]["facts"][0]["holds"], true);
   EXPECT_EQ(json["members"][1]["facts"][0]["holds"], false);
+  EXPECT_FALSE(json.contains("facts_not_checked"));
+  EXPECT_TRUE(json["overrides"].empty());
   // about the scene as written only
-  EXPECT_EQ(run_program({"run", "f.toml", "--step", "0.001"}, folder.path()).code, 0);
+  const Finished changed = run_program({"run", "f.toml", "--step", "0.001"}, folder.path());
+  EXPECT_EQ(changed.code, 0);
+  const std::string why = "the scene was changed by --step";
+  EXPECT_NE(changed.out.find("facts       not checked: " + why), std::string::npos) << changed.out;
+  const Json other = summary_in(folder / "out/f");
+  EXPECT_EQ(other["facts_not_checked"], why);
+  EXPECT_EQ(other["overrides"], (std::vector<std::string>{"run.step=0.001"}));
+  EXPECT_FALSE(other["members"][0].contains("facts_not_checked"));  // it is said once
   EXPECT_EQ(run_program({"run", "f.toml", "--set", "g=20"}, folder.path()).code, 0);
+}
+
+// Exact: under constant forces y = v t - g t^2/2 for t < 0 too.
+TEST(Family, BackwardIsForEveryMember) {
+  const Folder folder;
+  write_file(folder / "f.toml", R"toml(
+[system]
+coordinates = ["y"]
+mass = [1]
+force = ["-10"]
+[start]
+position = { y = 0 }
+[run]
+scheme = "inel"
+step = 0.01
+until = 1
+[family]
+start.velocity.y = [1, 2]
+[expect]
+later = "t > 0"
+)toml");
+  const Finished run = run_program({"run", "f.toml", "--out", "o", "--backward"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const Json json = summary_in(folder / "o");
+  EXPECT_EQ(json["settings"]["backward"], true);
+  EXPECT_EQ(json["facts_not_checked"], "the scene was changed by --backward");
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_NEAR(json["members"][k]["final"]["t"], -1.0, 1e-12);
+    EXPECT_NEAR(json["members"][k]["final"]["y"], -static_cast<double>(k + 1) - 5.0, 1e-12);
+    EXPECT_FALSE(json["members"][k].contains("facts"));
+  }
 }
 
 TEST(Family, AnInterruptedFamilyClosesWhatItRan) {

@@ -19,10 +19,8 @@ namespace {
 using Vec = Eigen::VectorXd;
 
 scene::Scene read(const std::string& text, const std::vector<std::string>& settings = {}) {
-  std::vector<scene::Override> overrides;
-  for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
-  return scene::read_scene(
-      "test.toml", text + "\n[run]\nscheme = \"inel\"\nstep = 0.001\nuntil = 1\n", overrides);
+  return testing::read_text(text + "\n[run]\nscheme = \"inel\"\nstep = 0.001\nuntil = 1\n",
+                            settings);
 }
 
 Inspection inspect_start(const scene::Scene& scene) {
@@ -539,6 +537,36 @@ TEST(InspectProgram, RunsToTheTimeAskedFor) {
   EXPECT_NEAR(json["t"].get<double>(), 0.1, 1e-12);
   EXPECT_GT(json["resolution_step"], 0.0);
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));  // nothing is written
+}
+
+TEST(InspectProgram, UnderStepControlTheTimeIsMetAndKnownToTheTolerance) {
+  // exact: constant forces are integrated without error, y = 1 + t - 5 t^2, y' = 1 - 10 t
+  const Folder folder;
+  testing::write_file(folder / "c.toml", R"toml(
+[system]
+coordinates = ["y"]
+mass = [1]
+force = ["-10"]
+[contact.floor]
+keep = "y >= 0"
+[start]
+position = { y = 1 }
+velocity = { y = 1 }
+[run]
+scheme = "elast"
+step = { max = 0.1, min = 1e-9, tolerance = 1e-6 }
+until = 5
+)toml");
+  const Finished run = run_program({"inspect", "c.toml", "--at", "0.27", "--json"}, folder.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["t"], 0.27);
+  EXPECT_NEAR(json["position"]["y"].get<double>(), 1.27 - 5.0 * 0.27 * 0.27, 1e-12);
+  EXPECT_NEAR(json["resolution_step"].get<double>(), 1e-6 / 1.7, 1e-15);
+  const std::string words = run_program({"inspect", "c.toml", "--at", "0.27"}, folder.path()).out;
+  EXPECT_NE(words.find("reached by elast with steps of 1e-09 to 0.1\n"), std::string::npos)
+      << words;
+  EXPECT_NE(words.find("what it may change in a time of 5.88e-07"), std::string::npos) << words;
 }
 
 TEST(InspectProgram, SaysWhatIsWrongWithATime) {

@@ -162,6 +162,26 @@ TEST(Judge, CatchesAShiftThatIsNoCorrection) {
   }
 }
 
+TEST(Judge, HoldsACorrectionToItsOwnLimit) {
+  // A shift a part in a million too long passes only where the limit is larger than that.
+  const Model model{Corner{}};
+  const State before{0.0, {1.0, -0.1}, {2.0, -1.0}};
+  for (const double limit : {1e-9, 1e-5}) {
+    State after{0.01, before.q, before.u};
+    step::Workspace<Model> workspace(model, before.q);
+    (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
+                        after, workspace);
+    const Eigen::Vector2d more = 1e-6 * workspace.shift;
+    workspace.shift += more;
+    workspace.weights *= 1.0 + 1e-6;
+    workspace.q_mid += more;
+    workspace.q_cone += more;
+    after.q += more;
+    Judge<Model> judge(model, Limits{.correction = limit}, before);
+    EXPECT_EQ(judge.check(before, after, 0.01, workspace.claim), limit > 1e-6);
+  }
+}
+
 TEST(Judge, AfterAFailureTheBooksShowTheLastInstantThatHolds) {
   Shocked shocked;
   Limits limits;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ricochet/plot/contour.h"
@@ -42,12 +43,13 @@ TEST(Contour, ACircleIsOneClosedCurveOfItsLength) {
 }
 
 TEST(Contour, TheForbiddenSideIsOnTheRight) {
-  for (const auto& curve : zero_curves(sample([](double, double y) { return y - 0.3; }))) {
-    for (std::size_t k = 1; k < curve.size(); ++k) EXPECT_GT(curve[k].x, curve[k - 1].x);
-  }
-  for (const auto& curve : zero_curves(sample([](double, double y) { return 0.3 - y; }))) {
-    for (std::size_t k = 1; k < curve.size(); ++k) EXPECT_LT(curve[k].x, curve[k - 1].x);
-  }
+  const auto below = zero_curves(sample([](double, double y) { return y - 0.3; }));
+  const auto above = zero_curves(sample([](double, double y) { return 0.3 - y; }));
+  ASSERT_EQ(below.size(), 1U);
+  ASSERT_EQ(above.size(), 1U);
+  ASSERT_GT(std::min(below[0].size(), above[0].size()), 100U);
+  for (std::size_t k = 1; k < below[0].size(); ++k) EXPECT_GT(below[0][k].x, below[0][k - 1].x);
+  for (std::size_t k = 1; k < above[0].size(); ++k) EXPECT_LT(above[0][k].x, above[0][k - 1].x);
 }
 
 TEST(Contour, SeveralCurvesAndSaddles) {
@@ -93,9 +95,7 @@ int count(const std::string& text, const std::string& word) {
 
 std::string picture_of(const std::string& scene_text,
                        const std::vector<std::string>& settings = {}) {
-  std::vector<scene::Override> overrides;
-  for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
-  const scene::Scene scene = scene::read_scene("p.toml", scene_text, overrides);
+  const scene::Scene scene = testing::read_text(scene_text, settings);
   Path path;
   const study::Motion motion =
       study::run_scene(scene, false, [&](const step::Sample& sample) { path.add(sample); });

@@ -94,7 +94,8 @@ TEST(Program, WritesTheFilesOfTheContract) {
   EXPECT_TRUE(json["energy"].contains("work_forces"));
   EXPECT_GT(json["steps_per_second"], 0.0);
   EXPECT_TRUE(json.contains("wall_seconds"));
-  for (const char* key : {"residual_limit", "balance_limit", "growth_limit", "shock_fraction"}) {
+  for (const char* key : {"residual_limit", "balance_limit", "correction_limit", "growth_limit",
+                          "shock_fraction", "restitution"}) {
     EXPECT_GT(json["settings"][key], 0.0) << key;  // every threshold of the certificate
   }
   EXPECT_EQ(json["version"], RICOCHET_VERSION);
@@ -288,6 +289,61 @@ TEST(Program, AFailureTellsValueAndLimitAndAllStepsAsked) {
   // one line on the other stream
   EXPECT_EQ(run.err.rfind("error: violation at t = ", 0), 0U) << run.err;
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1);
+}
+
+TEST(Program, RecommendsACorrectionOnlyToSchemesThatGainByIt) {
+  const Folder folder;
+  const auto remedy = [&](const std::string& scheme, const std::string& correction) {
+    write_file(folder / "deep.toml",
+               falling("-9.81", "scheme = \"" + scheme + "\"\ncorrection = \"" + correction +
+                                    "\"\nanticipation = 0\nstep = 0.0129\nsteps = 500\n"
+                                    "violation_limit = 1e-6\n"));
+    const Finished run = run_program({"run", "deep.toml"}, folder.path());
+    const auto json = nlohmann::json::parse(read_file(folder / "out/deep/summary.json"));
+    EXPECT_EQ(json["status"], "violation");
+    const std::string words = json["failure"]["try"];
+    EXPECT_NE(run.out.find("remedy      " + words), std::string::npos) << run.out;
+    return words;
+  };
+  EXPECT_EQ(remedy("inel", "none"), "try a smaller step or correction = \"project\"");
+  EXPECT_EQ(remedy("inel", "project"), "try a smaller step");
+  EXPECT_EQ(remedy("elast", "none"), "try a smaller step");
+}
+
+TEST(Program, UnderStepControlNobodyCountsStepsBeforehand) {
+  const Folder folder;
+  const std::string control =
+      "scheme = \"elast\"\nstep = { max = 0.1, min = 0.01, tolerance = 1e-7 }\nuntil = 2\n";
+  write_file(folder / "c.toml", falling("-9.81", control));
+  const Finished run = run_program({"run", "c.toml"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("elast, steps of 0.01 to 0.1, "), std::string::npos) << run.out;
+  const auto json = nlohmann::json::parse(read_file(folder / "out/c/summary.json"));
+  EXPECT_GT(json["forced"], 0);  // the shock is not met to 1e-7 with steps of 0.01
+  EXPECT_NE(json["warnings"].dump().find("did not hold the tolerance"), std::string::npos);
+  EXPECT_FALSE(json["settings"].contains("steps_asked"));
+  EXPECT_EQ(json["settings"]["until"], 2.0);
+  EXPECT_NE(read_file(folder / "out/c/plot.svg").find("steps of 0.01 to 0.1"), std::string::npos);
+  const std::string check = run_program({"check", "c.toml"}, folder.path()).out;
+  EXPECT_NE(check.find("elast, steps of 0.01 to 0.1, t = 0 to 2\n"), std::string::npos) << check;
+  EXPECT_NE(check.find("at least 21 rows"), std::string::npos) << check;
+  write_file(folder / "d.toml", falling("-9.81", control + "violation_limit = 1e-6\n"));
+  const Finished deep = run_program({"run", "d.toml", "--set", "run.step.min=0.04"}, folder.path());
+  EXPECT_EQ(deep.code, 1);
+  EXPECT_TRUE(std::regex_search(deep.out, std::regex("; [0-9]+\\s+steps\\s+done"))) << deep.out;
+}
+
+TEST(Program, BackwardRunsSayWhereThePastIsAmbiguous) {
+  // y(t) = 1 + t - 5 t^2 leaves the floor at t = (1 - sqrt(21))/10.
+  const Folder folder;
+  write_file(folder / "b.toml", falling("-10", "scheme = \"inel\"\nstep = 0.001\nuntil = 1\n"));
+  const Finished run = run_program({"run", "b.toml", "--backward"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(read_file(folder / "out/b/summary.json"));
+  ASSERT_EQ(json["warnings"].size(), 1U);
+  EXPECT_NE(json["warnings"][0].get<std::string>().find("ambiguous"), std::string::npos);
+  EXPECT_NEAR(json["shocks"]["instants"][0]["t"], 0.1 * (1.0 - std::sqrt(21.0)), 0.0011);
+  EXPECT_NE(run.out.find("warning     the past is ambiguous"), std::string::npos) << run.out;
 }
 
 TEST(Program, OverridesParametersAndKeys) {

@@ -11,6 +11,7 @@
 #include "ricochet/base/random.h"
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
+#include "support.h"
 
 namespace ricochet::record {
 namespace {
@@ -33,6 +34,17 @@ TEST(Rows, ReadBackTheSameNumbers) {
     char* end = nullptr;
     EXPECT_EQ(std::strtod(at, &end), expected);
     at = end + 1;
+  }
+}
+
+TEST(Rows, AreAsManyAsExpected) {
+  for (const std::string steps : {"0", "1", "10", "12"}) {
+    for (const std::string every : {"0", "1", "3", "10", "20"}) {
+      const study::Motion motion =
+          testing::run_text(testing::kFloor, {"run.steps=" + steps, "run.record=" + every});
+      EXPECT_EQ(static_cast<double>(motion.rows.size()), expected_rows(motion.scene.run))
+          << steps << " steps, every " << every;
+    }
   }
 }
 

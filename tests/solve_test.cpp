@@ -73,6 +73,7 @@ TEST(UnilateralSolver, SaysWhenImpulsesAreNotUnique) {
 
 TEST(UnilateralSolver, ClosedFormOfTwoEqualsTheActiveSetMethod) {
   base::Random random(2);
+  int compared = 0;
   for (int trial = 0; trial < 20000; ++trial) {
     const Eigen::MatrixXd A = random_matrix(random, 3, 2);
     const Eigen::VectorXd b = random_vector(random, 2);
@@ -87,7 +88,9 @@ TEST(UnilateralSolver, ClosedFormOfTwoEqualsTheActiveSetMethod) {
     const double size = 1e-9 * (1.0 + p1 + p2);
     EXPECT_NEAR(p1, projector.multipliers()[0], size) << trial;
     EXPECT_NEAR(p2, projector.multipliers()[1], size) << trial;
+    ++compared;
   }
+  EXPECT_GT(compared, 19000);
 }
 
 TEST(UnilateralSolver, FourRegionsOfTheDihedralCone) {
@@ -182,6 +185,7 @@ TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
   base::Random random(3);
   BandedSolver sparse;
   UnilateralSolver dense;
+  int solved = 0;
   int many_rounds = 0;
   for (int trial = 0; trial < 500; ++trial) {
     const int dofs = 10 + random.below(40);
@@ -194,6 +198,7 @@ TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
     problem.held = joints;
     ASSERT_EQ(dense.solve(problem).status, problem::Status::Solved);
     if (report.status != problem::Status::Solved) continue;  // dependent: left to the dense one
+    ++solved;
     many_rounds += report.iterations > 2 ? 1 : 0;
     Eigen::VectorXd difference(b.size());
     Eigen::VectorXd size(b.size());
@@ -203,6 +208,7 @@ TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
     }
     EXPECT_LE((A * difference).norm(), 1e-7 * (1.0 + size.norm())) << trial;
   }
+  EXPECT_GT(solved, 450);
   EXPECT_GT(many_rounds, 100);
 }
 

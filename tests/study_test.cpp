@@ -251,12 +251,48 @@ undefined = "nowhere > 0"
   EXPECT_NE(facts[3].found.find("no value at the end"), std::string::npos) << facts[3].found;
 }
 
+TEST(Facts, MayNameContactsOfAFamily) {
+  // exact: nothing moves; gaps of the heights 0, 1, 3.5, 7.5 less the size 1
+  const std::vector<Fact> facts = check_expectations(run_text(R"toml(
+[system]
+coordinates = ["z[1..4]"]
+mass = [1]
+[contact.stack]
+for = "i in 2..4"
+keep = "z[i] >= z[i-1] + 1"
+[contact.room]
+for = "i in 1..4"
+keep = "0 <= z[i] <= 100"
+[hold.pin]
+for = "i in 4..4"
+zero = "z[i] - 7.5"
+[start]
+position = { z = [0, 1, 3.5, 7.5] }
+[run]
+scheme = "inel"
+step = 0.25
+until = 1
+[expect]
+gap = "stack[2].gap == 0 and stack[3].gap == 1.5 and stack[4].gap == 3"
+side = "room[3].upper.gap == 96.5 and room[1].lower.shocks == 0"
+sum = "sum(i, 2, 4, stack[i].gap) == 4.5 and pin[4].gap == 0"
+wrong = "stack[4].gap < z[3]'"
+)toml"));
+  ASSERT_EQ(facts.size(), 4U);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(facts[k].holds) << facts[k].found;
+  EXPECT_FALSE(facts[3].holds);
+  EXPECT_EQ(facts[3].found, "stack[4].gap = 3, z[3]' = 0");
+}
+
 TEST(Expectations, OfAllBuiltinScenesHold) {
+  std::size_t facts = 0;
   for (const BuiltinScene& builtin : builtin_scenes()) {
     for (const Fact& fact : check_expectations(run_text(builtin.text))) {
       EXPECT_TRUE(fact.holds) << builtin.name << ": " << fact.statement << ": " << fact.found;
+      ++facts;
     }
   }
+  EXPECT_GE(facts, builtin_scenes().size());
 }
 
 }  // namespace

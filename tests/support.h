@@ -33,12 +33,35 @@ inline Eigen::MatrixXd random_metric(base::Random& random, Eigen::Index n, doubl
   return scale * (a * a.transpose() + 0.1 * Eigen::MatrixXd::Identity(n, n)) * scale;
 }
 
-/// A scene from text, and its run with every row kept.
-inline study::Motion run_text(const std::string& text,
+/// A scene from text, with settings as of `--set`.
+inline scene::Scene read_text(const std::string& text,
                               const std::vector<std::string>& settings = {}) {
   std::vector<scene::Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
-  return study::run_scene(scene::read_scene("test.toml", text, overrides), true);
+  return scene::read_scene("test.toml", text, overrides);
 }
+
+/// Its run with every row kept.
+inline study::Motion run_text(const std::string& text,
+                              const std::vector<std::string>& settings = {}) {
+  return study::run_scene(read_text(text, settings), true);
+}
+
+/// A particle (x, y) of mass 1 under gravity 10 over the floor y >= 0, at rest on it, inelastic.
+inline const std::string kFloor = R"toml(
+[system]
+coordinates = ["x", "y"]
+mass        = [1, 1]
+potential   = "10*y"
+[contact.floor]
+keep = "y >= 0"
+[start]
+position = { x = 0, y = 0 }
+velocity = { x = 0, y = 0 }
+[run]
+scheme = "inel"
+step   = 0.01
+until  = 1
+)toml";
 
 }  // namespace ricochet::testing

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "commands.h"
 #include "family_text.h"
@@ -42,6 +41,25 @@ void print_start(const scene::Scene& scene) {
   }
 }
 
+/// What will be run, and what it will write.
+void print_run(const scene::Scene& scene) {
+  const step::RunSettings& run = scene.run;
+  const model::FormulaModel& model = *scene.model;
+  const bool controlled = run.control.is_on();  // then the number of steps is not known
+  const std::string steps = controlled ? "" : counted(run.steps, "step") + ", ";
+  const double end =
+      controlled ? run.end_time : run.start_time + static_cast<double>(run.steps) * run.step;
+  fmt::print("{}",
+             entry("run", fmt::format("{}, {}, {}t = {:g} to {:g}", step::name_of(scene.scheme),
+                                      describe_step(run), steps, run.start_time, end)));
+  const double rows = record::expected_rows(run);
+  const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
+  fmt::print("{}",
+             entry("output",
+                   fmt::format("{} {} rows, {:.3g} MB", controlled ? "at least" : "about",
+                               readable_count(rows), record::estimate_bytes(columns, rows) / 1e6)));
+}
+
 /// What all members take together; throws where one of them cannot be read.
 void print_family(const scene::Scene& scene, const std::vector<scene::Override>& changes) {
   const std::atomic<bool> stop{false};
@@ -80,16 +98,7 @@ int command_check(const SceneArguments& arguments) {
   }
   print_start(scene);
   for (const std::string& warning : scene.warnings) fmt::print("{}", entry("warning", warning));
-  const double every = static_cast<double>(scene.run.record_every);
-  const double steps = static_cast<double>(scene.run.steps);
-  const double rows = every > 0.0 ? std::floor(steps / every) + 1.0 : 2.0;
-  const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
-  fmt::print("{}", entry("run", fmt::format("{}, step {:g}, {}, t = {:g} to {:g}",
-                                            step::name_of(scene.scheme), scene.run.step,
-                                            counted(scene.run.steps, "step"), scene.run.start_time,
-                                            scene.run.start_time + steps * scene.run.step)));
-  fmt::print("{}", entry("output", fmt::format("about {} rows, {:.3g} MB", readable_count(rows),
-                                               record::estimate_bytes(columns, rows) / 1e6)));
+  print_run(scene);
   if (!scene.family.empty()) print_family(scene, changes_of(arguments));
   fmt::print("{}", entry("status", "ok: the scene can be run"));
   return kFine;

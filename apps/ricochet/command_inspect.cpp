@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "commands.h"
@@ -15,9 +16,11 @@
 namespace ricochet::app {
 namespace {
 
-/// Number of steps to the instant asked for; 0: the start.
-long long steps_to(const std::string& at, const step::RunSettings& run) {
-  if (at.empty()) return 0;
+/// The run shortened to the instant asked for; without steps: the start.
+step::RunSettings run_to(const std::string& at, step::RunSettings run) {
+  run.record_every = 0;
+  run.steps = 0;
+  if (at.empty()) return run;
   const std::optional<double> t = base::parse_number(at);
   if (!t || !std::isfinite(*t)) {
     throw base::InputError("--at " + at, "is not a number", "write a time, such as --at 0.5");
@@ -33,15 +36,24 @@ long long steps_to(const std::string& at, const step::RunSettings& run) {
                            fmt::format("is more than 1e15 steps of {:g} away", run.step),
                            "choose an earlier time, or a longer step");
   }
-  return step::steps_until(run.start_time, *t, run.step);
+  run.steps = step::steps_until(run.start_time, *t, run.step);
+  run.end_time = *t;
+  return run;
 }
 
-/// The state after `steps` steps of the scene's scheme, or how its run failed.
-study::Motion reach(scene::Scene scene, long long steps, step::Monitor& monitor) {
-  scene.run.steps = steps;
-  scene.run.record_every = 0;
-  const ProgressBar bar(monitor, steps);
+/// The state at the end of the scene's run, or how the run failed.
+study::Motion reach(const scene::Scene& scene, step::Monitor& monitor) {
+  const ProgressBar bar(monitor, scene.run.steps);
   return study::run_scene(scene, false, {}, &monitor);
+}
+
+/// The time to which a state that was reached is known. Under step control positions are known to
+/// the tolerance, so that a shock may be off by the time the motion takes to cover it.
+double resolution(const step::RunSettings& run, const model::State<model::kDynamic>& state) {
+  if (!run.control.is_on()) return run.step;
+  const double fastest = state.u.cwiseAbs().maxCoeff();
+  const double off = fastest > 0.0 ? run.control.tolerance / fastest : run.step;
+  return std::min(run.step, std::max(run.control.smallest, off));
 }
 
 [[noreturn]] void refuse_singular_mass(double t) {
@@ -62,18 +74,20 @@ study::Inspector make_inspector(const model::FormulaModel& model) {
 }  // namespace
 
 int command_inspect(const InspectArguments& arguments) {
-  const scene::Scene scene = read_scene_file(arguments.scene);
-  const long long steps = steps_to(arguments.at, scene.run);
+  scene::Scene scene = read_scene_file(arguments.scene);
+  scene.run = run_to(arguments.at, scene.run);
+  const bool is_start = scene.run.steps == 0;
   model::State<model::kDynamic> state = scene.start;
-  if (steps > 0) {
+  if (!is_start) {
     StopSignals signals;
-    const study::Motion motion = reach(scene, steps, signals.monitor());
+    const study::Motion motion = reach(scene, signals.monitor());
     const certify::Certificate& c = motion.outcome.certificate;
     if (c.failure == certify::Failure::SingularMass) refuse_singular_mass(c.failure_time);
     if (!c.ok()) {
       const certify::FailureText failure = certify::describe(c.failure);
       fmt::print(stderr, "FAILED: the run ends at t = {:.9g}, before {}: {} ({})\ntry: {}\n",
-                 c.failure_time, arguments.at, failure.meaning, failure.name, failure.remedy);
+                 c.failure_time, arguments.at, failure.meaning, failure.name,
+                 step::remedy_of(c.failure, scene.scheme));
       return kFailed;
     }
     if (motion.outcome.interrupted) {
@@ -83,7 +97,8 @@ int command_inspect(const InspectArguments& arguments) {
     state = motion.final_state;
   }
   const study::Inspector inspector = make_inspector(*scene.model);
-  const study::Inspection found = inspector.at(state, steps > 0 ? scene.run.step : 0.0);
+  const study::Inspection found =
+      inspector.at(state, is_start ? 0.0 : resolution(scene.run, state));
   if (found.status == problem::Status::SingularMass) refuse_singular_mass(state.t);
   fmt::print("{}", arguments.json ? study::to_json(found, *scene.model)
                                   : describe_inspection(found, scene));

@@ -14,6 +14,19 @@ namespace ricochet::app {
 
 namespace {
 
+/// The expectations are about the scene as written, not about what the arguments make of it.
+FolderOptions options_of(const RunArguments& arguments) {
+  FolderOptions options{.show_progress = !arguments.quiet};
+  for (const scene::Override& change : changes_of(arguments.scene)) {
+    options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
+  }
+  const std::string changed_by =
+      arguments.backward ? "--backward" : changing_options(arguments.scene);
+  options.check_facts = changed_by.empty();
+  if (!options.check_facts) options.no_facts = "the scene was changed by " + changed_by;
+  return options;
+}
+
 /// The run in one line, when it is not good.
 std::string describe_fault(const FolderRun& run) {
   const certify::Certificate& c = run.motion.outcome.certificate;
@@ -37,16 +50,8 @@ int command_run(const RunArguments& arguments) {
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
-  if (!scene.family.empty()) return run_family(arguments, scene, folder);
-  FolderOptions options{.show_progress = !arguments.quiet};
-  for (const scene::Override& change : changes_of(arguments.scene)) {
-    options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
-  }
-  // The expectations are about the scene as written, not about what the arguments make of it.
-  const std::string changed_by =
-      arguments.backward ? "--backward" : changing_options(arguments.scene);
-  options.check_facts = changed_by.empty();
-  if (!options.check_facts) options.no_facts = "the scene was changed by " + changed_by;
+  const FolderOptions options = options_of(arguments);
+  if (!scene.family.empty()) return run_family(arguments, options, scene, folder);
   StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const std::string fault = describe_fault(run);

@@ -110,6 +110,8 @@ std::string describe_family(const scene::Scene& scene, const record::FamilySumma
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
   text += "\n\n" + entry("family", describe_members(scene.family)) + describe_status(summary) +
           describe_checks(scene, members) + describe_rows(scene, members);
+  const std::string& why = summary.first.facts_not_checked;
+  if (!why.empty()) text += entry("facts", "not checked: " + why);
   double rows = 0.0;
   for (const std::optional<MemberRun>& member : members) {
     if (member) rows += static_cast<double>(member->rows);

@@ -43,7 +43,8 @@ const std::string& name_of(const scene::Scene& scene, const ActiveRow& row) {
 std::string describe_active(const Inspection& found, const scene::Scene& scene) {
   std::string rule = "gap <= 0, to rounding (1e-9 of its size)";
   if (found.step > 0.0) {
-    rule = fmt::format("gap <= 0, to what it may change in one step of {:g}", found.step);
+    rule = fmt::format("gap <= 0, to what it may change in {} {:.3g}",
+                       scene.run.control.is_on() ? "a time of" : "one step of", found.step);
   }
   if (found.active.empty()) return entry("active", "none: no " + rule);
   std::string text = entry("active", rule);
@@ -131,8 +132,8 @@ std::string describe_failure(const Inspection& found) {
 std::string describe_inspection(const Inspection& found, const scene::Scene& scene) {
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  text += found.step > 0.0 ? fmt::format("\nt = {:.9g}, reached by {} with step {:g}\n\n",
-                                         found.state.t, step::name_of(scene.scheme), found.step)
+  text += found.step > 0.0 ? fmt::format("\nt = {:.9g}, reached by {} with {}\n\n", found.state.t,
+                                         step::name_of(scene.scheme), describe_step(scene.run))
                            : fmt::format("\nt = {:.9g}, the start\n\n", found.state.t);
   text += entry("position", by_coordinate(scene, found.state.q, ""));
   text += entry("velocity", by_coordinate(scene, found.state.u, "'"));

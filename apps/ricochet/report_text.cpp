@@ -11,11 +11,6 @@
 namespace ricochet::app {
 namespace {
 
-std::string describe_step(const step::RunSettings& run) {
-  if (!run.control.is_on()) return fmt::format("step {:g}", run.step);
-  return fmt::format("steps of {:g} to {:g}", run.control.smallest, run.step);
-}
-
 std::string describe_rows(const model::FormulaModel& model) {
   const std::string contacts = counted(model.contacts() - model.joints(), "contact");
   return model.joints() == 0 ? contacts : fmt::format("{}, {} held", contacts, model.joints());
@@ -30,6 +25,13 @@ std::string describe_head(const study::Motion& motion) {
                       scene.run.start_time, motion.final_state.t,
                       counted(scene.model->dofs(), "coordinate"), describe_rows(*scene.model));
   return wrapped(text);
+}
+
+/// "12 of 500 steps"; under step control how many there will be is not known.
+std::string describe_progress(const study::Motion& motion) {
+  const step::RunSettings& run = motion.scene.run;
+  if (run.control.is_on()) return counted(motion.outcome.steps, "step");
+  return fmt::format("{} of {}", motion.outcome.steps, counted(run.steps, "step"));
 }
 
 /// The number that broke a limit, with the limit; empty where there is none.
@@ -49,11 +51,10 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
 
 std::string describe_status(const study::Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
-  const step::RunSettings& run = motion.scene.run;
   if (c.ok() && motion.outcome.interrupted) {
-    return entry("status", fmt::format("interrupted after {} of {}: what was computed is whole and "
-                                       "certified",
-                                       motion.outcome.steps, counted(run.steps, "step")));
+    return entry("status",
+                 fmt::format("interrupted after {}: what was computed is whole and certified",
+                             describe_progress(motion)));
   }
   if (c.ok()) return entry("status", "ok: every step was recomputed and holds");
   const certify::FailureText failure = certify::describe(c.failure);
@@ -63,9 +64,9 @@ std::string describe_status(const study::Motion& motion) {
         " in '{}'",
         motion.scene.model->contact_names()[static_cast<std::size_t>(c.failure_contact)]);
   }
-  words += fmt::format(": {}{}; {} of {} done", failure.meaning, describe_excess(c, run.limits),
-                       motion.outcome.steps, counted(run.steps, "step"));
-  return entry("FAILED", words) + entry("remedy", failure.remedy);
+  words += fmt::format(": {}{}; {} done", failure.meaning,
+                       describe_excess(c, motion.scene.run.limits), describe_progress(motion));
+  return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 
 std::string describe_checks(const study::Motion& motion) {
@@ -184,6 +185,11 @@ std::string fold(const std::string& beginning, const std::string& words, int ind
 }
 
 }  // namespace
+
+std::string describe_step(const step::RunSettings& run) {
+  if (!run.control.is_on()) return fmt::format("step {:g}", run.step);
+  return fmt::format("steps of {:g} to {:g}", run.control.smallest, run.step);
+}
 
 std::string entry(const std::string& label, const std::string& words) {
   constexpr int kIndent = 12;

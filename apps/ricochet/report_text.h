@@ -10,6 +10,9 @@ namespace ricochet::app {
 /// A run in words, at most 80 columns: what was run, what is certified, where the energy went.
 std::string describe_run(const FolderRun& run, const std::filesystem::path& folder);
 
+/// "step 0.01", or under step control "steps of 1e-6 to 0.01".
+std::string describe_step(const step::RunSettings& run);
+
 /// Words broken into lines of at most 80 columns behind a label.
 std::string entry(const std::string& label, const std::string& words);
 

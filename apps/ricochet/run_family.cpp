@@ -14,7 +14,6 @@
 #include "old_files.h"
 #include "progress.h"
 #include "ricochet/record/output_file.h"
-#include "run_folder.h"
 #include "scene_file.h"
 #include "stop_signals.h"
 #include "threads.h"
@@ -29,12 +28,12 @@ constexpr std::size_t kMostInstants = 50'000;  // of all paths in it
 /// guarded.
 class FamilyRunner {
  public:
-  FamilyRunner(const RunArguments& arguments, const scene::Scene& scene,
-               const std::filesystem::path& folder, const study::FamilyPlan& plan,
-               step::Monitor& whole)
+  FamilyRunner(const RunArguments& arguments, const FolderOptions& options,
+               const scene::Scene& scene, const std::filesystem::path& folder,
+               const study::FamilyPlan& plan, step::Monitor& whole)
       : scene_(scene),
         changes_(changes_of(arguments.scene)),
-        check_facts_(changes_.empty()),
+        options_(options),
         folder_(folder),
         plan_(plan),
         whole_(whole),
@@ -62,9 +61,9 @@ class FamilyRunner {
   record::FamilySummary write() const {
     record::FamilySummary summary = summarise();
     if (summary.output_error.empty() && first_) {
-      summary.output_error = try_to_write(folder_ / kPlot, picture());
+      summary.output_error = record::try_to_write(folder_ / kPlot, picture());
     }
-    const std::string last = try_to_write(folder_ / kSummary, record::to_json(summary));
+    const std::string last = record::try_to_write(folder_ / kSummary, record::to_json(summary));
     if (summary.output_error.empty()) summary.output_error = last;
     if (!summary.output_error.empty()) throw record::OutputError(summary.output_error);
     return summary;
@@ -90,10 +89,13 @@ class FamilyRunner {
   void run_member(std::size_t k, step::Monitor& monitor) {
     const scene::Scene scene = scene::read_member(scene_, changes_, k);
     const std::string file = study::member_file(k + 1, members_.size());
-    const FolderOptions options{
-        .check_facts = check_facts_, .show_progress = false, .member = file};
+    FolderOptions options = options_;
+    options.show_progress = false;
+    options.member = file;
     FolderRun run = run_into(folder_, scene, options, monitor);
     if (!run.summary.output_error.empty()) stop_with(k, run.summary.output_error, nullptr);
+    // What holds for all is said once.
+    if (run.summary.facts_not_checked == options_.no_facts) run.summary.facts_not_checked.clear();
     members_[k] = digest(k, file, run);
     if (k < paths_.size()) paths_[k] = std::move(run.path);
     if (k > 0) return;
@@ -135,6 +137,8 @@ class FamilyRunner {
     summary.first.file = scene_.file;
     summary.first.scheme = scene_.scheme;
     summary.first.run = scene_.run;
+    summary.first.overrides = options_.overrides;
+    if (!scene_.expectations.empty()) summary.first.facts_not_checked = options_.no_facts;
     summary.common = plan_.common;
     for (const scene::FamilyKey& key : scene_.family.keys) summary.keys.push_back(key.name);
     summary.members = members_.size();
@@ -166,19 +170,9 @@ class FamilyRunner {
     return plot::draw_run(all, model, {}, scene_.title, subtitle);
   }
 
-  /// What went wrong; empty when the file is written.
-  static std::string try_to_write(const std::filesystem::path& file, const std::string& text) {
-    try {
-      record::write_file(file, text);
-    } catch (const record::OutputError& error) {
-      return error.what();
-    }
-    return "";
-  }
-
   const scene::Scene& scene_;
   const std::vector<scene::Override> changes_;
-  const bool check_facts_;
+  const FolderOptions options_;
   const std::filesystem::path folder_;
   const study::FamilyPlan plan_;
   step::Monitor& whole_;
@@ -210,8 +204,8 @@ bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
 
 }  // namespace
 
-int run_family(const RunArguments& arguments, const scene::Scene& scene,
-               const std::filesystem::path& folder) {
+int run_family(const RunArguments& arguments, const FolderOptions& options,
+               const scene::Scene& scene, const std::filesystem::path& folder) {
   StopSignals signals;
   const study::Executor executor = make_executor(arguments.threads, signals.monitor().stop);
   const study::FamilyPlan plan = study::plan_family(scene, changes_of(arguments.scene), executor);
@@ -222,7 +216,7 @@ int run_family(const RunArguments& arguments, const scene::Scene& scene,
   if (!arguments.quiet) note_size(plan, scene.family.size());
   { const record::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
   remove_old_files(folder);
-  FamilyRunner runner(arguments, scene, folder, plan, signals.monitor());
+  FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());
   {
     std::optional<ProgressBar> bar;
     if (!arguments.quiet) {

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "ricochet/record/family_summary.h"
 #include "ricochet/scene/scene.h"
+#include "run_folder.h"
 
 namespace ricochet::app {
 
@@ -25,7 +26,7 @@ struct MemberRun {
 /// Runs all members of a scene's family, on several threads, into trajectory-001.csv and so on,
 /// plot.svg and one summary.json of `folder`. What is written is the same for any number of
 /// threads, times excepted. Returns the exit code.
-int run_family(const RunArguments& arguments, const scene::Scene& scene,
-               const std::filesystem::path& folder);
+int run_family(const RunArguments& arguments, const FolderOptions& options,
+               const scene::Scene& scene, const std::filesystem::path& folder);
 
 }  // namespace ricochet::app

@@ -124,9 +124,7 @@ void warn_of_explicit_forces(const study::Motion& motion, std::vector<std::strin
 }
 
 void note_size(const scene::Scene& scene, const record::Columns& columns) {
-  const double every = static_cast<double>(scene.run.record_every);
-  const double rows = every > 0.0 ? static_cast<double>(scene.run.steps) / every + 2.0 : 2.0;
-  const double bytes = record::estimate_bytes(columns, rows);
+  const double bytes = record::estimate_bytes(columns, record::expected_rows(scene.run));
   if (bytes < 1e9) return;
   fmt::print(stderr, "{}",
              wrapped(fmt::format("note: this run will write about {:.1f} GB to trajectory.csv; "
@@ -156,27 +154,19 @@ record::Summary summary_of(const FolderRun& run, const std::string& output_error
 
 std::string picture_of(const study::Motion& motion, const plot::Path& path) {
   const scene::Scene& scene = motion.scene;
-  const std::string subtitle = fmt::format(
-      "{}{}{}, step {:g}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
-      step::name_of(scene.scheme), scene.run.step, scene.run.start_time, motion.final_state.t);
+  const std::string subtitle =
+      fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
+                  step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
+                  motion.final_state.t);
   return plot::draw_run(path, *scene.model, motion.outcome.certificate, scene.title, subtitle);
-}
-
-/// What went wrong; empty when the file is written.
-std::string try_to_write(const std::filesystem::path& file, const std::string& text) {
-  try {
-    record::write_file(file, text);
-  } catch (const record::OutputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
 void write_results(const std::filesystem::path& folder, const FolderRun& run,
                    const plot::Path& path, std::string error) {
-  if (error.empty()) error = try_to_write(folder / kPlot, picture_of(run.motion, path));
-  const std::string last = try_to_write(folder / kSummary, record::to_json(summary_of(run, error)));
+  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, path));
+  const std::string last =
+      record::try_to_write(folder / kSummary, record::to_json(summary_of(run, error)));
   if (error.empty()) error = last;
   if (!error.empty()) throw record::OutputError(error);
 }
@@ -212,7 +202,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
     run.facts_not_checked = finished ? options.no_facts : "the run did not reach its end";
   }
   run.overrides = options.overrides;
-  run.warnings = scene.warnings;
+  run.warnings = run.motion.scene.warnings;  // of the scene, and what the run adds
   warn_of_depth(run.motion, path, run.warnings);
   warn_of_adhesion(run.motion, run.warnings);
   warn_of_explicit_forces(run.motion, run.warnings);

@@ -33,8 +33,7 @@ FailureText describe(Failure failure) {
       return {"diverged", "the energy grew tenfold with nothing to drive the motion",
               "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"};
     case Failure::Violation:
-      return {"violation", "a gap went below run.violation_limit",
-              "try a smaller step or correction = \"project\""};
+      return {"violation", "a gap went below run.violation_limit", "try a smaller step"};
     case Failure::Infeasible:
       return {"infeasible", "the active constraints leave no velocity that satisfies them all",
               "check the inequalities (and the speed of moving walls) against each other"};

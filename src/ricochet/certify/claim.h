@@ -75,7 +75,7 @@ struct Claim : SlipClaim<K, T> {
   const Vector<N>* force_point{nullptr};
   const Vector<N>* mass_point{nullptr};           // q_M
   const Vector<N>* shift{nullptr};                // correction added to q_M; null: none
-  const Eigen::VectorXd* shift_weights{nullptr};  // in the order of contacts
+  const Eigen::VectorXd* shift_weights{nullptr};  // of rows active at the unshifted q_M, in order
   model::IndexList<K> active;
   Vector<K> impulses;  // p, in the order of `active`
   std::conditional_t<K == kDynamic, std::vector<Branch>,

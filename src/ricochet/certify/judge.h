@@ -226,7 +226,7 @@ class Judge {
   /// The shift is M^-1 J^T weights, J at the unshifted q_M for the surfaces touched there and the
   /// joints, and puts them right in the sense of least squares: J^T (J shift + g) = 0.
   [[gnu::noinline]] void check_shift(const State& before, double h, const TheClaim& claim) {
-    constexpr double kLimit = 1e-9;
+    const double kLimit = limits_.correction;
     Scratch& s = scratch_;
     model_.advance(before.q, before.u, 0.5 * h, s.work);
     if (!model_.load_mass(s.work, place_)) return fail(Failure::SingularMass, claim.t_mid);

@@ -33,7 +33,6 @@ class ConeProjector {
                          const Eigen::Ref<const Eigen::VectorXd>& noise);
 
   auto multipliers() const { return p_.head(columns_); }  // p
-  auto image() const { return x_.head(dimension_); }      // A p
   int iterations() const { return iterations_; }
 
  private:

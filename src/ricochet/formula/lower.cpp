@@ -126,7 +126,8 @@ class Lowering {
   }
 
   NodeId name(const Syntax& s) {
-    const std::string full = s.text + (s.primes > 0 ? "'" : "");
+    std::string full = s.text + (s.primes > 0 ? "'" : "");
+    if (!s.suffix.empty()) full += "[]." + s.suffix;
     if (!s.children.empty()) return indexed_name(s, full);
     if (s.primes == 0) {
       for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
@@ -154,7 +155,7 @@ class Lowering {
     const int last = family->first + static_cast<int>(family->nodes.size()) - 1;
     if (index < family->first || index > last) {
       throw FormulaError(
-          fmt::format("the index {} is outside {}[{}..{}]", index, full, family->first, last),
+          fmt::format("the index {} is outside {}", index, describe_family(full, *family)),
           s.extent);
     }
     return family->nodes[static_cast<std::size_t>(index - family->first)];

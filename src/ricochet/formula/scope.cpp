@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 
 #include "ricochet/formula/lower.h"
@@ -13,6 +14,17 @@ std::optional<NodeId> Scope::find(const std::string& name) const {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return std::nullopt;
   return found->second;
+}
+
+void Scope::define_member(const std::string& name, NodeId node) {
+  const std::size_t open = name.find('[');
+  const std::size_t close = name.find(']');
+  if (open == std::string::npos || close == std::string::npos) return define(name, node);
+  const int index = std::stoi(name.substr(open + 1, close - open - 1));
+  Family& family = families_[name.substr(0, open + 1) + name.substr(close)];
+  if (family.nodes.empty()) family.first = index;
+  assert(index == family.first + static_cast<int>(family.nodes.size()));
+  family.nodes.push_back(node);
 }
 
 const Scope::Family* Scope::find_family(const std::string& name) const {
@@ -30,11 +42,17 @@ std::vector<std::string> Scope::names() const {
   std::vector<std::string> all;
   for (const auto& [name, node] : nodes_) all.push_back(name);
   for (const auto& [name, family] : families_) {
-    const int last = family.first + static_cast<int>(family.nodes.size()) - 1;
-    all.push_back(fmt::format("{}[{}..{}]", name, family.first, last));
+    all.push_back(describe_family(name, family));
   }
   std::sort(all.begin(), all.end());
   return all;
+}
+
+std::string describe_family(const std::string& name, const Scope::Family& family) {
+  const int last = family.first + static_cast<int>(family.nodes.size()) - 1;
+  const std::size_t end = name.find("[]");
+  const std::string rest = end == std::string::npos ? "" : name.substr(end + 2);
+  return fmt::format("{}[{}..{}]{}", name.substr(0, end), family.first, last, rest);
 }
 
 bool is_reserved(const std::string& name) {

@@ -13,7 +13,8 @@ namespace ricochet::formula {
 /// name, "x'". Names that exist but have no place here are kept with the reason, for the message.
 class Scope {
  public:
-  /// z[first], z[first + 1], ...
+  /// z[first], z[first + 1], ...; one whose members are called stack[i].gap is kept as
+  /// "stack[].gap".
   struct Family {
     int first{1};
     std::vector<NodeId> nodes;
@@ -23,6 +24,9 @@ class Scope {
   void define_family(const std::string& name, Family family) {
     families_[name] = std::move(family);
   }
+  /// One of a family by its name, "stack[3].gap"; those of a family come in order. Any other name
+  /// is defined as it is.
+  void define_member(const std::string& name, NodeId node);
   void forbid(const std::string& name, const std::string& why) { forbidden_[name] = why; }
 
   std::optional<NodeId> find(const std::string& name) const;
@@ -37,6 +41,9 @@ class Scope {
   std::map<std::string, Family> families_;
   std::map<std::string, std::string> forbidden_;
 };
+
+/// "stack[3..7].gap" of "stack[].gap", "z[1..9]" of "z".
+std::string describe_family(const std::string& name, const Scope::Family& family);
 
 /// Whether `name` is a word of the language (a function, pi, t, and, or, not): no name for users.
 bool is_reserved(const std::string& name);

@@ -32,8 +32,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTypograp
     {"\u2260", "!="},
 }};
 
-constexpr std::array<std::string_view, 18> kSymbols = {
-    "<=", ">=", "==", "!=", "..", "<", ">", "+", "-", "*", "/", "^", "(", ")", ",", "[", "]", "'"};
+constexpr std::array<std::string_view, 19> kSymbols = {"<=", ">=", "==", "!=", "..", "<", ">",
+                                                       "+",  "-",  "*",  "/",  "^",  "(", ")",
+                                                       ",",  "[",  "]",  "'",  "."};
 
 class Lexer {
  public:
@@ -321,9 +322,10 @@ class Parser {
     return node(Syntax::Kind::Call, std::move(name), std::move(arguments), begin);
   }
 
-  /// x, x', z[i], z[i]' and z'[i].
+  /// x, x', z[i], z[i]', z'[i] and stack[i].gap.
   Syntax reference(std::string name, int begin) {
     std::vector<Syntax> index;
+    std::string suffix;
     int primes = 0;
     for (; is("'"); advance()) ++primes;
     if (is("[")) {
@@ -331,14 +333,26 @@ class Parser {
       index.push_back(disjunction());
       expect("]", "to close the index");
       for (; is("'"); advance()) ++primes;
+      if (is(".")) suffix = after_dot();
     }
     Syntax made = node(Syntax::Kind::Name, std::move(name), std::move(index), begin);
     made.primes = primes;
+    made.suffix = std::move(suffix);
     if (primes > 1) {
       throw FormulaError("only first derivatives have a name", made.extent,
                          "accelerations are what the program computes; write forces without them");
     }
     return made;
+  }
+
+  std::string after_dot() {
+    advance();
+    if (token_.kind != TokenKind::Name) {
+      throw FormulaError("a name is expected after the dot", token_.extent);
+    }
+    std::string name = token_.text;
+    advance();
+    return name;
   }
 
   Lexer lexer_;

@@ -13,7 +13,7 @@ namespace ricochet::formula {
 struct Syntax {
   enum class Kind {
     Number,    // value
-    Name,      // text, primes; one child when indexed: the index
+    Name,      // text, primes; one child when indexed: the index, and what follows: suffix
     Call,      // text: the function; children: the arguments
     Unary,     // text: "-", "+" or "not"
     Binary,    // text: "+", "-", "*", "/", "^", "and", "or"
@@ -22,7 +22,8 @@ struct Syntax {
   Kind kind{Kind::Number};
   std::string text;
   double value{0.0};
-  int primes{0};  // of a Name: 1 is a velocity
+  int primes{0};       // of a Name: 1 is a velocity
+  std::string suffix;  // of an indexed Name: "gap" of stack[3].gap
   std::vector<std::string> operators;
   std::vector<Syntax> children;
   Extent extent;

@@ -51,8 +51,8 @@ std::vector<MassEntry> mass_entries(FormulaSystem& system, formula::NodeId kinet
 std::vector<formula::NodeId> inertia_terms(FormulaSystem& system);
 
 /// The model of a scene: gap gradients, mass matrix, inertia terms and potential forces are derived
-/// from the formulas, and all are compiled to tapes. Const after construction; evaluated through a
-/// `FormulaView`.
+/// from the formulas, and all are compiled to tapes. Const after construction and `take_scale`;
+/// evaluated through a `FormulaView`.
 class FormulaModel {
  public:
   /// Throws formula::GraphTooLarge when the derivatives outgrow the graph.
@@ -107,7 +107,7 @@ class FormulaModel {
   void gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,
                 std::vector<double>& gaps) const;
 
-  /// What was derived, as text, for the curious: of "force", "mass" and each contact by name.
+  /// What was derived, as text, for the curious: of "mass", "inertia", "force" and each contact.
   struct Derived {
     std::string of;
     std::string formula;

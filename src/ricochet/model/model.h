@@ -83,9 +83,8 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   m.mass(place);            // M(q) of the last `load_mass`, a MetricLike
   m.advance(q, u, t, out);  // out = q moved along u for a time t; may be q itself
   { m.has_potential() } -> std::same_as<bool>;
-  {
-    m.is_autonomous()
-    } -> std::same_as<bool>;  // all forces from a potential without t, walls fixed
+  // Nothing feeds the motion: all forces from a potential without t or from damping, walls fixed.
+  { m.is_autonomous() } -> std::same_as<bool>;
   { m.force_uses_velocity() } -> std::same_as<bool>;
   { m.has_constant_mass() } -> std::same_as<bool>;      // then mass() needs no load_mass
   { m.load_mass(q, place) } -> std::same_as<bool>;      // false: M(q) not positive definite

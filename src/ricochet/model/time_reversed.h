@@ -1,13 +1,14 @@
 #pragma once
 
+#include <utility>
+
 #include "ricochet/model/model.h"
 
 namespace ricochet::model {
 
 /// A model seen backwards: its time is s = -t and its velocity w = -u. Forces keep their sign,
 /// since they are even in time; walls move the other way. A forward step of `inel` on it is the
-/// inference backwards in time u_(i-1) = prox(-V, u_i - h a).                     [Moreau 1986
-/// (4.13)]
+/// inference backwards in time u_(i-1) = prox(-V, u_i - h a).            [Moreau 1986 (4.13)]
 template <Model M>
 class TimeReversed {
  public:
@@ -67,7 +68,8 @@ class TimeReversed {
     model_.advance(q, w, h, out);
   }
   bool has_potential() const { return model_.has_potential(); }
-  bool is_autonomous() const { return model_.is_autonomous(); }
+  /// Damping gives back what it took, so that the energy may grow without limit.
+  bool is_autonomous() const { return model_.is_autonomous() && !model_.force_uses_velocity(); }
   bool force_uses_velocity() const { return model_.force_uses_velocity(); }
 
  private:

@@ -12,11 +12,12 @@ namespace ricochet::problem {
 /// The scale-free residual of one step, contact by contact:
 ///
 ///     residual = max_i max(0, |r_i - P_K(r_i - rho_i v_i)| - rounding_i) / max_i scale_i,
-///     scale_i  = max(|r_i|, rho_i |v_free,i|),    rho_i = d / tr W_ii,
+///     scale_i  = max(|r_i|, rho_i |v_free,i|),    rho_i = 1 / W_ii,
 ///
 /// where v = U + e U_ref is the velocity that is complementary to the impulse r, v_free the same
 /// without impulses, and rounding_i = 32 eps rho_i |J_i| (|u| + |u+|) what the evaluation of v
-/// itself loses. 0/0 = 0. Scaling masses, lengths or times changes nothing.
+/// itself loses; for joints, whose v is g / h, also 32 eps rho_i |J_i| |q_M| / h. 0/0 = 0. Scaling
+/// masses, lengths or times changes nothing.
 class Residual {
  public:
   /// Below this, numbers are too near to the smallest there are to have digits.

@@ -64,6 +64,7 @@ MemberRow row_of(const FamilyMember& member, const Summary& summary, const Famil
   if (!common.step) copy("step");
   if (!common.settings) copy("settings");
   copy("steps");
+  copy("forced");
   copy("final");
   copy("violation");
   copy("residual");
@@ -71,6 +72,7 @@ MemberRow row_of(const FamilyMember& member, const Summary& summary, const Famil
   row["shocks"] = all["shocks"]["count"];
   if (!summary.warnings.empty()) copy("warnings");
   copy("facts");
+  copy("facts_not_checked");
   row["file"] = member.file;
   return {row["status"], dump(row, -1)};
 }
@@ -97,8 +99,12 @@ std::string to_json(const FamilySummary& family) {
   if (family.common.step) json["step"] = first["step"];
   json["steps"] = family.steps;
   if (family.common.settings) json["settings"] = first["settings"];
+  json["overrides"] = first["overrides"];
   json["family"] = {
       {"keys", family.keys}, {"members", family.members}, {"run", family.rows.size()}};
+  if (!family.first.facts_not_checked.empty()) {
+    json["facts_not_checked"] = family.first.facts_not_checked;
+  }
   json["wall_seconds"] = family.wall_seconds;
   json["steps_per_second"] =
       family.wall_seconds > 0.0 ? static_cast<double>(family.steps) / family.wall_seconds : 0.0;

@@ -89,4 +89,13 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   file.commit();
 }
 
+std::string try_to_write(const std::filesystem::path& path, std::string_view text) {
+  try {
+    write_file(path, text);
+  } catch (const OutputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace ricochet::record

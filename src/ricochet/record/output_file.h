@@ -43,4 +43,7 @@ class OutputFile {
 /// Writes a whole text.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+/// The same; returns what went wrong, or nothing when the file is written.
+std::string try_to_write(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace ricochet::record

@@ -47,6 +47,13 @@ void append_row(const Columns& columns, const step::Sample& sample, std::string&
   text += '\n';
 }
 
+double expected_rows(const step::RunSettings& run) {
+  if (run.steps == 0) return 1.0;
+  if (run.record_every == 0) return 2.0;
+  const long long rest = run.steps % run.record_every;
+  return static_cast<double>(run.steps / run.record_every) + (rest > 0 ? 2.0 : 1.0);
+}
+
 double estimate_bytes(const Columns& columns, double rows) {
   const double numbers = 2.0 + static_cast<double>(columns.has_potential) +
                          2.0 * static_cast<double>(columns.coordinates.size()) +

@@ -21,6 +21,10 @@ void append_header(const Columns& columns, std::string& text);
 /// One row, 17 significant digits: enough to read the same numbers back.
 void append_row(const Columns& columns, const step::Sample& sample, std::string& text);
 
+/// Rows of the trajectory of a run that reaches its end: the start, every so many steps, the end.
+/// Under step control as if all steps were of the largest length: at least about so many.
+double expected_rows(const step::RunSettings& run);
+
 /// Bytes a trajectory of that many rows will take, from the length of typical numbers.
 double estimate_bytes(const Columns& columns, double rows);
 

@@ -18,22 +18,27 @@ Json settings_json(const Summary& s) {
   const certify::Limits& limits = s.run.limits;
   Json json;
   json["start_time"] = s.run.start_time;
-  json["steps_asked"] = s.run.steps;
+  if (s.run.control.is_on()) {
+    json["until"] = s.run.end_time;
+  } else {
+    json["steps_asked"] = s.run.steps;
+  }
   if (s.run.backward) json["backward"] = true;
   if (s.run.control.is_on()) {
     json["step_control"] = {{"max", s.run.step},
                             {"min", s.run.control.smallest},
-                            {"tolerance", s.run.control.tolerance},
-                            {"forced", s.outcome.forced}};
+                            {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
   json["anticipation"] = std::visit([](const auto& x) { return x.anticipation; }, s.scheme);
   const bool projects =
       std::visit([](const auto& x) { return x.correction == step::Correction::Project; }, s.scheme);
   json["correction"] = projects ? "project" : "none";
+  json["restitution"] = step::implied_restitution(s.scheme);
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
+  json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
   json["shock_fraction"] = limits.shock_fraction;
   return json;
@@ -141,7 +146,7 @@ Json failure_json(const Summary& s) {
   if (c.failure_contact >= 0) json["contact"] = contact_name(s, c.failure_contact);
   json["value"] = c.failure_value;
   json["meaning"] = text.meaning;
-  json["try"] = text.remedy;
+  json["try"] = step::remedy_of(c.failure, s.scheme);
   return json;
 }
 
@@ -165,6 +170,7 @@ Json json_of(const Summary& s) {
   json["scheme"] = step::name_of(s.scheme);
   json["step"] = s.run.step;
   json["steps"] = s.outcome.steps;
+  if (s.run.control.is_on()) json["forced"] = s.outcome.forced;
   json["settings"] = settings_json(s);
   json["parameters"] = parameters_json(s);
   json["overrides"] = s.overrides;

@@ -310,7 +310,7 @@ formula::Syntax FormulaReader::check_fact(const Value& value, const std::string&
   formula::Graph scratch = graph_;
   formula::Scope scope = velocity_scope_;
   int slot = 1 + 2 * coordinates_;
-  for (const std::string& name : fact_names) scope.define(name, scratch.input(slot++));
+  for (const std::string& name : fact_names) scope.define_member(name, scratch.input(slot++));
   return guarded(value, key, [&] {
     formula::Syntax syntax = formula::parse(value.text);
     (void)formula::lower(syntax, scope, scratch);

@@ -77,10 +77,12 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
 void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
   const Value* until = run.find("until");
   const Value* steps = run.find("steps");
-  if ((until == nullptr) == (steps == nullptr)) {
-    run.fail(until == nullptr ? run.value() : *until, until == nullptr ? "until" : "steps",
-             until == nullptr ? "is missing" : "is given beside until",
-             "write either until = 1 or steps = 200");
+  const char* const remedy = "write either until = 1 or steps = 200";
+  if (until != nullptr && steps != nullptr) {
+    run.fail(*until, "steps", "is given beside until", remedy);
+  }
+  if (until == nullptr && steps == nullptr) {
+    (void)run.require(run.is_misspelt("steps") ? "steps" : "until", remedy);
   }
   if (steps != nullptr) {
     if (settings.control.is_on()) {

@@ -148,7 +148,9 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
   std::vector<Override> all = overrides;
   for (Override& change : scene.family.member(member)) all.push_back(std::move(change));
   try {
-    return read_scene(scene.file, scene.text, all);
+    Scene found = read_scene(scene.file, scene.text, all);
+    found.run.backward = scene.run.backward;
+    return found;
   } catch (const base::InputError& error) {
     throw blame_member(error, Document(scene.file, scene.text), scene.family, member);
   }

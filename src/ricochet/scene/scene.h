@@ -50,7 +50,7 @@ Scene read_scene(const std::string& file, const std::string& text,
                  const std::vector<Override>& overrides = {});
 
 /// A member, counted from 0, of the family of a scene that was read with these overrides. It has no
-/// family itself.
+/// family itself, and runs forward or backward as the scene does.
 Scene read_member(const Scene& scene, const std::vector<Override>& overrides, std::size_t member);
 
 /// The names an expectation may use besides coordinates, velocities, parameters, definitions and t:

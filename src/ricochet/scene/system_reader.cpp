@@ -88,12 +88,6 @@ void SystemReader::check_column_names(const Value& coordinates) const {
   }
 }
 
-void SystemReader::for_each_coordinate(const Value& value, const std::string& key,
-                                       const std::string& remedy, const Take& take) {
-  const CoordinateValues values(document_, groups_);
-  values.for_each(value, key, remedy, take);
-}
-
 void SystemReader::read_mass(TableReader& system) {
   const Value* kinetic = system.find("kinetic");
   const Value* mass = system.find("mass");
@@ -119,11 +113,12 @@ void SystemReader::read_mass_numbers(const Value& value) {
   const std::string remedy =
       fmt::format("write a list of {} masses, a table by name, or {} lists of {} numbers",
                   groups_.size(), n, n);
-  for_each_coordinate(
-      value, "system.mass", remedy,
-      [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
-        mass[i] = formulas_.number(entry, key, locals);
-      });
+  CoordinateValues(document_, groups_)
+      .for_each(
+          value, "system.mass", remedy,
+          [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
+            mass[i] = formulas_.number(entry, key, locals);
+          });
   set_diagonal_mass(mass, "system.mass", value);
 }
 
@@ -270,12 +265,13 @@ void SystemReader::read_forces(TableReader& system) {
   const Value* force = system.find("force");
   if (force == nullptr) return;
   system_.forces.assign(system_.coordinates.size(), formulas_.graph().constant(0.0));
-  for_each_coordinate(
-      *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",
-      [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
-        system_.forces[static_cast<std::size_t>(i)] =
-            formulas_.formula(entry, key, Speaks::Velocity, locals);
-      });
+  CoordinateValues(document_, groups_)
+      .for_each(
+          *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",
+          [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
+            system_.forces[static_cast<std::size_t>(i)] =
+                formulas_.formula(entry, key, Speaks::Velocity, locals);
+          });
 }
 
 std::shared_ptr<model::FormulaModel> SystemReader::build() {

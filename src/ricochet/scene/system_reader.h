@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,13 +39,6 @@ class SystemReader {
   void read_forces(TableReader& system);
   void set_mass(const Eigen::MatrixXd& mass, const std::string& key, const Value& value);
   void set_diagonal_mass(const Eigen::VectorXd& mass, const std::string& key, const Value& value);
-
-  /// Calls `take(coordinate, value, key, locals)` for every coordinate that a list (an entry for
-  /// each name of system.coordinates) or a table by name gives something.
-  using Take =
-      std::function<void(int, const Value&, const std::string&, const formula::Locals& locals)>;
-  void for_each_coordinate(const Value& value, const std::string& key, const std::string& remedy,
-                           const Take& take);
 
   const Document& document_;
   FormulaReader& formulas_;

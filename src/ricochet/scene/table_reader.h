@@ -21,6 +21,8 @@ class TableReader {
 
   const Value* find(const std::string& key);
   const Value& require(const std::string& key, const std::string& remedy);
+  /// Whether a typing error seems to have made another key of it.
+  bool is_misspelt(const std::string& key) const { return misspelt(key) != nullptr; }
   std::optional<std::string> text(const std::string& key);
   const Value* table(const std::string& key);  // null when missing; an error when no table
 

@@ -114,15 +114,13 @@ void BandedSolver::solve_pushing(const problem::Banded& problem) {
 }
 
 /// One step of iterative refinement.
-void BandedSolver::refine(const problem::Banded& problem) {
+void BandedSolver::refine() {
   for (std::size_t r = 0; r < members_.size(); ++r) {
     right_[static_cast<Eigen::Index>(r)] = -velocities_[members_[r]];
   }
   solve_factored(right_);
   for (std::size_t r = 0; r < members_.size(); ++r) {
-    double& p = impulses_[members_[r]];
-    p += right_[static_cast<Eigen::Index>(r)];
-    if (members_[r] < problem.count - problem.held) p = std::max(0.0, p);
+    impulses_[members_[r]] += right_[static_cast<Eigen::Index>(r)];
   }
 }
 
@@ -162,7 +160,8 @@ problem::Report BandedSolver::solve(const problem::Banded& problem) {
     }
   }
   if (report.iterations > most) return {.status = problem::Status::IterationLimit};
-  refine(problem);
+  refine();
+  for (int k = 0; k < problem.count - problem.held; ++k) impulses_[k] = std::max(0.0, impulses_[k]);
   for (std::size_t r = 0; r < members_.size(); ++r) {  // rows left out must hold all the same
     const int k = members_[r];
     const double rounding = problem.noise[k] + 64.0 * kEpsilon * sizes_[k];
@@ -178,11 +177,7 @@ bool BandedSolver::solve_equations(const problem::Banded& problem) {
   std::fill_n(pushes_.begin(), problem.count, '\1');
   if (!factor(problem)) return false;
   solve_pushing(problem);
-  for (std::size_t r = 0; r < members_.size(); ++r) {
-    right_[static_cast<Eigen::Index>(r)] = -velocities_[members_[r]];
-  }
-  solve_factored(right_);
-  for (int k = 0; k < problem.count; ++k) impulses_[k] += right_[k];
+  refine();
   return true;
 }
 

@@ -31,7 +31,7 @@ class BandedSolver {
   void solve_factored(Eigen::VectorXd& x) const;
   void multiply(const problem::Banded& problem);  // velocities_ = W p + b, sizes_ = |W| |p| + |b|
   void solve_pushing(const problem::Banded& problem);
-  void refine(const problem::Banded& problem);
+  void refine();
   int count_wrong(const problem::Banded& problem);
 
   std::vector<char> pushes_;

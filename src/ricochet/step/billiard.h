@@ -7,7 +7,8 @@ namespace ricochet::step {
 /// One step of the "billiard": the free velocity is reflected.          [Moreau 1986 (7.2)-(7.4)]
 /// Kept to show its energy drift: a force that presses on the wall does work h Q . (u + u+)/2 that
 /// the reflection of u' does not give back.
-/// Beyond the source: several active contacts, by u+ = -u' + 2 prox(V, u') [Paoli 2001 (5.3)].
+/// Beyond the source: several active contacts, or one beside joints, by
+/// u+ = -u' + 2 prox(V, u') [Paoli 2001 (5.3)].
 template <model::Model M>
 problem::Report advance(const Billiard& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {

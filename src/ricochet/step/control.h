@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "ricochet/step/stages.h"
 
@@ -16,6 +18,7 @@ namespace ricochet::step {
 /// one test: the difference must not exceed the tolerance. A pair that meets a contact it did not
 /// touch before and fails is retried up to nine tenths of the time after which the affine gap
 /// vanishes, so that free flight is crossed in few long steps and the shock in one short pair.
+/// What rounding makes of positions is no error, and no pair is so short that t would not move.
 template <model::Model M, class S>
 class ControlledPair {
  public:
@@ -40,11 +43,12 @@ class ControlledPair {
   /// smallest length.
   problem::Report advance_from(const State& now, double end_time) {
     const double left = end_time - now.t;
+    const double smallest = std::max(2.0 * control_.smallest, kInstant * std::abs(now.t));
     double h = std::min({next_step_, largest_, left});
     for (;;) {
-      h = std::max(h, std::min(smallest(), left));
+      h = std::max(h, std::min(smallest, left));
       const problem::Report report = try_pair(now, h);
-      const bool is_smallest = h <= smallest() || h <= 1e-12 * std::abs(now.t);
+      const bool is_smallest = h <= smallest;
       if (report.status == problem::Status::Solved) {
         const double error = difference();
         const bool crossed = crosses();
@@ -70,7 +74,8 @@ class ControlledPair {
   long long forced() const { return forced_; }
 
  private:
-  double smallest() const { return 2.0 * control_.smallest; }  // of a pair
+  static constexpr double kInstant = 1e-12;  // of |t|: nearer instants are one
+  static constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();  // of |q_i|
 
   problem::Report try_pair(const State& now, double h) {
     half_ = 0.5 * h;
@@ -90,8 +95,11 @@ class ControlledPair {
   }
 
   double difference() const {
-    const double error = (whole_.q - end_.q).cwiseAbs().maxCoeff();
-    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+    if (!whole_.q.allFinite() || !end_.q.allFinite()) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const auto off = (whole_.q - end_.q).cwiseAbs() - kRounding * end_.q.cwiseAbs();
+    return std::max(0.0, off.maxCoeff());
   }
 
   /// Whether a wall that was not touched at the start is crossed at the end, and deeply.
@@ -107,8 +115,9 @@ class ControlledPair {
     if (looked_at_.empty()) return false;
     model_.gradients(looked_at_, second_.place);
     for (const int a : looked_at_) {
-      const double slope = second_.place.normals.norm(a);
-      if (-second_.place.gap[a] > control_.tolerance * slope) return true;
+      const auto& normals = second_.place.normals;
+      const double rounding = kRounding * normals.abs_dot(a, end_.q);
+      if (-second_.place.gap[a] > control_.tolerance * normals.norm(a) + rounding) return true;
     }
     return false;
   }

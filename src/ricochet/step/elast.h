@@ -4,7 +4,8 @@
 
 namespace ricochet::step {
 
-/// One step of ELAST: elastic, the energy of each step balanced exactly. [Moreau 1986 (7.2)-(7.9)]
+/// One step of ELAST: elastic, for a constant mass without joints the energy of each step balanced
+/// exactly. [Moreau 1986 (7.2)-(7.9)]
 ///
 /// With one active contact that u' would violate, p solves the energy balance of the step,
 ///   u+ = u' - M^-1 J^T (2 J u + h J a) / W                           [Moreau 1986 (7.5), (7.7)]
@@ -12,8 +13,8 @@ namespace ricochet::step {
 /// counted as adhesive. ((7.9) prints h Q where its derivation has h Q . g.)
 /// Deviation: the metric is M, not the identity; only the gradient is anticipated, the test
 /// g <= 0 stays at q_M (this reading reproduces the printed table of plate 5).
-/// Beyond the source: several active contacts, by u+ = -u + 2 prox(V, u + h/2 a), which balances
-/// the energy as well since u + u+ is orthogonal to the impulse.
+/// Beyond the source: several active contacts, or one beside joints, by u+ = -u + 2 prox(V, u + h/2
+/// a), which balances the energy as well since u + u+ is orthogonal to the impulse.
 template <model::Model M>
 problem::Report advance(const Elast& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {

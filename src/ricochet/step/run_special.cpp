@@ -38,7 +38,9 @@ Outcome run_backward(const View& view, const Scheme& scheme, const RunSettings& 
     observe(forward);
   };
   Outcome outcome = std::visit(
-      [&](const auto& chosen) { return simulate(reversed, chosen, run, mirrored, tell, monitor); },
+      [&](const auto& chosen) {
+        return simulate_either(reversed, chosen, run, mirrored, tell, monitor);
+      },
       scheme);
   certify::Certificate& c = outcome.certificate;
   for (double* time : {&c.failure_time, &c.residual_time, &c.violation_time}) *time = -*time;
@@ -56,7 +58,7 @@ Outcome run_special(const model::FormulaModel& model, const Scheme& scheme, cons
   if (run.backward) return run_backward(view, scheme, run, state, observe, monitor);
   return std::visit(
       [&](const auto& chosen) {
-        return simulate_controlled(view, chosen, run, state, observe, monitor);
+        return simulate_either(view, chosen, run, state, observe, monitor);
       },
       scheme);
 }

@@ -45,16 +45,21 @@ std::string name_of(const Scheme& scheme) {
   return std::visit([](const auto& s) { return std::string(s.kName); }, scheme);
 }
 
-double default_anticipation(const Scheme& scheme) {
-  return std::visit([](const auto& s) { return s.kDefaultAnticipation; }, scheme);
-}
-
 double implied_restitution(const Scheme& scheme) {
   return std::visit([](const auto& s) { return s.kRestitution; }, scheme);
 }
 
 bool has_friction(const Scheme& scheme) {
   return std::visit([](const auto& s) { return s.kHasFriction; }, scheme);
+}
+
+std::string remedy_of(certify::Failure failure, const Scheme& scheme) {
+  const std::string remedy = certify::describe(failure).remedy;
+  const bool may_correct = std::visit(
+      [](const auto& s) { return s.kGainsByCorrection && s.correction == Correction::None; },
+      scheme);
+  if (failure != certify::Failure::Violation || !may_correct) return remedy;
+  return remedy + " or correction = \"project\"";
 }
 
 long long steps_until(double start_time, double until, double step) {

@@ -12,7 +12,7 @@ namespace ricochet::step {
 /// What to do with a position beyond a wall.               [Moreau 1986, par. 10 Rem. 2]
 enum class Correction {
   None,
-  Project,  // move q_M to the intersection of the violated surfaces, along the normals
+  Project,  // where one is violated, move q_M to the intersection of the active surfaces
 };
 
 /// One law of reflection at the end of the step; its energy drifts.   [Moreau 1986 (7.4)]
@@ -22,17 +22,20 @@ struct Billiard {
   static constexpr double kRestitution = 1.0;  // the impact law it implies
   static constexpr bool kBalancesEnergy = false;
   static constexpr bool kHasFriction = false;
-  double anticipation{kDefaultAnticipation};  // A_V [-]
+  static constexpr bool kGainsByCorrection = false;  // lasting contacts only are better for it
+  double anticipation{kDefaultAnticipation};         // A_V [-]
   Correction correction{Correction::None};
 };
 
-/// Elastic, each step's energy balanced exactly.            [Moreau 1986, par. 7]
+/// Elastic. For a constant mass without joints the energy of each step is balanced exactly.
+/// [Moreau 1986, par. 7]
 struct Elast {
   static constexpr const char* kName = "elast";
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = 1.0;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = false;
+  static constexpr bool kGainsByCorrection = false;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
 };
@@ -44,6 +47,7 @@ struct Inel {
   static constexpr double kRestitution = 0.0;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = false;
+  static constexpr bool kGainsByCorrection = true;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
 };
@@ -55,6 +59,7 @@ struct Moreau {
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = true;
+  static constexpr bool kGainsByCorrection = true;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
 };
@@ -65,9 +70,11 @@ using Scheme = std::variant<Billiard, Elast, Inel, Moreau>;
 std::vector<std::string> scheme_names();
 Scheme make_scheme(const std::string& name);  // throws base::InputError for an unknown name
 std::string name_of(const Scheme& scheme);
-double default_anticipation(const Scheme& scheme);
 double implied_restitution(const Scheme& scheme);  // certify::kOwnRestitution: what contacts state
 bool has_friction(const Scheme& scheme);
+
+/// What to try after a failure: certify's words, and what this scheme could do besides.
+std::string remedy_of(certify::Failure failure, const Scheme& scheme);
 
 /// Steps chosen as the motion goes: two half steps and a whole one may differ by `tolerance` in any
 /// coordinate, and a contact may be crossed by no more before it acts.

@@ -53,6 +53,15 @@ Values scene_values(const Motion& motion) {
   return values;
 }
 
+/// Gaps and numbers of shocks of families of contacts: "stack[3].gap".
+void add_contact_families(const Motion& motion, const Values& values, formula::Graph& graph,
+                          formula::Scope& scope) {
+  for (const std::string& name : scene::fact_names(*motion.scene.model)) {
+    if (name.find('[') == std::string::npos) continue;
+    scope.define_member(name, graph.constant(values.at(name)));
+  }
+}
+
 /// What the certificate adds.
 void add_certificate(const Motion& motion, Values& values) {
   const certify::Certificate& c = motion.outcome.certificate;
@@ -83,7 +92,12 @@ void add_certificate(const Motion& motion, Values& values) {
 /// The values of the names a formula uses, "x = 1.2, wall.shocks = 3".
 void list_values(const formula::Syntax& syntax, const Values& values, Values& used) {
   if (syntax.kind == formula::Syntax::Kind::Name) {
-    const std::string name = syntax.text + (syntax.primes > 0 ? "'" : "");
+    std::string name = syntax.text;
+    if (!syntax.children.empty() && syntax.children[0].kind == formula::Syntax::Kind::Number) {
+      name += fmt::format("[{}]", syntax.children[0].value);
+    }
+    if (!syntax.suffix.empty()) name += "." + syntax.suffix;
+    if (syntax.primes > 0) name += "'";
     if (const auto found = values.find(name); found != values.end()) used.insert(*found);
   }
   for (const formula::Syntax& child : syntax.children) list_values(child, values, used);
@@ -98,6 +112,7 @@ std::vector<Fact> check_expectations(const Motion& motion) {
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
+  add_contact_families(motion, values, graph, scope);
   for (const auto& [name, syntax] : motion.scene.definitions) {
     if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
   }

@@ -31,7 +31,7 @@ Reading reading_of(const scene::Scene& first, const scene::Scene& scene) {
   const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
   Reading reading;
   reading.steps = scene.run.steps;
-  reading.rows = expected_rows(scene.run);
+  reading.rows = record::expected_rows(scene.run);
   reading.bytes = record::estimate_bytes(columns, reading.rows);
   reading.common = record::compare_settings(settings_of(first), settings_of(scene));
   reading.same_coordinates = model.coordinates() == first.model->coordinates();
@@ -49,11 +49,6 @@ void lower_to(std::atomic<std::size_t>& value, std::size_t other) {
 
 void run_in_order(std::size_t count, const std::function<void(std::size_t)>& work) {
   for (std::size_t k = 0; k < count; ++k) work(k);
-}
-
-double expected_rows(const step::RunSettings& run) {
-  if (run.record_every == 0) return 2.0;
-  return static_cast<double>(run.steps / run.record_every) + 1.0;
 }
 
 FamilyPlan plan_family(const scene::Scene& scene, const std::vector<scene::Override>& overrides,

@@ -32,9 +32,6 @@ struct FamilyPlan {
 FamilyPlan plan_family(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
                        const Executor& executor);
 
-/// Rows of the trajectory of a run that reaches its end.
-double expected_rows(const step::RunSettings& run);
-
 /// "trajectory-007.csv": at least three digits, enough for all members, counted from 1.
 std::string member_file(std::size_t number, std::size_t members);
 

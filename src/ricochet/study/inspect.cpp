@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ricochet/convex/polyhedral_cone.h"
 #include "ricochet/formula/derivative.h"
+#include "ricochet/problem/unilateral.h"
+#include "ricochet/solve/unilateral.h"
 
 namespace ricochet::study {
 namespace {
@@ -42,36 +43,16 @@ formula::Tape compile(const model::FormulaModel& model) {
   return formula::Tape(system.graph, system.inputs(), {roots});
 }
 
-/// Rows of a quadratic program: p >= 0, U = A^T A p + free >= 0, p . U = 0; the last `held` rows
-/// U = 0, p of any sign.
-struct Rows {
-  Eigen::MatrixXd factor;  // A = L^-1 J^T
-  Vec free;
-  Vec noise;
-  Eigen::Index held{0};
-};
-
-/// A joint is entered as two opposite inequalities, so that contacts that follow from joints are
-/// nothing special. The multipliers go to `p`.
-problem::Report solve(const Rows& rows, Vec& p) {
-  const Eigen::Index count = rows.factor.cols();
-  Eigen::MatrixXd factor(rows.factor.rows(), count + rows.held);
-  Vec free(count + rows.held);
-  Vec noise(count + rows.held);
-  factor.leftCols(count) = rows.factor;
-  factor.rightCols(rows.held) = -rows.factor.rightCols(rows.held);
-  free.head(count) = rows.free;
-  free.tail(rows.held) = -rows.free.tail(rows.held);
-  noise.head(count) = rows.noise;
-  noise.tail(rows.held) = rows.noise.tail(rows.held);
-  convex::ConeProjector projector;
-  const convex::ProjectionStatus status = projector.solve(factor, free, noise);
-  p = projector.multipliers().head(count);
-  p.tail(rows.held) -= projector.multipliers().tail(rows.held);
-  problem::Report report{.iterations = projector.iterations()};
-  if (status == convex::ProjectionStatus::Infeasible) report.status = problem::Status::Infeasible;
-  if (status == convex::ProjectionStatus::IterationLimit) {
-    report.status = problem::Status::IterationLimit;
+/// p >= 0, U = A^T A p + b >= 0, p . U = 0, joints U = 0. What is rounding of b is no push.
+problem::Report find_multipliers(const problem::Unilateral& rows, Vec& p) {
+  solve::UnilateralSolver solver;
+  problem::Report report = solver.solve(rows);
+  if (report.status == problem::Status::Degenerate) report.status = problem::Status::Infeasible;
+  p = Vec::Zero(rows.count);
+  if (report.status != problem::Status::Solved) return report;
+  for (Eigen::Index k = 0; k < rows.count; ++k) {
+    const double push = std::abs(solver.impulse(k)) * rows.factor.col(k).squaredNorm();
+    if (push > rows.noise[k]) p[k] = solver.impulse(k);
   }
   return report;
 }
@@ -241,7 +222,9 @@ void Inspector::meet_shock(Work& work) const {
     work.found.in_tangent_cone = work.found.in_tangent_cone && into >= -row.velocity_tolerance;
   }
   if (work.found.in_tangent_cone) return;
-  Rows rows{work.factor, Vec(work.factor.cols()), Vec(work.factor.cols()), model_.joints()};
+  const auto count = static_cast<Eigen::Index>(active.size());
+  problem::Unilateral rows{model_.dofs(), count,      model_.joints(),
+                           work.factor,   Vec(count), Vec(count)};
   for (std::size_t k = 0; k < active.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     rows.free[at] = active[k].velocity;
@@ -249,7 +232,7 @@ void Inspector::meet_shock(Work& work) const {
                                   std::abs(work.place.rate[active[k].row]));
   }
   Vec impulses;
-  work.found.shock = solve(rows, impulses);
+  work.found.shock = find_multipliers(rows, impulses);
   work.fail(work.found.shock.status);
   for (std::size_t k = 0; k < active.size(); ++k) {
     active[k].impulse = impulses[static_cast<Eigen::Index>(k)];
@@ -273,14 +256,16 @@ void Inspector::apply_gauss(Work& work) const {
     if (row.is_joint || right_rate(row, work) <= row.velocity_tolerance) closed.push_back(k);
   }
   const auto count = static_cast<Eigen::Index>(closed.size());
-  Rows rows{work.factor(Eigen::all, closed), Vec(count), Vec(count), model_.joints()};
+  problem::Unilateral rows{model_.dofs(),   count,
+                           model_.joints(), work.factor(Eigen::all, closed),
+                           Vec(count),      Vec(count)};
   for (Eigen::Index k = 0; k < count; ++k) {
     const int a = active[closed[static_cast<std::size_t>(k)]].row;
     rows.free[k] = normals.dot(a, work.free) + work.gamma[a];
     rows.noise[k] = kRounding * (normals.abs_dot(a, work.free) + work.gamma_size[a]);
   }
   Vec reactions;
-  work.found.gauss = solve(rows, reactions);
+  work.found.gauss = find_multipliers(rows, reactions);
   work.fail(work.found.gauss.status);
   work.found.acceleration = work.free;
   for (Eigen::Index k = 0; k < count; ++k) {
