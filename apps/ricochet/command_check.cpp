@@ -53,7 +53,7 @@ void print_run(const scene::Scene& scene) {
              entry("run", fmt::format("{}, {}, {}t = {:g} to {:g}", step::name_of(scene.scheme),
                                       describe_step(run), steps, run.start_time, end)));
   const double rows = record::expected_rows(run);
-  const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
+  const record::Columns columns = record::columns_of(model);
   fmt::print("{}",
              entry("output",
                    fmt::format("{} {} rows, {:.3g} MB", controlled ? "at least" : "about",

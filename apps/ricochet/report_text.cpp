@@ -120,6 +120,12 @@ std::string describe_energy(const study::Motion& motion) {
   words =
       fmt::format("work of forces {}, of contacts {} (shocks {})", shown(ledger.forces.value(), 6),
                   shown(ledger.contacts.value(), 6), shown(ledger.shocks.value(), 6));
+  if (std::abs(ledger.friction.value()) > unit) {
+    words += fmt::format(", of them friction {}", shown(ledger.friction.value(), 6));
+  }
+  if (ledger.gain.value() > unit) {
+    words += fmt::format("; restitution CREATED {}", shown(ledger.gain.value(), 6));
+  }
   if (std::abs(ledger.joints.value()) > unit) {
     words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
   }
@@ -141,6 +147,28 @@ std::string describe_shocks(const study::Motion& motion) {
   }
   if (contacts == 0) return "";
   return entry("shocks", words.empty() ? "none" : base::list_names(words, kMostNames));
+}
+
+/// Where friction acts: time in each state, what it took.
+std::string describe_friction(const study::Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  constexpr int kMost = 6;  // contacts
+  std::string text;
+  int told = 0;
+  for (std::size_t a = 0; a < c.friction.size(); ++a) {
+    if (motion.scene.model->slips(static_cast<int>(a)) == 0) continue;
+    if (++told > kMost) continue;
+    const certify::FrictionRecord& record = c.friction[a];
+    std::string words = fmt::format("{}: stuck {:.6g} s, slid {:.6g} s, took {:.6g}",
+                                    motion.scene.model->contact_names()[a], record.stick_time,
+                                    record.slip_time, record.dissipated.value());
+    if (record.tangential_shocks > 0) {
+      words += fmt::format("; {}", counted(record.tangential_shocks, "tangential shock"));
+    }
+    text += entry(text.empty() ? "friction" : "", words);
+  }
+  if (told > kMost) text += entry("", fmt::format("... and {} contacts more", told - kMost));
+  return text;
 }
 
 std::string describe_final(const study::Motion& motion) {
@@ -223,7 +251,8 @@ std::string readable_count(double count) {
 std::string describe_run(const FolderRun& run, const std::filesystem::path& folder) {
   const study::Motion& motion = run.motion;
   std::string text = describe_head(motion) + describe_status(motion) + describe_checks(motion) +
-                     describe_energy(motion) + describe_shocks(motion) + describe_final(motion);
+                     describe_energy(motion) + describe_shocks(motion) + describe_friction(motion) +
+                     describe_final(motion);
   for (const std::string& warning : run.warnings) text += entry("warning", warning);
   for (const study::Fact& fact : run.facts) {
     text +=

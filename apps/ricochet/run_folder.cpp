@@ -17,10 +17,6 @@
 namespace ricochet::app {
 namespace {
 
-record::Columns columns_of(const model::FormulaModel& model) {
-  return {model.coordinates(), model.contact_names(), model.has_potential()};
-}
-
 /// Rows go to the file in large pieces. When one cannot be written, the rows before are kept, less
 /// what the disk needs for the summary; `error` then says why.
 class TrajectoryFile {
@@ -138,7 +134,7 @@ record::Summary summary_of(const FolderRun& run, const std::string& output_error
   return {.title = scene.title,
           .source = scene.source,
           .file = scene.file,
-          .columns = columns_of(*scene.model),
+          .columns = record::columns_of(*scene.model),
           .scheme = scene.scheme,
           .run = scene.run,
           .parameters = scene.parameters,
@@ -175,7 +171,7 @@ void write_results(const std::filesystem::path& folder, const FolderRun& run,
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
                    const FolderOptions& options, step::Monitor& monitor) {
-  const record::Columns columns = columns_of(*scene.model);
+  const record::Columns columns = record::columns_of(*scene.model);
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
   TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);

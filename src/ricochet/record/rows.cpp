@@ -5,6 +5,7 @@
 
 #include <cassert>
 #include <iterator>
+#include <numeric>
 
 namespace ricochet::record {
 namespace {
@@ -13,14 +14,33 @@ void append_number(double value, std::string& text) {
   fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.17g}"), value);
 }
 
+/// "impulse_t" in the plane, "impulse_t1" and "impulse_t2" in space.
+void append_names(const std::string& contact, const std::string& what, int slips,
+                  std::string& text) {
+  for (int j = 1; j <= slips; ++j) {
+    text += "," + contact + "." + what + (slips > 1 ? std::to_string(j) : "");
+  }
+}
+
 }  // namespace
+
+Columns columns_of(const model::FormulaModel& model) {
+  Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
+  if (!model.has_friction()) return columns;
+  for (int a = 0; a < model.contacts(); ++a) columns.slips.push_back(model.slips(a));
+  return columns;
+}
 
 void append_header(const Columns& columns, std::string& text) {
   text += "t";
   for (const std::string& name : columns.coordinates) text += "," + name;
   for (const std::string& name : columns.coordinates) text += ",d_" + name;
-  for (const std::string& name : columns.contacts) {
+  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
+    const std::string& name = columns.contacts[a];
     text += "," + name + ".gap," + name + ".impulse_n";
+    append_names(name, "impulse_t", columns.slips_of(a), text);
+    append_names(name, "slip", columns.slips_of(a), text);
+    if (columns.slips_of(a) > 0) text += "," + name + ".state";
   }
   text += ",energy.kinetic";
   if (columns.has_potential) text += ",energy.potential";
@@ -41,6 +61,10 @@ void append_row(const Columns& columns, const step::Sample& sample, std::string&
   for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
     append(sample.gaps[a]);
     append(sample.impulses[a]);
+    const auto slips = static_cast<std::size_t>(columns.slips_of(a));
+    for (std::size_t j = 0; j < slips; ++j) append(sample.tangential[2 * a + j]);
+    for (std::size_t j = 0; j < slips; ++j) append(sample.slips[2 * a + j]);
+    if (slips > 0) append(sample.states[a]);
   }
   append(sample.kinetic);
   if (columns.has_potential) append(sample.potential);
@@ -57,7 +81,8 @@ double expected_rows(const step::RunSettings& run) {
 double estimate_bytes(const Columns& columns, double rows) {
   const double numbers = 2.0 + static_cast<double>(columns.has_potential) +
                          2.0 * static_cast<double>(columns.coordinates.size()) +
-                         2.0 * static_cast<double>(columns.contacts.size());
+                         2.0 * static_cast<double>(columns.contacts.size()) +
+                         2.0 * std::accumulate(columns.slips.begin(), columns.slips.end(), 0.0);
   constexpr double kUsual = 18.5;  // bytes of a number with its comma
   return rows * numbers * kUsual;
 }

@@ -1,5 +1,7 @@
 #include "ricochet/record/summary.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ricochet/base/version.h"
@@ -101,15 +103,40 @@ Json energy_json(const Summary& s) {
   }
   json["work_forces"] = ledger.forces.value();
   Json contacts;
-  contacts["normal"] = ledger.contacts.value();
+  contacts["normal"] = ledger.contacts.value() - ledger.friction.value();
+  contacts["tangential"] = ledger.friction.value();
   contacts["shocks"] = ledger.shocks.value();
   contacts["contact"] = ledger.contacts.value() - ledger.shocks.value();
   json["work_contacts"] = contacts;
+  if (ledger.gain.value() > 0.0) json["energy_gain"] = ledger.gain.value();
   json["joints"] = ledger.joints.value();
   json["explicit_gain"] = ledger.explicit_gain.value();
   json["correction"] = ledger.correction.value();
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
+  return json;
+}
+
+/// A number in the plane, a pair in space.
+Json slip_json(const std::array<double, 2>& slip, int slips) {
+  return slips == 1 ? Json(slip[0]) : Json(slip);
+}
+
+Json friction_json(const Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  const double time = std::abs(s.final_state.t - s.run.start_time);
+  Json json = Json::object();
+  for (std::size_t a = 0; a < c.friction.size(); ++a) {
+    if (s.columns.slips_of(a) == 0) continue;
+    const certify::FrictionRecord& record = c.friction[a];
+    Json one;
+    one["time"] = {{"free", std::max(0.0, time - record.stick_time - record.slip_time)},
+                   {"stick", record.stick_time},
+                   {"slip", record.slip_time}};
+    one["dissipated"] = record.dissipated.value();
+    one["tangential_shocks"] = record.tangential_shocks;
+    json[s.columns.contacts[a]] = one;
+  }
   return json;
 }
 
@@ -130,6 +157,11 @@ Json shocks_json(const Summary& s) {
     one["contact"] = contact_name(s, shock.contact);
     one["approach"] = shock.approach;
     one["impulse"] = shock.impulse;
+    if (shock.tangential) one["tangential"] = true;
+    if (const int slips = s.columns.slips_of(static_cast<std::size_t>(shock.contact))) {
+      one["slip_before"] = slip_json(shock.slip_before, slips);
+      one["slip_after"] = slip_json(shock.slip_after, slips);
+    }
     instants.push_back(one);
   }
   json["instants"] = instants;
@@ -182,6 +214,7 @@ Json json_of(const Summary& s) {
   json["balance"] = {{"max", c.balance_max}};
   json["energy"] = energy_json(s);
   json["shocks"] = shocks_json(s);
+  if (!c.friction.empty()) json["friction"] = friction_json(s);
   if (c.joint_max > 0.0) json["joints"] = {{"max", c.joint_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
   json["impulses_unique"] = c.impulses_unique;

@@ -158,13 +158,18 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
 
 std::vector<std::string> fact_names(const model::FormulaModel& model) {
   std::vector<std::string> names = {
-      "energy.start",  "energy.end",      "energy.lowest", "energy.highest", "energy.kinetic_max",
-      "energy.forces", "energy.contacts", "energy.shocks", "violation.max",  "violation.mean",
-      "violation.rms", "residual.max",    "steps"};
+      "energy.start",       "energy.end",    "energy.lowest",   "energy.highest",
+      "energy.kinetic_max", "energy.forces", "energy.contacts", "energy.shocks",
+      "energy.friction",    "violation.max", "violation.mean",  "violation.rms",
+      "residual.max",       "steps"};
   for (int a = 0; a < model.contacts(); ++a) {
     const std::string& contact = model.contact_names()[static_cast<std::size_t>(a)];
     names.push_back(contact + ".gap");
     if (a < model.contacts() - model.joints()) names.push_back(contact + ".shocks");
+    if (model.slips(a) == 0) continue;
+    for (const char* figure : {".stick_time", ".slip_time", ".dissipated", ".tangential_shocks"}) {
+      names.push_back(contact + figure);
+    }
   }
   return names;
 }

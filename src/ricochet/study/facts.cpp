@@ -75,6 +75,7 @@ void add_certificate(const Motion& motion, Values& values) {
       {"energy.forces", ledger.forces.value()},
       {"energy.contacts", ledger.contacts.value()},
       {"energy.shocks", ledger.shocks.value()},
+      {"energy.friction", ledger.friction.value()},
       {"violation.max", c.violation_max},
       {"violation.mean", c.violation_mean()},
       {"violation.rms", c.violation_rms()},
@@ -86,6 +87,12 @@ void add_certificate(const Motion& motion, Values& values) {
     values[contacts[a] + ".gap"] = motion.outcome.gaps[a];
     if (a >= c.shock_counts.size()) continue;  // joints have none
     values[contacts[a] + ".shocks"] = static_cast<double>(c.shock_counts[a]);
+    if (motion.scene.model->slips(static_cast<int>(a)) == 0) continue;
+    const certify::FrictionRecord& record = c.friction[a];
+    values[contacts[a] + ".stick_time"] = record.stick_time;
+    values[contacts[a] + ".slip_time"] = record.slip_time;
+    values[contacts[a] + ".dissipated"] = record.dissipated.value();
+    values[contacts[a] + ".tangential_shocks"] = static_cast<double>(record.tangential_shocks);
   }
 }
 

@@ -38,8 +38,8 @@ Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer
     const auto copy = [](std::span<const double> v) {
       return std::vector<double>(v.begin(), v.end());
     };
-    motion.rows.push_back(
-        {s.t, copy(s.q), copy(s.u), copy(s.gaps), copy(s.impulses), s.kinetic, s.potential});
+    motion.rows.push_back({s.t, copy(s.q), copy(s.u), copy(s.gaps), copy(s.impulses), s.kinetic,
+                           s.potential, copy(s.tangential), copy(s.slips), copy(s.states)});
   };
   motion.outcome =
       step::run_formula(*scene.model, scene.scheme, scene.run, motion.final_state, watch, monitor);

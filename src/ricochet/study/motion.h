@@ -18,6 +18,9 @@ struct Row {
   std::vector<double> impulses;  // since the row before
   double kinetic{0.0};
   double potential{0.0};
+  std::vector<double> tangential;  // with friction, as in step::Sample
+  std::vector<double> slips;
+  std::vector<double> states;
   double energy() const { return kinetic + potential; }
 };
 
