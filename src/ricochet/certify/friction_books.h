@@ -43,14 +43,14 @@ class FrictionBooks {
   void release_all() {
     for (Contact& one : by_contact_) {
       one.stuck = false;
-      one.jump = 0.0;
+      one.jump *= kFading;
       one.state = ContactState::Free;
     }
   }
   void hold(int a, int k, bool sticks, bool is_shock) {
     Contact& one = by_contact_[static_cast<std::size_t>(a)];
     one.stuck = sticks;
-    one.jump = place(k).jump;
+    one.jump = std::max(one.jump, place(k).jump);
     one.state = sticks ? ContactState::Stick : ContactState::Slip;
     one.had_shock = one.had_shock || is_shock;
   }
@@ -75,11 +75,13 @@ class FrictionBooks {
   }
 
  private:
+  static constexpr double kFading = 0.9;  // of a step on the next
+
   struct Contact {
     bool stuck{false};
     bool had_shock{false};
     ContactState state{ContactState::Free};
-    double jump{0.0};  // of the slip in the last step
+    double jump{0.0};  // of the slip in the steps before, fading
   };
   struct Place {
     double dissipated{0.0};

@@ -497,8 +497,9 @@ class Judge {
     shock.speed = -start[0] / std::sqrt(W_n);
     const double jump = (end - start).tail<2>().norm();
     const bool held = certificate_.steps - last_push_[static_cast<std::size_t>(a)] <= kQuietSteps;
-    constexpr double kMuch = 4.0;  // times what forces do in a step, or did in the one before
-    if (held && jump > kMuch * (free - start).tail<2>().norm() &&
+    constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
+    const bool arrives = !held && is_fast(shock.approach, shock.speed);
+    if (!arrives && jump > kMuch * (free - start).tail<2>().norm() &&
         jump > kMuch * friction_.last_jump(a) && W_t > 0.0) {
       shock.tangential = true;
       shock.approach = jump;
@@ -731,8 +732,9 @@ class Judge {
     Ledger& ledger = certificate_.ledger;
     ledger.explicit_gain.add(fed);
     const double gain = ledger.explicit_gain.value();
+    const double spent = kinetic + std::abs(ledger.contacts.value());  // where energy went
     if (limits_.energy_is_watched && gain > (limits_.growth - 1.0) * energy_scale_ &&
-        kinetic > limits_.growth * energy_scale_) {
+        kinetic > limits_.growth * energy_scale_ && gain >= 0.5 * spent) {
       fail(Failure::Diverged, after.t, -1, gain);
     }
   }
