@@ -160,6 +160,17 @@ void FrictionSolver::sweep() {
   for (std::size_t i = 0; i < contacts_.size(); ++i) solve_block(contacts_[i], grips_[i]);
 }
 
+/// P_C (R - rho (U + lift n)) of one contact: R itself where the law holds.
+Eigen::Vector3d FrictionSolver::image_of(const Contact& contact) const {
+  const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
+  Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
+  const convex::FrictionCone cone{contact.section};
+  if (contact.slips > 0) V.x() += cone.lift(V.tail<2>());
+  const Eigen::Vector3d moved = R - contact.rho * V;
+  if (contact.slips > 0) return cone.project(moved);
+  return {std::max(0.0, moved.x()), 0.0, 0.0};
+}
+
 double FrictionSolver::residual() {
   v_ = b_;
   v_.noalias() += W_ * R_;
@@ -167,17 +178,8 @@ double FrictionSolver::residual() {
   double scale = 0.0;
   for (const Contact& contact : contacts_) {
     const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
-    Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
     const Eigen::Vector3d free = block_of(b_, contact.first, contact.slips);
-    const convex::FrictionCone cone{contact.section};
-    if (contact.slips > 0) V.x() += cone.lift(V.tail<2>());
-    Eigen::Vector3d image = R - contact.rho * V;
-    if (contact.slips > 0) {
-      image = cone.project(image);
-    } else {
-      image.x() = std::max(0.0, image.x());
-    }
-    distance = std::max(distance, (R - image).norm());
+    distance = std::max(distance, (R - image_of(contact)).norm());
     scale = std::max({scale, R.norm(), contact.rho * free.norm()});
   }
   return scale > 0.0 ? distance / scale : 0.0;
@@ -238,6 +240,17 @@ bool FrictionSolver::polish(double& error) {
   return error <= 1e-13;
 }
 
+/// R on its cone exactly: what Newton's method leaves of a free contact is zero.
+void FrictionSolver::clean() {
+  (void)residual();
+  for (const Contact& contact : contacts_) {
+    const int size = 1 + contact.slips;
+    R_.segment(contact.first, size) = image_of(contact).head(size);
+  }
+  v_ = b_;
+  v_.noalias() += W_ * R_;
+}
+
 /// What each impulse does: read off where it lies in its cone and how the contact moves.
 void FrictionSolver::read_grips() {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
@@ -276,6 +289,7 @@ problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
     error = residual();
     done = polish(error);
   }
+  clean();
   read_grips();
   find_joint_impulses(problem);
   const bool good = done || error <= kGood;

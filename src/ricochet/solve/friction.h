@@ -36,6 +36,8 @@ class FrictionSolver {
   bool newton_step();
   void fill_newton_rows(const Contact& contact, std::size_t at);
   bool polish(double& error);
+  void clean();
+  Eigen::Vector3d image_of(const Contact& contact) const;
   void read_grips();
 
   Eigen::Index rows_{0};  // without joints
