@@ -208,8 +208,8 @@ SingleSolution slip_on_polygon(const Matrix3d& W, const Vector3d& b,
 /// W is w_N + w_T times the unit matrix: a particle. R_N is given, and R_T is the point of R_N D
 /// nearest to -U_T / w_T.                                               [Moreau 1986 (12.6)]
 bool is_particle(const Matrix3d& W) {
-  return W(1, 1) > 0.0 && W(0, 1) == 0.0 && W(0, 2) == 0.0 && W(1, 2) == 0.0 && W(1, 0) == 0.0 && W(2, 0) == 0.0 &&
-         W(2, 1) == 0.0 && W(1, 1) == W(2, 2);
+  return W(1, 1) > 0.0 && W(0, 1) == 0.0 && W(0, 2) == 0.0 && W(1, 2) == 0.0 && W(1, 0) == 0.0 &&
+         W(2, 0) == 0.0 && W(2, 1) == 0.0 && W(1, 1) == W(2, 2);
 }
 
 SingleSolution solve_particle(const Matrix3d& W, const Vector3d& b,
@@ -274,6 +274,8 @@ struct Push {
       solution = slip_on_disc(scaled, free);
     }
     solution.impulse = stretch.cwiseProduct(solution.impulse);
+    const bool is_flat = first == 0.0 || second == 0.0;  // slip that way is not in the stretched U
+    if (is_flat && (W * solution.impulse + b).tail<2>().norm() > 0.0) solution.grip = Grip::Slip;
     return solution;
   }
 };
