@@ -278,24 +278,42 @@ void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
   }
 }
 
-/// The step of Newton's method from R. With W singular the shortest one is taken. Of many rows the
-/// matrix is as large as the largest so far, the rest of it being 1.
+/// The step of Newton's method from R. With W singular the shortest one is taken; of many rows one
+/// with as many zeros as can be.
 void FrictionSolver::newton_step() {
-  if (rows_ <= kFew) {
-    FewRows jacobian(rows_, rows_);
-    for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian);
-    few_.compute(jacobian);
-    unique_ = few_.rank() == rows_;
-    step_.head(rows_) = few_.solve(FewValues(defect_.head(rows_)));
-    return;
-  }
+  if (rows_ > kFew) return newton_step_of_many();
+  FewRows jacobian(rows_, rows_);
+  for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian);
+  few_.compute(jacobian);
+  unique_ = few_.rank() == rows_;
+  step_.head(rows_) = few_.solve(FewValues(defect_.head(rows_)));
+}
+
+/// The matrix is as large as the largest so far, the rest of it being 1: nothing allocates when the
+/// number of contacts changes.
+void FrictionSolver::newton_step_of_many() {
   const Index size = jacobian_.rows();
   jacobian_.setIdentity();
-  defect_.tail(defect_.size() - rows_).setZero();
   for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian_);
   many_.compute(jacobian_);
-  unique_ = many_.rank() == size;
-  step_.head(size) = many_.solve(defect_.head(size));
+  const Index rank = many_.rank();
+  unique_ = rank == size;
+  many_right_.setZero(size);
+  many_right_.head(rows_) = defect_.head(rows_);
+  for (Index k = 0; k < rank; ++k) {  // Q^T, reflection by reflection
+    const auto rest = many_.matrixQR().col(k).tail(size - k - 1);
+    auto below = many_right_.tail(size - k - 1);
+    const double share = many_.hCoeffs()[k] * (many_right_[k] + rest.dot(below));
+    many_right_[k] -= share;
+    below -= share * rest;
+  }
+  auto solved = many_right_.head(rank);
+  many_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(solved);
+  many_right_.tail(size - rank).setZero();
+  const auto& places = many_.colsPermutation().indices();
+  for (Index i = 0; i < size; ++i) {
+    if (places[i] < rows_) step_[places[i]] = many_right_[i];
+  }
 }
 
 /// Newton's method while it brings the residual down, by shorter steps where it must.

@@ -47,6 +47,7 @@ class FrictionSolver {
   double residual();  // scale-free; leaves v at W R + b
   Eigen::Vector3d image_of(const Contact& contact) const;
   void newton_step();
+  void newton_step_of_many();
   template <class Rows>
   void fill_newton_rows(const Contact& contact, Rows& jacobian);
   bool polish(double& error);
@@ -73,7 +74,8 @@ class FrictionSolver {
   Eigen::VectorXd defect_;
   Eigen::CompleteOrthogonalDecomposition<FewRows> few_;
   Eigen::MatrixXd jacobian_;  // of more rows: as large as the largest problem so far
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> many_;
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> many_;
+  Eigen::VectorXd many_right_;
   Eigen::MatrixXd joint_W_;
   Eigen::MatrixXd joint_coupling_;  // W_jc
   Eigen::MatrixXd joint_solved_;    // W_jj^-1 W_jc
