@@ -15,8 +15,9 @@ double decreasing_root(double low, double high, Value&& value, Slope&& slope) {
     const double f = value(x);
     (f > 0.0 ? low : high) = x;
     const double newton = x - f / slope(x);
+    if (newton == x) return x;
     const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
-    if (f == 0.0 || next == x || high - low <= 4e-16 * std::abs(high)) return next;
+    if (next == low || next == high) return x;
     x = next;
   }
   return x;
