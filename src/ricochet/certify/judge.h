@@ -430,7 +430,7 @@ class Judge {
   }
 
   /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line; then the work,
-  /// and what the contact does.                                                  [De Saxce 1998]
+  /// and what the contact does.                                                  [Saxce 1998]
   void check_frictional_contact(Step& s, int k, problem::Residual& residual) {
     const TheClaim& claim = s.claim;
     const int a = claim.active[k];
