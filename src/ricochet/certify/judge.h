@@ -498,8 +498,10 @@ class Judge {
     const bool arrives = !held && is_fast(shock.approach, shock.speed);
     // What balances forces and approach: a shock takes much more.
     const double usual = (std::abs(free[0] - start[0]) + std::max(0.0, -start[0])) / W_n;
-    if (!arrives && R[0] > kMuch * usual && jump > kMuch * (free - start).tail<2>().norm() &&
-        jump > kMuch * friction_.last_jump(a) && W_t > 0.0) {
+    constexpr double kRounding = 1e-9;
+    if (!arrives && R[0] > kMuch * usual && jump > kRounding * free.norm() &&
+        jump > kMuch * (free - start).tail<2>().norm() && jump > kMuch * friction_.last_jump(a) &&
+        W_t > 0.0) {
       shock.tangential = true;
       shock.approach = jump;
       shock.speed = jump / std::sqrt(W_t);
