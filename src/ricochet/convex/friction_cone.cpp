@@ -19,10 +19,19 @@ ContactVector on_ray(const ContactVector& direction, const ContactVector& R) {
 struct OnSurface {
   const ContactVector& R;
 
+  /// The cone over the segment [low, high] along one tangential axis.
+  ContactVector on_flat(double low, double high, Eigen::Index axis) const {
+    ContactVector flat(R.x(), 0.0, 0.0);
+    flat[axis] = R[axis];
+    const bool is_inside = R[axis] <= high * R.x() && R[axis] >= low * R.x();
+    if (is_inside) return flat;
+    ContactVector edge(1.0, 0.0, 0.0);
+    edge[axis] = R[axis] > 0.0 ? high : low;  // 0 only where the cone is this ray
+    return on_ray(edge, flat);
+  }
+
   ContactVector operator()(const Segment& section) const {
-    const bool high = R.y() > 0.0 ? true : R.y() < 0.0 ? false : section.high > -section.low;
-    const ContactVector flat(R.x(), R.y(), 0.0);
-    return on_ray({1.0, high ? section.high : section.low, 0.0}, flat);
+    return on_flat(section.low, section.high, 1);
   }
 
   ContactVector operator()(const Disc& section) const {
@@ -34,6 +43,8 @@ struct OnSurface {
   /// The point is N / (1 - s), X / (1 + s/a^2), Y / (1 + s/b^2) with the s >= 0 that puts it on the
   /// surface: height(X, Y of s) (1 - s) = N, whose left side decreases in s.
   ContactVector operator()(const Ellipse& e) const {
+    if (!(e.a > 0.0)) return on_flat(-e.b, e.b, 2);
+    if (!(e.b > 0.0)) return on_flat(-e.a, e.a, 1);
     const Tangent squares(e.a * e.a, e.b * e.b);
     const auto tangent_at = [&](double s) {
       return Tangent(

@@ -7,22 +7,6 @@
 namespace ricochet::convex {
 namespace {
 
-/// A root of a decreasing function in [low, high], by bisection that Newton's method shortens.
-template <class Value, class Slope>
-double decreasing_root(double low, double high, Value&& value, Slope&& slope) {
-  double x = low;
-  for (int round = 0; round < 200; ++round) {
-    const double f = value(x);
-    (f > 0.0 ? low : high) = x;
-    const double newton = x - f / slope(x);
-    if (newton == x) return x;
-    const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
-    if (next == low || next == high) return x;
-    x = next;
-  }
-  return x;
-}
-
 Tangent nearest_on_edge(const Tangent& from, const Tangent& to, const Tangent& x) {
   const Tangent along = to - from;
   const double length = along.squaredNorm();
@@ -49,28 +33,38 @@ Tangent Disc::project(const Tangent& x, double r) const {
 double Disc::support(const Tangent& d) const { return radius * d.norm(); }
 bool Disc::contains(const Tangent& x, double r) const { return x.norm() <= r * radius; }
 
-/// The nearest point is (x A/(A + s), y B/(B + s)) with A, B the squares of the half axes and the s
-/// that puts it on the curve.
+/// With A, B the half axes, of which B is the shorter one, the nearest point is
+/// (x R/(R + s), y/(1 + s)), R = (A/B)^2, for the s >= 0 that puts it on the curve: the root of a
+/// convex decreasing function, to which Newton's method climbs from below.       [Eberly 2013]
 Tangent Ellipse::project(const Tangent& x, double r) const {
   if (contains(x, r)) return x;
-  if (!(r > 0.0)) return Tangent::Zero();
-  const Tangent squares{r * a * r * a, r * b * r * b};
-  const auto at = [&](double s) {
-    return Tangent(squares.cwiseQuotient((squares.array() + s).matrix()).cwiseProduct(x));
-  };
-  const auto value = [&](double s) { return at(s).cwiseAbs2().cwiseQuotient(squares).sum() - 1.0; };
-  const auto slope = [&](double s) {
-    return -2.0 * at(s)
-                      .cwiseAbs2()
-                      .cwiseQuotient(squares)
-                      .cwiseQuotient((squares.array() + s).matrix())
-                      .sum();
-  };
-  const double most = x.cwiseProduct(Tangent(r * a, r * b)).norm();  // there the value is negative
-  return at(decreasing_root(0.0, most, value, slope));
+  const Tangent axes(r * a, r * b);
+  if (!(axes.minCoeff() > 0.0)) return x.cwiseMin(axes).cwiseMax(-axes);
+  const int major = axes[0] >= axes[1] ? 0 : 1;
+  const int minor = 1 - major;
+  const double ratio = axes[major] / axes[minor];
+  const double square = ratio * ratio;
+  const double far_x = std::abs(x[major]) / axes[major];
+  const double far_y = std::abs(x[minor]) / axes[minor];
+  double s = std::max({0.0, square * (far_x - 1.0), far_y - 1.0});  // neither part is above 1
+  constexpr int kMostRounds = 100;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const double along = far_x * square / (square + s);
+    const double across = far_y / (1.0 + s);
+    const double value = along * along + across * across - 1.0;
+    const double slope = -2.0 * (along * along / (square + s) + across * across / (1.0 + s));
+    const double next = s - value / slope;
+    if (!(next > s)) break;
+    s = next;
+  }
+  Tangent nearest;
+  nearest[major] = x[major] * square / (square + s);
+  nearest[minor] = x[minor] / (1.0 + s);
+  return nearest / std::hypot(nearest.x() / axes.x(), nearest.y() / axes.y());
 }
 double Ellipse::support(const Tangent& d) const { return std::hypot(a * d.x(), b * d.y()); }
 bool Ellipse::contains(const Tangent& x, double r) const {
+  if (!(a > 0.0 && b > 0.0)) return std::abs(x.x()) <= r * a && std::abs(x.y()) <= r * b;
   return std::hypot(x.x() * b, x.y() * a) <= r * a * b;
 }
 

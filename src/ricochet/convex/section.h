@@ -33,7 +33,7 @@ struct Disc {
   bool contains(const Tangent& x, double r) const;
 };
 
-/// (x/a)^2 + (y/b)^2 <= 1, a, b > 0.
+/// (x/a)^2 + (y/b)^2 <= 1, a, b >= 0; a segment where one of them is 0.
 struct Ellipse {
   double a{0.0};
   double b{0.0};

@@ -1,6 +1,5 @@
 #include "ricochet/solve/friction.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,14 +33,17 @@ struct Projection {
   const Tangent& x;
   double r;
 
-  Projected operator()(const convex::Segment& s) const {
+  /// On the segment r [low, high] along one axis.
+  Projected on_axis(double low, double high, Index axis) const {
     Projected p;
-    p.point = s.project(x, r);
-    const bool inside = p.point.x() == x.x();
-    p.by_x(0, 0) = inside ? 1.0 : 0.0;
-    if (!inside) p.by_r.x() = x.x() > 0.0 ? s.high : s.low;
+    p.point[axis] = std::clamp(x[axis], r * low, r * high);
+    const bool is_inside = p.point[axis] == x[axis];
+    p.by_x(axis, axis) = is_inside ? 1.0 : 0.0;
+    if (!is_inside) p.by_r[axis] = x[axis] > p.point[axis] ? high : low;
     return p;
   }
+
+  Projected operator()(const convex::Segment& s) const { return on_axis(s.low, s.high, 0); }
   Projected operator()(const convex::Disc& s) const {
     Projected p;
     p.point = s.project(x, r);
@@ -55,7 +57,9 @@ struct Projection {
     p.by_r = s.radius * y;
     return p;
   }
-  Projected operator()(const convex::Ellipse&) const { return {}; }  // was made a disc
+  Projected operator()(const convex::Ellipse& s) const {  // a flat one: others were made discs
+    return s.a > 0.0 ? on_axis(-s.a, s.a, 0) : on_axis(-s.b, s.b, 1);
+  }
   Projected operator()(const convex::Polygon& s) const {
     Projected p;
     p.point = s.project(x, r);
@@ -89,153 +93,245 @@ struct Projection {
 
 }  // namespace
 
-void FrictionSolver::take(const problem::Frictional& problem) {
-  rows_ = problem.rows - problem.held;
-  contacts_.resize(problem.count);
-  grips_.assign(problem.count, Grip::Free);
-  stretch_.setOnes(rows_);
-  for (std::size_t i = 0; i < problem.count; ++i) {
-    const problem::Frictional::Contact& given = problem.contacts[i];
-    Contact& contact = contacts_[i];
-    contact = {given.first, given.slips, given.section, 0.0};
-    if (const auto* ellipse = std::get_if<convex::Ellipse>(&given.section)) {
-      stretch_[given.first + 1] = ellipse->a;
-      stretch_[given.first + 2] = ellipse->b;
-      contact.section = convex::Disc{1.0};
+void FrictionSolver::grow(Index rows, Index held) {
+  if (W_.rows() < rows) {
+    W_.resize(rows, rows);
+    for (Eigen::VectorXd* vector : {&b_, &stretch_, &v_, &R_, &kept_, &swept_, &step_, &defect_}) {
+      vector->resize(rows);
     }
   }
-  const auto A = problem.factor.leftCols(rows_);
-  W_.noalias() = stretch_.asDiagonal() * (A.transpose() * A) * stretch_.asDiagonal();
-  b_ = stretch_.cwiseProduct(problem.free.head(rows_));
+  if (impulses_.size() < rows + held) impulses_.resize(rows + held);
+  if (rows > kFew && jacobian_.rows() < rows) jacobian_.resize(rows, rows);
+  if (joint_W_.rows() != held) {
+    joint_W_.resize(held, held);
+    joint_free_.resize(held);
+    joint_impulses_.resize(held);
+  }
+  if (joint_coupling_.rows() != held || joint_coupling_.cols() < W_.rows()) {
+    joint_coupling_.resize(held, W_.rows());
+    joint_solved_.resize(held, W_.rows());
+  }
+}
+
+void FrictionSolver::take(const problem::Frictional& problem) {
+  rows_ = problem.rows - problem.held;
+  grow(rows_, problem.held);
+  contacts_.resize(problem.count);
+  grips_.assign(problem.count, Grip::Free);
+  stretch_.head(rows_).setOnes();
+  for (std::size_t i = 0; i < problem.count; ++i) {
+    const problem::Frictional::Contact& given = problem.contacts[i];
+    contacts_[i] = {given.first, given.slips, given.section};
+    const auto* ellipse = std::get_if<convex::Ellipse>(&given.section);
+    if (ellipse == nullptr || !(ellipse->a > 0.0 && ellipse->b > 0.0)) continue;
+    stretch_[given.first + 1] = ellipse->a;
+    stretch_[given.first + 2] = ellipse->b;
+    contacts_[i].section = convex::Disc{1.0};
+  }
+  for (Index j = 0; j < rows_; ++j) {
+    b_[j] = stretch_[j] * problem.free[j];
+    for (Index i = 0; i <= j; ++i) {
+      const double product = problem.factor.col(i).dot(problem.factor.col(j));
+      W_(i, j) = W_(j, i) = stretch_[i] * stretch_[j] * product;
+    }
+  }
 }
 
 /// W - W_cj W_jj^-1 W_jc and b_c - W_cj W_jj^-1 b_j. False when the joints depend on each other.
 bool FrictionSolver::eliminate_joints(const problem::Frictional& problem) {
-  if (problem.held == 0) return true;
-  const auto joints = problem.factor.middleCols(rows_, problem.held);
-  joint_W_.noalias() = joints.transpose() * joints;
-  joint_coupling_.noalias() =
-      joints.transpose() * problem.factor.leftCols(rows_) * stretch_.asDiagonal();  // W_jc
-  joint_free_ = problem.free.segment(rows_, problem.held);
-  const Eigen::LDLT<Eigen::MatrixXd> factors(joint_W_);
+  const Index held = problem.held;
+  if (held == 0) return true;
+  const auto joint = [&](Index k) { return problem.factor.col(rows_ + k); };
+  for (Index k = 0; k < held; ++k) {
+    joint_free_[k] = problem.free[rows_ + k];
+    for (Index l = 0; l <= k; ++l) joint_W_(k, l) = joint_W_(l, k) = joint(k).dot(joint(l));
+    for (Index j = 0; j < rows_; ++j) {
+      joint_coupling_(k, j) = stretch_[j] * joint(k).dot(problem.factor.col(j));
+    }
+  }
+  joint_factors_.compute(joint_W_);
   constexpr double kSingular = 1e-13;
-  const auto pivots = factors.vectorD().cwiseAbs();
+  const auto pivots = joint_factors_.vectorD().cwiseAbs();
   if (!(pivots.minCoeff() > kSingular * pivots.maxCoeff())) return false;
-  W_.noalias() -= joint_coupling_.transpose() * factors.solve(joint_coupling_);
-  b_.noalias() -= joint_coupling_.transpose() * factors.solve(joint_free_);
+  for (Index j = 0; j < rows_; ++j) {
+    auto column = joint_solved_.col(j);
+    column = joint_coupling_.col(j);
+    joint_factors_.solveInPlace(column);
+  }
+  for (Index j = 0; j < rows_; ++j) {
+    b_[j] -= joint_solved_.col(j).dot(joint_free_);
+    for (Index i = 0; i <= j; ++i) {
+      W_(i, j) -= joint_coupling_.col(i).dot(joint_solved_.col(j));
+      W_(j, i) = W_(i, j);
+    }
+  }
+  return true;
+}
+
+/// rho of each contact, and which of them nothing can push. False where one of these would have to.
+bool FrictionSolver::weigh_contacts(const problem::Frictional& problem) {
+  constexpr double kRounding = 1e-13;  // of what the joints leave
+  constexpr double kMust = 1e-10;
+  const double largest = rows_ > 0 ? problem.free.head(problem.rows).cwiseAbs().maxCoeff() : 0.0;
+  for (Contact& contact : contacts_) {
+    const Index n = contact.first;
+    const int size = 1 + contact.slips;
+    contact.is_flat = !(W_(n, n) > kRounding * problem.factor.col(n).squaredNorm());
+    if (contact.is_flat && !(b_[n] >= -kMust * largest)) return false;
+    const double trace = W_.block(n, n, size, size).trace();
+    contact.rho = contact.is_flat ? 0.0 : size / trace;
+  }
   return true;
 }
 
 void FrictionSolver::find_joint_impulses(const problem::Frictional& problem) {
-  impulses_.resize(problem.rows);
-  impulses_.head(rows_) = stretch_.cwiseProduct(R_);
+  impulses_.head(rows_) = stretch_.head(rows_).cwiseProduct(R());
   if (problem.held == 0) return;
-  impulses_.tail(problem.held) = joint_W_.ldlt().solve(-(joint_free_ + joint_coupling_ * R_));
+  joint_impulses_ = -joint_free_;
+  joint_impulses_.noalias() -= joint_coupling_.leftCols(rows_) * R();
+  joint_factors_.solveInPlace(joint_impulses_);
+  impulses_.segment(rows_, problem.held) = joint_impulses_;
 }
 
-void FrictionSolver::solve_block(Contact& contact, Grip& grip) {
+/// One contact with the others held, by a share of the way to its own solution.
+void FrictionSolver::solve_block(const Contact& contact, double share) {
+  if (contact.is_flat) return;
+  const Index n = contact.first;
   const int size = 1 + contact.slips;
-  const auto W = W_.block(contact.first, contact.first, size, size);
-  auto R = R_.segment(contact.first, size);
-  const Eigen::Vector3d free =
-      block_of(b_, contact.first, contact.slips) +
-      block_of(W_.middleRows(contact.first, size) * R_ - W * R, 0, contact.slips);
+  const Eigen::Vector3d before = block_of(R_, n, contact.slips);
+  R_.segment(n, size).setZero();
+  Eigen::Vector3d free = Eigen::Vector3d::Zero();
+  for (int i = 0; i < size; ++i) free[i] = b_[n + i] + W_.col(n + i).head(rows_).dot(R());
+  R_.segment(n, size) = before.head(size);
   SingleSolution solution;
-  if (!(W(0, 0) > 0.0)) return;
   if (contact.slips == 0) {
-    solution.impulse.x() = std::max(0.0, -free.x() / W(0, 0));
-    solution.grip = solution.impulse.x() > 0.0 ? Grip::Slip : Grip::Free;
+    solution.impulse.x() = std::max(0.0, -free.x() / W_(n, n));
   } else if (contact.slips == 1) {
-    solution = solve_in_plane(W(0, 0), W(0, 1), W(1, 1), free.x(), free.y(),
+    solution = solve_in_plane(W_(n, n), W_(n, n + 1), W_(n + 1, n + 1), free.x(), free.y(),
                               std::get<convex::Segment>(contact.section));
   } else {
-    solution = solve_in_space(W, free, contact.section);
+    solution = solve_in_space(W_.block<3, 3>(n, n), free, contact.section);
   }
   if (solution.status != problem::Status::Solved) return;  // keeps what it has for this sweep
-  R = solution.impulse.head(size);
-  grip = solution.grip;
+  R_.segment(n, size) += share * (solution.impulse - before).head(size);
 }
 
-void FrictionSolver::sweep() {
-  for (std::size_t i = 0; i < contacts_.size(); ++i) solve_block(contacts_[i], grips_[i]);
+void FrictionSolver::sweep(bool backward, double share) {
+  const std::size_t count = contacts_.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    solve_block(contacts_[backward ? count - 1 - k : k], share);
+  }
+}
+
+/// P_C (R - rho (U + lift n)) of one contact: R itself where the law holds.
+Eigen::Vector3d FrictionSolver::image_of(const Contact& contact) const {
+  const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
+  Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
+  const convex::FrictionCone cone{contact.section};
+  if (contact.slips > 0) V.x() += cone.lift(V.tail<2>());
+  const Eigen::Vector3d moved = R - contact.rho * V;
+  if (contact.slips > 0) return cone.project(moved);
+  return {std::max(0.0, moved.x()), 0.0, 0.0};
 }
 
 double FrictionSolver::residual() {
-  v_ = b_;
-  v_.noalias() += W_ * R_;
+  v() = b();
+  v().noalias() += W() * R();
   double distance = 0.0;
   double scale = 0.0;
   for (const Contact& contact : contacts_) {
     const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
-    Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
     const Eigen::Vector3d free = block_of(b_, contact.first, contact.slips);
-    const convex::FrictionCone cone{contact.section};
-    if (contact.slips > 0) V.x() += cone.lift(V.tail<2>());
-    Eigen::Vector3d image = R - contact.rho * V;
-    if (contact.slips > 0) {
-      image = cone.project(image);
-    } else {
-      image.x() = std::max(0.0, image.x());
-    }
-    distance = std::max(distance, (R - image).norm());
+    distance = std::max(distance, (R - image_of(contact)).norm());
     scale = std::max({scale, R.norm(), contact.rho * free.norm()});
   }
   return scale > 0.0 ? distance / scale : 0.0;
 }
 
 /// Rows of  R_N - max(0, R_N - rho v_N),  R_T - P(R_T - rho v_T) on max(0, R_N - rho v_N) D.
-void FrictionSolver::fill_newton_rows(const Contact& contact, std::size_t) {
+template <class Rows>
+void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
   const Index n = contact.first;
-  const double pushed = R_[n] - contact.rho * v_[n];
+  const double rho = contact.rho;
+  const double pushed = R_[n] - rho * v_[n];
   const double normal = std::max(0.0, pushed);
   const double on = pushed > 0.0 ? 1.0 : 0.0;
-  auto row = jacobian_.row(n);
+  const auto W_row = [&](Index i) { return W_.row(i).head(rows_); };
+  auto row = jacobian.row(n).head(rows_);
   defect_[n] = R_[n] - normal;
-  row = on * contact.rho * W_.row(n);
+  row = on * rho * W_row(n);
   row[n] += 1.0 - on;
   if (contact.slips == 0) return;
-  const Tangent x = block_of(R_ - contact.rho * v_, n, contact.slips).tail<2>();
+  const Tangent x =
+      (block_of(R_, n, contact.slips) - rho * block_of(v_, n, contact.slips)).tail<2>();
   const Projected p = std::visit(Projection{x, normal}, contact.section);
   for (int j = 0; j < contact.slips; ++j) {
-    auto tangential = jacobian_.row(n + 1 + j);
+    auto tangential = jacobian.row(n + 1 + j).head(rows_);
     defect_[n + 1 + j] = R_[n + 1 + j] - p.point[j];
-    tangential.setZero();
+    tangential = p.by_r[j] * on * rho * W_row(n);
+    tangential[n] -= p.by_r[j] * on;
     tangential[n + 1 + j] += 1.0;
     for (int k = 0; k < contact.slips; ++k) {
       tangential[n + 1 + k] -= p.by_x(j, k);
-      tangential += p.by_x(j, k) * contact.rho * W_.row(n + 1 + k);
+      tangential += p.by_x(j, k) * rho * W_row(n + 1 + k);
     }
-    tangential[n] -= p.by_r[j] * on;
-    tangential += p.by_r[j] * on * contact.rho * W_.row(n);
   }
 }
 
-/// One step of Newton's method; false where the equations have no solution. With W singular the
-/// shortest step is taken.
-bool FrictionSolver::newton_step() {
-  jacobian_.resize(rows_, rows_);
-  defect_.resize(rows_);
-  for (std::size_t i = 0; i < contacts_.size(); ++i) fill_newton_rows(contacts_[i], i);
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factors(jacobian_);
-  unique_ = factors.rank() == rows_;
-  R_ -= factors.solve(defect_);
-  return R_.allFinite();
+/// The step of Newton's method from R. With W singular the shortest one is taken. Of many rows the
+/// matrix is as large as the largest so far, the rest of it being 1.
+void FrictionSolver::newton_step() {
+  if (rows_ <= kFew) {
+    FewRows jacobian(rows_, rows_);
+    for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian);
+    few_.compute(jacobian);
+    unique_ = few_.rank() == rows_;
+    step_.head(rows_) = few_.solve(FewValues(defect_.head(rows_)));
+    return;
+  }
+  const Index size = jacobian_.rows();
+  jacobian_.setIdentity();
+  defect_.tail(defect_.size() - rows_).setZero();
+  for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian_);
+  many_.compute(jacobian_);
+  unique_ = many_.rank() == size;
+  step_.head(size) = many_.solve(defect_.head(size));
 }
 
-/// Newton's method while it brings the residual down.
+/// Newton's method while it brings the residual down, by shorter steps where it must.
 bool FrictionSolver::polish(double& error) {
   constexpr double kDone = 4e-16;
+  constexpr double kGood = 1e-13;
   constexpr int kMostRounds = 12;
+  constexpr int kMostHalvings = 8;
   for (int round = 0; round < kMostRounds && error > kDone; ++round) {
-    kept_ = R_;
+    kept_.head(rows_) = R();
+    newton_step();
     const double before = error;
-    if (!newton_step() || !((error = residual()) < before)) {
-      R_ = kept_;
+    double share = 1.0;
+    bool is_better = false;
+    for (int k = 0; k <= kMostHalvings && !is_better; ++k, share *= 0.5) {
+      R() = kept_.head(rows_) - share * step_.head(rows_);
       error = residual();
-      break;
+      is_better = error < before;
+      if (before <= kGood) break;  // the last digits: a whole step or none
     }
+    if (is_better) continue;
+    R() = kept_.head(rows_);
+    error = residual();
+    break;
   }
-  return error <= 1e-13;
+  return error <= kGood;
+}
+
+/// R in its cone exactly: what Newton's method leaves of a free contact becomes zero.
+void FrictionSolver::clean() {
+  for (const Contact& contact : contacts_) {
+    const int size = 1 + contact.slips;
+    R_.segment(contact.first, size) = image_of(contact).head(size);
+  }
+  v() = b();
+  v().noalias() += W() * R();
 }
 
 /// What each impulse does: read off where it lies in its cone and how the contact moves.
@@ -244,38 +340,38 @@ void FrictionSolver::read_grips() {
     const Contact& contact = contacts_[i];
     const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
     const Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
-    if (!(R.x() > 0.0)) {
-      grips_[i] = Grip::Free;
-      continue;
-    }
-    const double inside = contact.rho * V.tail<2>().norm();
+    if (!(R.x() > 0.0)) continue;  // free
     constexpr double kRounding = 1e-12;
-    grips_[i] = inside <= kRounding * R.norm() ? Grip::Stick : Grip::Slip;
+    const bool rests = contact.rho * V.tail<2>().norm() <= kRounding * R.norm();
+    grips_[i] = rests ? Grip::Stick : Grip::Slip;
   }
 }
 
+/// Sweeps go forward at first; later back, and by shares of the way, so that they do not run round
+/// in the same circle.
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
-  constexpr int kMostRounds = 60;
-  constexpr int kSweeps = 20;  // before each try of Newton's method
+  constexpr int kMostRounds = 200;
   constexpr double kGood = 1e-11;
   take(problem);
   if (!eliminate_joints(problem)) return {.status = problem::Status::Infeasible};
-  for (Contact& contact : contacts_) {
-    const int size = 1 + contact.slips;
-    const double trace = W_.block(contact.first, contact.first, size, size).trace();
-    if (!(W_(contact.first, contact.first) > 0.0)) return {.status = problem::Status::Degenerate};
-    contact.rho = size / trace;
-  }
-  R_.setZero(rows_);
+  if (!weigh_contacts(problem)) return {.status = problem::Status::Degenerate};
+  R().setZero();
   unique_ = true;
   double error = residual();
   int round = 0;
   bool done = error == 0.0;
   for (; round < kMostRounds && !done; ++round) {
-    for (int k = 0; k < kSweeps; ++k) sweep();
+    const int way = round % 4;
+    const double share = way < 2 ? 1.0 : 0.2 + 0.8 * std::fmod(0.618034 * round, 1.0);
+    const int sweeps = 6 * (1 + round % 6);
+    for (int k = 0; k < sweeps; ++k) sweep(way == 1 || (way == 3 && k % 2 == 0), share);
     error = residual();
+    swept_.head(rows_) = R();
     done = polish(error);
+    if (!done) R() = swept_.head(rows_);
   }
+  if (!done) error = residual();
+  clean();
   read_grips();
   find_joint_impulses(problem);
   const bool good = done || error <= kGood;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/QR>
 #include <vector>
 
 #include "ricochet/problem/friction.h"
@@ -11,7 +13,10 @@ namespace ricochet::solve {
 /// Several contacts with friction. Sweeps over the contacts, each solved exactly with the others
 /// held (block Gauss-Seidel [Jean 1999]), bring the impulses near; then Newton's method on the
 /// equations of the projections [Alart 1991] finishes in a few rounds, since near the solution they
-/// are smooth. Joints are eliminated first. Ellipses are made discs by stretching.
+/// are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
+/// eliminated first. Ellipses are made discs by stretching.
+///
+/// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {
  public:
   problem::Report solve(const problem::Frictional& problem);
@@ -20,23 +25,38 @@ class FrictionSolver {
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
 
  private:
+  static constexpr int kFew = 36;  // rows whose Newton equations need no heap
+  using FewRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>;
+  using FewValues = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>;
+
   struct Contact {
     Eigen::Index first{0};
     int slips{0};
     convex::Section section{convex::Disc{}};
-    double rho{0.0};  // d / tr W_ii
+    double rho{0.0};      // d / tr W_ii
+    bool is_flat{false};  // no impulse moves it along its normal
   };
 
+  void grow(Eigen::Index rows, Eigen::Index held);
   void take(const problem::Frictional& problem);
   bool eliminate_joints(const problem::Frictional& problem);
+  bool weigh_contacts(const problem::Frictional& problem);
   void find_joint_impulses(const problem::Frictional& problem);
-  void sweep();
-  void solve_block(Contact& contact, problem::Grip& grip);
-  double residual();  // scale-free; leaves v_ at W R + b
-  bool newton_step();
-  void fill_newton_rows(const Contact& contact, std::size_t at);
+  void sweep(bool backward, double share);
+  void solve_block(const Contact& contact, double share);
+  double residual();  // scale-free; leaves v at W R + b
+  Eigen::Vector3d image_of(const Contact& contact) const;
+  void newton_step();
+  template <class Rows>
+  void fill_newton_rows(const Contact& contact, Rows& jacobian);
   bool polish(double& error);
+  void clean();
   void read_grips();
+
+  auto W() { return W_.topLeftCorner(rows_, rows_); }
+  auto b() { return b_.head(rows_); }
+  auto v() { return v_.head(rows_); }
+  auto R() { return R_.head(rows_); }
 
   Eigen::Index rows_{0};  // without joints
   std::vector<Contact> contacts_;
@@ -46,13 +66,20 @@ class FrictionSolver {
   Eigen::VectorXd stretch_;  // of each row
   Eigen::VectorXd v_;
   Eigen::VectorXd R_;
-  Eigen::VectorXd kept_;
+  Eigen::VectorXd kept_;      // R before a step of Newton's method
+  Eigen::VectorXd swept_;     // R before Newton's method
+  Eigen::VectorXd step_;      // of Newton's method
   Eigen::VectorXd impulses_;  // in the rows of the problem
-  Eigen::MatrixXd jacobian_;
   Eigen::VectorXd defect_;
+  Eigen::CompleteOrthogonalDecomposition<FewRows> few_;
+  Eigen::MatrixXd jacobian_;  // of more rows: as large as the largest problem so far
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> many_;
   Eigen::MatrixXd joint_W_;
-  Eigen::MatrixXd joint_coupling_;
+  Eigen::MatrixXd joint_coupling_;  // W_jc
+  Eigen::MatrixXd joint_solved_;    // W_jj^-1 W_jc
   Eigen::VectorXd joint_free_;
+  Eigen::VectorXd joint_impulses_;
+  Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
   bool unique_{true};
 };
 

@@ -1,6 +1,7 @@
 #include "ricochet/solve/single_contact.h"
 
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -83,7 +84,10 @@ class Choice {
     constexpr double kGood = 1e-6;  // the judge looks closer
     SingleSolution solution;
     solution.impulse = best_;
-    solution.grip = Grip::Slip;
+    const Vector3d pushed = W_ * best_;
+    constexpr double kRest = 1e-14;  // where W is singular, stick is found among the slips
+    const bool rests = (pushed + b_).tail<2>().norm() <= kRest * (pushed.norm() + b_.norm());
+    solution.grip = rests ? Grip::Stick : Grip::Slip;
     if (!(least_error_ < kGood)) solution.status = problem::Status::NoConvergence;
     return solution;
   }
@@ -96,6 +100,34 @@ class Choice {
   double least_energy_{std::numeric_limits<double>::infinity()};
 };
 
+/// (B + s) y = -c with |y| = 1.
+struct DiscSlip {
+  Eigen::Matrix2d B;
+  Tangent c;
+
+  Tangent defect(const Tangent& y, double s) const { return B * y + s * y + c; }
+
+  /// Newton's method in the angle of y and s: a root of the quartic has lost digits where the
+  /// quartic is flat.
+  void polish(Tangent& y, double& s) const {
+    constexpr int kMostRounds = 4;
+    Tangent off = defect(y, s);
+    for (int round = 0; round < kMostRounds; ++round) {
+      const Tangent turned(-y.y(), y.x());
+      const Tangent by_angle = B * turned + s * turned;
+      const double det = by_angle.x() * y.y() - by_angle.y() * y.x();
+      const double angle = (off.y() * y.x() - off.x() * y.y()) / det;
+      const double more = (by_angle.y() * off.x() - by_angle.x() * off.y()) / det;
+      const Tangent next = (y + angle * turned).normalized();
+      const Tangent left = defect(next, s + more);
+      if (!(left.norm() < off.norm())) return;
+      y = next;
+      s += more;
+      off = left;
+    }
+  }
+};
+
 /// Slip on a disc of radius 1: R = R_N (1, y), |y| = 1, U_T = -lambda y. With U_N = 0 and
 /// s = lambda / R_N this is (B + s) y = -c, s >= 0; |y| = 1 makes a quartic in s. [Bonnefon 2011]
 SingleSolution slip_on_disc(const Matrix3d& W, const Vector3d& b) {
@@ -105,23 +137,22 @@ SingleSolution slip_on_disc(const Matrix3d& W, const Vector3d& b) {
   const Eigen::Matrix2d B = W.block<2, 2>(1, 1) - ratio * w_nt.transpose();
   const Tangent c = w_tn - W(0, 0) * ratio;
   const double unit = B.cwiseAbs().sum() + c.cwiseAbs().sum();
-  const Eigen::Matrix2d B1 = B / unit;
-  const Tangent c1 = c / unit;
-  const Tangent z(B1(1, 1) * c1.x() - B1(0, 1) * c1.y(), B1(0, 0) * c1.y() - B1(1, 0) * c1.x());
-  const double trace = B1.trace();
-  const double det = B1.determinant();
+  const DiscSlip slip{B / unit, c / unit};
+  const Tangent z(slip.B(1, 1) * slip.c.x() - slip.B(0, 1) * slip.c.y(),
+                  slip.B(0, 0) * slip.c.y() - slip.B(1, 0) * slip.c.x());
+  const double trace = slip.B.trace();
+  const double det = slip.B.determinant();
   // |z + s c|^2 - (s^2 + trace s + det)^2
-  const Polynomial f = {z.squaredNorm() - det * det, 2.0 * (z.dot(c1) - trace * det),
-                        c1.squaredNorm() - trace * trace - 2.0 * det, -2.0 * trace, -1.0};
+  const Polynomial f = {z.squaredNorm() - det * det, 2.0 * (z.dot(slip.c) - trace * det),
+                        slip.c.squaredNorm() - trace * trace - 2.0 * det, -2.0 * trace, -1.0};
   const double far = 2.0 + std::abs(f[3]) + std::abs(f[2]) + std::abs(f[1]) + std::abs(f[0]);
   Choice choice(W, b);
   const Roots roots = roots_between(f, 4, 0.0, far);
   for (int k = 0; k < roots.count; ++k) {
-    const double s = roots.at[static_cast<std::size_t>(k)];
-    const double denominator = s * s + trace * s + det;
-    Tangent y = -(z + s * c1) / denominator;
-    const double error = std::abs(y.norm() - 1.0);
-    y.normalize();
+    double s = roots.at[static_cast<std::size_t>(k)];
+    Tangent y = (-(z + s * slip.c) / (s * s + trace * s + det)).normalized();
+    slip.polish(y, s);
+    const double error = slip.defect(y, s).norm() / (1.0 + s) + std::max(0.0, -s);
     const double normal = -b.x() / (W(0, 0) + w_nt.dot(y));
     choice.offer({normal, normal * y.x(), normal * y.y()}, error);
   }
@@ -174,20 +205,11 @@ SingleSolution slip_on_polygon(const Matrix3d& W, const Vector3d& b,
   return choice.solution();
 }
 
-/// An ellipse is a disc in stretched directions: R_T = diag(a, b) R', U' = diag(a, b) U_T.
-SingleSolution slip_on_ellipse(const Matrix3d& W, const Vector3d& b, double first, double second) {
-  const Vector3d stretch(1.0, first, second);
-  const Matrix3d scaled = stretch.asDiagonal() * W * stretch.asDiagonal();
-  SingleSolution solution = slip_on_disc(scaled, stretch.cwiseProduct(b));
-  solution.impulse = stretch.cwiseProduct(solution.impulse);
-  return solution;
-}
-
 /// W is w_N + w_T times the unit matrix: a particle. R_N is given, and R_T is the point of R_N D
 /// nearest to -U_T / w_T.                                               [Moreau 1986 (12.6)]
 bool is_particle(const Matrix3d& W) {
-  return W(0, 1) == 0.0 && W(0, 2) == 0.0 && W(1, 2) == 0.0 && W(1, 0) == 0.0 && W(2, 0) == 0.0 &&
-         W(2, 1) == 0.0 && W(1, 1) == W(2, 2);
+  return W(1, 1) > 0.0 && W(0, 1) == 0.0 && W(0, 2) == 0.0 && W(1, 2) == 0.0 && W(1, 0) == 0.0 &&
+         W(2, 0) == 0.0 && W(2, 1) == 0.0 && W(1, 1) == W(2, 2);
 }
 
 SingleSolution solve_particle(const Matrix3d& W, const Vector3d& b,
@@ -202,25 +224,61 @@ SingleSolution solve_particle(const Matrix3d& W, const Vector3d& b,
   return solution;
 }
 
-struct Slip {
-  const Matrix3d& W;
-  const Vector3d& b;
-  SingleSolution operator()(const convex::Segment& s) const {
-    return solve_in_plane(W(0, 0), W(0, 1), W(1, 1), b.x(), b.y(), s);
-  }
-  SingleSolution operator()(const convex::Disc& s) const {
-    return slip_on_ellipse(W, b, s.radius, s.radius);
-  }
-  SingleSolution operator()(const convex::Ellipse& s) const {
-    return slip_on_ellipse(W, b, s.a, s.b);
-  }
-  SingleSolution operator()(const convex::Polygon& s) const { return slip_on_polygon(W, b, s); }
-};
-
 bool is_smooth(const convex::Section& section) {
   const auto* disc = std::get_if<convex::Disc>(&section);
   return disc != nullptr && disc->radius == 0.0;
 }
+
+/// W R = -b with R in C. Where tangential directions depend on each other the shortest R is tried
+/// too: if any is in a disc, it is.
+bool stick(const Matrix3d& W, const Vector3d& b, const convex::FrictionCone& cone, Vector3d& R) {
+  const Eigen::FullPivLU<Matrix3d> factors(W);
+  if (factors.isInvertible()) {
+    R = factors.solve(-b);
+    if (cone.contains(R)) return true;
+  }
+  constexpr double kSingular = 1e-12;
+  const auto pivots = factors.matrixLU().diagonal().cwiseAbs();
+  if (pivots.minCoeff() > kSingular * pivots.maxCoeff()) return false;
+  Eigen::CompleteOrthogonalDecomposition<Matrix3d> shortest;
+  shortest.setThreshold(kSingular);
+  R = shortest.compute(W).solve(-b);
+  constexpr double kRounding = 1e-13;
+  const bool solves = (W * R + b).norm() <= kRounding * (b.norm() + W.norm() * R.norm());
+  return solves && cone.contains(R);
+}
+
+struct Push {
+  const Matrix3d& W;
+  const Vector3d& b;
+
+  SingleSolution operator()(const convex::Segment& s) const {
+    return solve_in_plane(W(0, 0), W(0, 1), W(1, 1), b.x(), b.y(), s);
+  }
+  SingleSolution operator()(const convex::Disc& s) const { return on_ellipse(s.radius, s.radius); }
+  SingleSolution operator()(const convex::Ellipse& s) const { return on_ellipse(s.a, s.b); }
+  SingleSolution operator()(const convex::Polygon& s) const {
+    SingleSolution solution;
+    solution.grip = Grip::Stick;
+    return stick(W, b, {s}, solution.impulse) ? solution : slip_on_polygon(W, b, s);
+  }
+
+  /// An ellipse is the unit disc in stretched directions: R_T = diag R'_T, U'_T = diag U_T.
+  SingleSolution on_ellipse(double first, double second) const {
+    const Vector3d stretch(1.0, first, second);
+    const Matrix3d scaled = stretch.asDiagonal() * W * stretch.asDiagonal();
+    const Vector3d free = stretch.cwiseProduct(b);
+    SingleSolution solution;
+    solution.grip = Grip::Stick;
+    if (!stick(scaled, free, {convex::Disc{1.0}}, solution.impulse)) {
+      solution = slip_on_disc(scaled, free);
+    }
+    solution.impulse = stretch.cwiseProduct(solution.impulse);
+    const bool is_flat = first == 0.0 || second == 0.0;  // slip that way is not in the stretched U
+    if (is_flat && (W * solution.impulse + b).tail<2>().norm() > 0.0) solution.grip = Grip::Slip;
+    return solution;
+  }
+};
 
 }  // namespace
 
@@ -228,24 +286,14 @@ SingleSolution solve_in_space(const Matrix3d& W, const Vector3d& b,
                               const convex::Section& section) {
   SingleSolution solution;
   if (!(b.x() < 0.0)) return solution;
-  if (std::holds_alternative<convex::Segment>(section))
-    return Slip{W, b}(std::get<convex::Segment>(section));
-  if (is_particle(W)) return solve_particle(W, b, section);
+  const bool is_flat = std::holds_alternative<convex::Segment>(section);
+  if (!is_flat && is_particle(W)) return solve_particle(W, b, section);
   if (is_smooth(section)) {
     solution.impulse.x() = -b.x() / W(0, 0);
     solution.grip = Grip::Slip;
     return solution;
   }
-  const Eigen::FullPivLU<Matrix3d> factors(W);
-  if (factors.isInvertible()) {
-    const Vector3d R = factors.solve(-b);
-    if (convex::FrictionCone{section}.contains(R)) {
-      solution.impulse = R;
-      solution.grip = Grip::Stick;
-      return solution;
-    }
-  }
-  return std::visit(Slip{W, b}, section);
+  return std::visit(Push{W, b}, section);
 }
 
 }  // namespace ricochet::solve
