@@ -93,7 +93,8 @@ struct Way {
 struct Case {
   std::string name;
   long long steps{0};
-  std::vector<Way> ways;  // the first is the hand-written loop
+  std::vector<Way> ways;  // the first is what the others are measured by
+  bool same_motion{true};
 };
 
 template <class System, class Scheme>
@@ -170,6 +171,33 @@ Case rod_case() {
        {"scene, certified", 4.0, [=] { return run_scene(scene); }}}};
 }
 
+/// A step with a contact held all the time, without friction and with it.
+Case friction_case(const std::string& name, const std::string& scene, bool certified) {
+  constexpr long long steps = 100'000;
+  const auto read = [&](bool rough) {
+    std::vector<scene::Override> changes = {scene::parse_override("run.record=0"),
+                                            scene::parse_override("run.step=1e-6")};
+    std::string text = study::builtin_scene(scene);
+    if (!rough) {
+      for (const char* key : {"slip ", "friction "}) {
+        const std::size_t line = text.find(std::string("\n") + key, text.find("[contact."));
+        text.erase(line, text.find('\n', line + 1) - line);
+      }
+    }
+    scene::Scene changed = scene::read_scene(scene + ".toml", text, changes);
+    changed.run.steps = steps;
+    changed.run.certify = certified;
+    return changed;
+  };
+  const scene::Scene smooth = read(false);
+  const scene::Scene rough = read(true);
+  return {fmt::format("{} (moreau){}", name, certified ? ", certified" : ""),
+          steps,
+          {{"scene without friction", 0.0, [=] { return run_scene(smooth); }},
+           {"scene with friction", 3.0, [=] { return run_scene(rough); }}},
+          false};
+}
+
 /// True when all limits hold and all ways agree on the motion.
 bool measure(Case& bench_case) {
   constexpr int kRepeats = 15;
@@ -190,6 +218,7 @@ bool measure(Case& bench_case) {
     const bool within = way.limit == 0.0 || ratio <= way.limit;
     const double size = std::hypot(hand.result.x, hand.result.y);
     const bool same =
+        !bench_case.same_motion ||
         std::hypot(way.result.x - hand.result.x, way.result.y - hand.result.y) < 1e-6 * size;
     fmt::print("  {:<24}{:>10.1f}{:>10.2f}{:>10}   {:<10.1e}{}{}\n", way.name, way.best, ratio,
                way.limit == 0.0 ? "" : fmt::format("{:.1f}", way.limit), way.result.residual,
@@ -254,7 +283,13 @@ int main() {
   using namespace ricochet::bench;
   fmt::print("Speed side by side: minimum of 15 interleaved repeats, recording off, one core.\n");
   bool good = true;
-  for (Case bench_case : {pendulum_case(), rod_case()}) good = measure(bench_case) && good;
+  for (Case bench_case : {pendulum_case(), rod_case(),
+                          friction_case("body on a wall, in the plane", "essai-10", true),
+                          friction_case("body on a wall, in the plane", "essai-10", false),
+                          friction_case("object on a table, in space", "essai-09", true),
+                          friction_case("object on a table, in space", "essai-09", false)}) {
+    good = measure(bench_case) && good;
+  }
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ricochet-bench";
   good = measure_start(folder) && good;
   good = measure_memory(folder) && good;

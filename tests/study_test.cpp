@@ -189,7 +189,8 @@ TEST(Gallery, RunsWhoseCertificateFailsDoNotAgree) {
       ++runs;
       return run_in_memory(label, scene, settings);
     });
-    for (int bad = 0; bad < runs; ++bad) {
+    const int stride = 1 + runs / 6;  // of many runs the first, and some of the others
+    for (int bad = 0; bad < runs; bad += stride) {
       int run = 0;
       const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene,
                                              const std::vector<std::string>& settings) {

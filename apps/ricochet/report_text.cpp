@@ -121,7 +121,7 @@ std::string describe_energy(const study::Motion& motion) {
       fmt::format("work of forces {}, of contacts {} (shocks {})", shown(ledger.forces.value(), 6),
                   shown(ledger.contacts.value(), 6), shown(ledger.shocks.value(), 6));
   if (std::abs(ledger.friction.value()) > unit) {
-    words += fmt::format(", of them friction {}", shown(ledger.friction.value(), 6));
+    words += fmt::format(", of friction outside shocks {}", shown(ledger.friction.value(), 6));
   }
   if (ledger.gain.value() > unit) {
     words += fmt::format("; restitution CREATED {}", shown(ledger.gain.value(), 6));

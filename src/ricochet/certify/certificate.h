@@ -63,13 +63,15 @@ struct Shock {
   bool tangential{false};  // the contact was held, and the slip jumps: `approach` is that jump
   std::array<double, 2> slip_before{};  // with friction
   std::array<double, 2> slip_after{};
+  double friction{0.0};    // the tangential part of work
+  double dissipated{0.0};  // -(U_T + U_T+)/2 . R_T
 };
 
 /// What a contact with friction did over the run.
 struct FrictionRecord {
   double stick_time{0.0};  // [s]
   double slip_time{0.0};   // [s]; the rest of the time it was free
-  base::Sum dissipated;    // -(U_T + U_T+)/2 . R_T, [energy]
+  base::Sum dissipated;    // -(U_T + U_T+)/2 . R_T in steps that are not shocks, [energy]
   long long tangential_shocks{0};
 };
 
@@ -85,7 +87,8 @@ struct Ledger {
   base::Sum forces;         // h (u + u+)/2 . Q
   base::Sum contacts;       // (u + u+)/2 . J^T p, all of it
   base::Sum shocks;         // the part of it in steps that are shocks
-  base::Sum friction;       // the tangential part of it
+  base::Sum tangential;     // the tangential part of it
+  base::Sum friction;       // the tangential part in steps that are not shocks
   base::Sum gain;           // energy created by a law that allows it: part of contacts
   base::Sum joints;         // the same of joints
   base::Sum explicit_gain;  // by forces in u that oppose u at the start of a step: part of forces

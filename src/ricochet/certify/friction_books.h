@@ -29,13 +29,11 @@ class FrictionBooks {
   bool was_stuck(int a) const { return contact(a).stuck; }
   double last_jump(int a) const { return contact(a).jump; }
 
-  void set_dissipated(int k, double energy) { place(k).dissipated = energy; }
   void set_step(int k, const Shock& shock, double jump, bool may_be_shock) {
     place(k).shock = shock;
     place(k).jump = jump;
     place(k).may_be_shock = may_be_shock;
   }
-  double dissipated(int k) const { return place(k).dissipated; }
   const Shock& shock(int k) const { return place(k).shock; }
   bool may_be_shock(int k) const { return place(k).may_be_shock; }
 
@@ -84,7 +82,6 @@ class FrictionBooks {
     double jump{0.0};  // of the slip in the steps before, fading
   };
   struct Place {
-    double dissipated{0.0};
     double jump{0.0};
     bool may_be_shock{false};
     Shock shock;

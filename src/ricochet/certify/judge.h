@@ -100,7 +100,11 @@ class Judge {
     for (const Shock& shock : c.shocks) {
       if (!slow(shock)) continue;
       --c.shock_counts[static_cast<std::size_t>(shock.contact)];
-      if (shock.tangential) --c.friction[static_cast<std::size_t>(shock.contact)].tangential_shocks;
+      if (!c.friction.empty()) {
+        FrictionRecord& record = c.friction[static_cast<std::size_t>(shock.contact)];
+        if (shock.tangential) --record.tangential_shocks;
+        enter_sliding(shock, record);
+      }
       c.ledger.shocks.add(-shock.work);
     }
     c.shocks.erase(std::remove_if(c.shocks.begin(), c.shocks.end(), slow), c.shocks.end());
@@ -426,7 +430,7 @@ class Judge {
   }
 
   /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line; then the work,
-  /// and what the contact does.                                                  [De Saxce 1998]
+  /// and what the contact does.                                                  [Saxce 1998]
   void check_frictional_contact(Step& s, int k, problem::Residual& residual) {
     const TheClaim& claim = s.claim;
     const int a = claim.active[k];
@@ -466,23 +470,9 @@ class Judge {
     }
     place_.normals.add_to(a, claim.impulses[k], s.momentum);
     add_friction(claim, k, s.momentum);
-    const convex::ContactVector mean = 0.5 * (start + end);
-    enter_friction_work(s, k, R, mean);
-    s.gain += R.dot(mean);
+    s.gain += 0.5 * R.dot(start + end);
     s.gain_allowed += 0.5 * std::abs(R.dot(free - start)) * (1.0 + 1e-12);
     weigh_push(s, k, R, start, free, end, W_n, W_t);
-  }
-
-  void enter_friction_work(Step& s, int k, const convex::ContactVector& R,
-                           const convex::ContactVector& mean) {
-    const int a = s.claim.active[k];
-    double tangential = 0.0;
-    for (int j = 0; j < model_.slips(a); ++j) {
-      tangential += R[1 + j] * (mean[1 + j] - place_.slip_rate[M::kSlips * a + j]);
-    }
-    s.friction_work += tangential;
-    s.contact_work += tangential + R[0] * (mean[0] - place_.stretch[a] * place_.rate[a]);
-    friction_.set_dissipated(k, -R.tail<2>().dot(mean.tail<2>()));
   }
 
   /// A shock, normal or tangential, or neither: kept for enter_friction, since the step may fail.
@@ -493,14 +483,25 @@ class Judge {
     Shock shock{s.claim.t_mid, a, -start[0], 0.0, s.claim.impulses[k], 0.0};
     shock.slip_before = {start[1], start[2]};
     shock.slip_after = {end[1], end[2]};
-    shock.work = 0.5 * R.dot(start + end);
+    const convex::ContactVector mean = 0.5 * (start + end);
+    for (int j = 0; j < model_.slips(a); ++j) {
+      shock.friction += R[1 + j] * (mean[1 + j] - place_.slip_rate[M::kSlips * a + j]);
+    }
+    shock.work = shock.friction + R[0] * (mean[0] - place_.stretch[a] * place_.rate[a]);
+    shock.dissipated = -R.tail<2>().dot(mean.tail<2>());
+    s.friction_work += shock.friction;
+    s.contact_work += shock.work;
     shock.speed = -start[0] / std::sqrt(W_n);
     const double jump = (end - start).tail<2>().norm();
     const bool held = certificate_.steps - last_push_[static_cast<std::size_t>(a)] <= kQuietSteps;
     constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
     const bool arrives = !held && is_fast(shock.approach, shock.speed);
-    if (!arrives && jump > kMuch * (free - start).tail<2>().norm() &&
-        jump > kMuch * friction_.last_jump(a) && W_t > 0.0) {
+    // What balances forces and approach: a shock takes much more.
+    const double usual = (std::abs(free[0] - start[0]) + std::max(0.0, -start[0])) / W_n;
+    constexpr double kRounding = 1e-9;
+    if (!arrives && R[0] > kMuch * usual && jump > kRounding * free.norm() &&
+        jump > kMuch * (free - start).tail<2>().norm() && jump > kMuch * friction_.last_jump(a) &&
+        W_t > 0.0) {
       shock.tangential = true;
       shock.approach = jump;
       shock.speed = jump / std::sqrt(W_t);
@@ -519,14 +520,22 @@ class Judge {
       FrictionRecord& record = certificate_.friction[static_cast<std::size_t>(a)];
       const bool sticks = s.claim.grip(k) == problem::Grip::Stick;
       (sticks ? record.stick_time : record.slip_time) += s.h;
-      record.dissipated.add(friction_.dissipated(k));
       const Shock& shock = friction_.shock(k);
       const bool is_shock = friction_.may_be_shock(k) && is_fast(shock.approach, shock.speed);
-      if (is_shock) enter_shock(shock);
+      if (is_shock) {
+        enter_shock(shock);
+      } else {
+        enter_sliding(shock, record);
+      }
       if (is_shock && shock.tangential) ++record.tangential_shocks;
       last_push_[static_cast<std::size_t>(a)] = certificate_.steps;
       friction_.hold(a, k, sticks, is_shock);
     }
+  }
+
+  void enter_sliding(const Shock& none, FrictionRecord& record) {
+    record.dissipated.add(none.dissipated);
+    certificate_.ledger.friction.add(none.friction);
   }
 
   /// Impulses follow the law the scene states.
@@ -675,7 +684,7 @@ class Judge {
     const double defect = (s.kinetic - kinetic_) - s.force_work - s.contact_work - s.joint_work;
     ledger.forces.add(s.force_work);
     ledger.contacts.add(s.contact_work);
-    if constexpr (M::kSlips > 0) ledger.friction.add(s.friction_work);
+    if constexpr (M::kSlips > 0) ledger.tangential.add(s.friction_work);
     if constexpr (!M::kPlain) ledger.joints.add(s.joint_work);
     ledger.defect.add(defect);
     ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));

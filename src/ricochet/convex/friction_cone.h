@@ -19,7 +19,7 @@ struct FrictionCone {
   bool contains(const ContactVector& R) const;
 
   /// What must be added to U_N so that the law of friction reads  C* ∋ V ⟂ R ∈ C,  V = U + that n:
-  /// the support of D at -U_T, which is mu |U_T| for isotropic friction.      [De Saxce 1998]
+  /// the support of D at -U_T, which is mu |U_T| for isotropic friction.      [Saxce 1998]
   double lift(const Tangent& slip) const { return support(section, -slip); }
 };
 

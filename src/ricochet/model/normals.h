@@ -47,6 +47,10 @@ class Normals {
     out += scale * columns_.col(a);
   }
   template <class V>
+  void add_size_to(int a, double scale, V& out) const {  // entry by entry, without signs
+    out += std::abs(scale) * columns_.col(a).cwiseAbs();
+  }
+  template <class V>
   void copy_to(int a, V& out) const {
     out = columns_.col(a);
   }
@@ -89,6 +93,10 @@ class Normals<convex::kDynamic, convex::kDynamic> {
   template <class V>
   void add_to(int a, double scale, V& out) const {
     each(a, [&](int i, double value) { out[i] += scale * value; });
+  }
+  template <class V>
+  void add_size_to(int a, double scale, V& out) const {
+    each(a, [&](int i, double value) { out[i] += std::abs(scale * value); });
   }
   template <class V>
   void copy_to(int a, V& out) const {

@@ -103,8 +103,9 @@ Json energy_json(const Summary& s) {
   }
   json["work_forces"] = ledger.forces.value();
   Json contacts;
-  contacts["normal"] = ledger.contacts.value() - ledger.friction.value();
-  contacts["tangential"] = ledger.friction.value();
+  contacts["normal"] = ledger.contacts.value() - ledger.tangential.value();
+  contacts["tangential"] = ledger.tangential.value();
+  contacts["friction"] = ledger.friction.value();
   contacts["shocks"] = ledger.shocks.value();
   contacts["contact"] = ledger.contacts.value() - ledger.shocks.value();
   json["work_contacts"] = contacts;

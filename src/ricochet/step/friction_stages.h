@@ -38,12 +38,13 @@ bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const
   return rests;
 }
 
-/// Where u' and the response cancel to rounding, the velocity is zero: rest is exact.
+/// Where the parts of a velocity cancel to rounding, the velocity is zero: rest is exact. `size` is
+/// what the parts add up to without signs.
 template <class V>
-[[gnu::always_inline]] inline void come_to_rest(const V& free, V& u_next) {
-  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+[[gnu::always_inline]] inline void come_to_rest(const V& size, V& u_next) {
+  constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
   for (Eigen::Index i = 0; i < u_next.size(); ++i) {
-    if (std::abs(u_next[i]) <= kRounding * std::abs(free[i])) u_next[i] = 0.0;
+    if (std::abs(u_next[i]) <= kRounding * std::abs(size[i])) u_next[i] = 0.0;
   }
 }
 
@@ -102,7 +103,14 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
   for (int i = 0; i < contact.rows; ++i) {
     u_next += solution.impulse[i] * w.responses[static_cast<std::size_t>(i)];
   }
-  if (solution.grip == problem::Grip::Stick) come_to_rest(w.free, u_next);
+  if (solution.grip == problem::Grip::Stick) {
+    w.size = w.free.cwiseAbs();
+    for (int i = 0; i < contact.rows; ++i) {
+      const double impulse = std::abs(solution.impulse[i]);
+      w.size += impulse * w.responses[static_cast<std::size_t>(i)].cwiseAbs();
+    }
+    come_to_rest(w.size, u_next);
+  }
   w.claim.branch(0) = certify::Branch::Unilateral;
   w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
@@ -158,6 +166,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
   w.claim.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
+  w.pushes.setZero();
   Eigen::Index at = 0;
   bool sticks = false;
   for (int k = 0; k < active.size(); ++k) {
@@ -166,6 +175,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
     w.claim.impulses[k] = stretch * w.friction_solver.impulse(at++);
     w.place.normals.add_to(a, w.claim.impulses[k], w.gathered);
+    w.place.normals.add_size_to(a, w.claim.impulses[k], w.pushes);
     if (is_joint) continue;
     w.claim.grip(k) = w.friction_solver.grip(static_cast<std::size_t>(k));
     sticks = sticks || w.claim.grip(k) == problem::Grip::Stick;
@@ -173,11 +183,16 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
       const double impulse = w.friction_solver.impulse(at++);
       w.claim.tangential[M::kSlips * k + j] = impulse;
       w.place.tangents.add_to(M::kSlips * a + j, impulse, w.gathered);
+      w.place.tangents.add_size_to(M::kSlips * a + j, impulse, w.pushes);
     }
   }
   model.mass(w.place).solve(w.gathered, w.response);
   u_next = w.free + w.response;
-  if (sticks) come_to_rest(w.free, u_next);
+  if (sticks) {
+    model.mass(w.place).solve(w.pushes, w.size);
+    w.size = w.size.cwiseAbs() + w.free.cwiseAbs();
+    come_to_rest(w.size, u_next);
+  }
   return report;
 }
 

@@ -22,9 +22,12 @@ namespace ricochet::step {
 /// What a step with friction needs besides.
 template <int N, int T>
 struct SlipWorkspace {
-  explicit SlipWorkspace(const model::Vector<N>& q) : rows{q, q, q}, responses{q, q, q} {}
+  explicit SlipWorkspace(const model::Vector<N>& q)
+      : rows{q, q, q}, responses{q, q, q}, pushes(q), size(q) {}
   std::array<model::Vector<N>, 3> rows;       // of one contact: normal, tangential, tangential
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
+  model::Vector<N> pushes;                    // parts of G^T R added without signs
+  model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
   problem::Frictional friction;
   solve::FrictionSolver friction_solver;
 };

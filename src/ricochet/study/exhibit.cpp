@@ -9,12 +9,34 @@
 
 namespace ricochet::study {
 
-Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
-                   const std::vector<std::string>& settings) {
+namespace {
+
+std::vector<scene::Override> overrides_of(const std::vector<std::string>& settings) {
   std::vector<scene::Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
-  const scene::Scene scene = scene::read_scene(name + ".toml", builtin_scene(name), overrides);
-  return runner(name + "/" + label, scene, settings);
+  return overrides;
+}
+
+scene::Scene read_builtin(const std::string& name, const std::vector<std::string>& settings) {
+  return scene::read_scene(name + ".toml", builtin_scene(name), overrides_of(settings));
+}
+
+}  // namespace
+
+std::size_t family_of(const std::string& name, const std::vector<std::string>& settings) {
+  return read_builtin(name, settings).family.size();
+}
+
+Motion run_member(const Runner& runner, const std::string& name, const std::string& label,
+                  const std::vector<std::string>& settings, std::size_t member) {
+  const scene::Scene family = read_builtin(name, settings);
+  return runner(name + "/" + label, scene::read_member(family, overrides_of(settings), member),
+                settings);
+}
+
+Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
+                   const std::vector<std::string>& settings) {
+  return runner(name + "/" + label, read_builtin(name, settings), settings);
 }
 
 void add_run_facts(const Motion& motion, std::vector<Fact>& facts) {

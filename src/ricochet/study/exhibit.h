@@ -17,6 +17,11 @@ struct Exhibit {
 Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
                    const std::vector<std::string>& settings = {});
 
+/// How many members the family of a scene of the program has, and one of them, counted from 0.
+std::size_t family_of(const std::string& name, const std::vector<std::string>& settings = {});
+Motion run_member(const Runner& runner, const std::string& name, const std::string& label,
+                  const std::vector<std::string>& settings, std::size_t member);
+
 /// A run that failed or was interrupted is a fact that does not hold; a good one adds nothing.
 void add_run_facts(const Motion& motion, std::vector<Fact>& facts);
 

@@ -9,6 +9,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/study/gallery_friction.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
 #include "ricochet/study/plate5.h"
@@ -249,9 +250,13 @@ const std::vector<GalleryEntry>& gallery() {
       {"essai-06", "Particle in a conical vase", "Moreau 1986, plate 7", show_essai6},
       {"essai-07", "Particle in a sphere", "Moreau 1986, plates 8-9", show_essai7},
       {"essai-08", "Rod in a circle", "Moreau 1986, plate 10", show_essai8},
+      {"essai-09", "Objects on vibrating tables", "Moreau 1986, pl. 11-13", show_essai9},
+      {"essai-10", "A body drawn along a wall", "Moreau 1986, pl. 14-16", show_essai10},
       {"wedge", "A particle arrives in a wedge", "Moreau 1986, par. 8", show_wedge},
       {"corner", "A particle arrives in a corner", "Paoli 2001, par. 5", show_corner},
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
+      {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
+      {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},
   };
   return entries;
 }

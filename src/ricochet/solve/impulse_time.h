@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "ricochet/convex/section.h"
+
+namespace ricochet::solve {
+
+/// A shock of one contact in the plane followed through its own duration, the configuration at
+/// rest, with the normal impulse for time: dU = W (1, rho) dR_N, rho by Coulomb's law of the slip
+/// at that moment, until U_N = 0 or, with restitution, U_N = -e U_N(before).
+///                                  [Darboux 1880; Peres 1953; discussed in Moreau 1986, par. 11]
+///
+/// A comparator for the law in one step, which takes Coulomb's law of the slip at the end. The two
+/// agree while the slip keeps its sense; they differ when it stops or turns during the shock.
+struct ImpulseTime {
+  enum class Phase { Forward, Stick, Backward };
+
+  Eigen::Vector2d velocity{Eigen::Vector2d::Zero()};  // U after, (N, T)
+  Eigen::Vector2d impulse{Eigen::Vector2d::Zero()};   // R, (N, T)
+  std::vector<Phase> phases;
+  bool ended{true};  // false: W does not let the shock end, as for W singular
+};
+
+/// W symmetric positive definite, U before the shock with U_N < 0, D = [low, high], e in [0, 1].
+ImpulseTime follow_shock(const Eigen::Matrix2d& W, const Eigen::Vector2d& before,
+                         const convex::Segment& section, double e = 0.0);
+
+}  // namespace ricochet::solve
