@@ -47,6 +47,7 @@ std::string describe_fault(const FolderRun& run) {
 int command_run(const RunArguments& arguments) {
   scene::Scene scene = read_scene_file(arguments.scene);
   scene.run.backward = arguments.backward;
+  study::check_direction(scene);
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);

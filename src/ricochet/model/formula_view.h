@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "ricochet/model/formula_model.h"
@@ -138,7 +139,10 @@ class FormulaView {
     }
   }
   bool is_lawful(int a, const Place& place) const {
-    const auto good = [](double mu) { return mu >= 0.0 && mu <= kMostFriction; };
+    const double least = model_.slip(a).friction.kind == FrictionKind::Elliptic
+                             ? std::numeric_limits<double>::min()  // an axis of no length is none
+                             : 0.0;
+    const auto good = [&](double mu) { return mu >= least && mu <= kMostFriction; };
     return good(place.coefficients[2 * a]) && good(place.coefficients[2 * a + 1]);
   }
   convex::Section section(int a, bool sticks, const Place& place) const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ricochet/base/error.h"
+
 namespace ricochet::study {
 namespace {
 
@@ -27,8 +29,17 @@ void add_warnings(Motion& motion) {
 
 }  // namespace
 
+void check_direction(const scene::Scene& scene) {
+  if (!scene.run.backward || !scene.model->has_friction()) return;
+  throw base::InputError("--backward",
+                         "cannot be asked of a scene with friction, which forgets the past: where "
+                         "a contact sticks, any slip may have come before",
+                         "run it forward, or take friction and slip out of its contacts");
+}
+
 Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe,
                  step::Monitor* monitor) {
+  check_direction(scene);
   Motion motion;
   motion.scene = scene;
   motion.final_state = scene.start;

@@ -32,6 +32,9 @@ struct Motion {
   std::vector<Row> rows;
 };
 
+/// Throws base::InputError where a run backwards in time is asked for that has no answer.
+void check_direction(const scene::Scene& scene);
+
 /// Runs a scene. `observe` sees every recorded instant; rows are kept only when asked for, so that
 /// long runs do not grow.
 Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe = {},
