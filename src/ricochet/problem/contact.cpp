@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
-#include "ricochet/problem/mass_inverse.h"
 
 namespace ricochet::problem {
 namespace {
@@ -44,11 +43,9 @@ void check_square(const std::string& file, const char* key, Eigen::Index rows,
 
 void check_pushes_back(const std::string& file, const BlockRows& W) {
   for (int i = 0; i < W.rows; ++i) {
+    const double* const block = W.block(W.diagonal(i));
     double trace = 0.0;
-    for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {
-      if (W.column[index(k)] != i) continue;
-      for (int c = 0; c < W.dim; ++c) trace += W.block(index(k))[c * W.dim + c];
-    }
+    for (int c = 0; c < W.dim; ++c) trace += block[c * W.dim + c];
     if (trace > 0.0) continue;
     refuse(file, "W",
            fmt::format("the diagonal block of contact {} has trace {:g}: its impulse moves nothing",
@@ -232,25 +229,6 @@ double count_blocks(const ContactProblem& problem) {
     pairs = std::max(pairs, there * there);
   }
   return std::min(n * n, pairs * static_cast<double>(H.rows()));
-}
-
-LocalProblem to_local(const ContactProblem& problem) {
-  LocalProblem local;
-  local.mu = problem.mu;
-  if (const auto* global = std::get_if<GlobalForm>(&problem.matrix)) {
-    const MassInverse inverse(global->M);
-    const SparseMatrix X = inverse(global->H);
-    local.W = blocks_of(SparseMatrix(global->H.transpose() * X), problem.dim);
-    local.q = global->H.transpose() * inverse(global->f) + global->w;
-    return local;
-  }
-  local.q = problem.q;
-  if (const auto* dense = std::get_if<Eigen::MatrixXd>(&problem.matrix)) {
-    local.W = blocks_of(*dense, problem.dim);
-  } else {
-    local.W = std::get<BlockRows>(problem.matrix);
-  }
-  return local;
 }
 
 }  // namespace ricochet::problem

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,13 @@ struct BlockRows {
   const double* block(std::size_t k) const { return values.data() + k * size(); }
   double* block(std::size_t k) { return values.data() + k * size(); }
   std::size_t size() const { return static_cast<std::size_t>(dim * dim); }
+
+  /// Where the diagonal block of a row is.
+  std::size_t diagonal(int row) const {
+    const auto begin = column.begin() + start[static_cast<std::size_t>(row)];
+    const auto end = column.begin() + start[static_cast<std::size_t>(row) + 1];
+    return static_cast<std::size_t>(std::lower_bound(begin, end, row) - column.begin());
+  }
 };
 
 using SparseMatrix = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
@@ -68,19 +76,17 @@ SparseMatrix scalars_of(const BlockRows& matrix);
 /// y = A x, of blocks.
 void multiply(const BlockRows& matrix, const Eigen::VectorXd& x, Eigen::VectorXd& y);
 
-/// The problem with W stored by its blocks, which is what most methods work on. Of a global form W
-/// is formed from the parts of M that do not touch each other (one body each, most often).
+/// A problem with W stored by its blocks, which is what most methods work on. It owns nothing.
 struct LocalProblem {
-  BlockRows W;
-  Eigen::VectorXd q;
-  std::vector<double> mu;
+  const BlockRows& W;
+  const Eigen::VectorXd& q;
+  const std::vector<double>& mu;
 
   int dim() const { return W.dim; }
   int contacts() const { return W.rows; }
 };
 
-/// How many blocks W would have: what it costs to form it.
+/// About how many blocks W has or would have: what it costs to form it.
 double count_blocks(const ContactProblem& problem);
-LocalProblem to_local(const ContactProblem& problem);
 
 }  // namespace ricochet::problem

@@ -8,6 +8,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/problem/contact_file.h"
+#include "ricochet/problem/contact_velocity.h"
 
 namespace ricochet::problem {
 namespace {
@@ -266,7 +267,8 @@ void write_fclib_file(const std::string& path, const ContactProblem& problem) {
     writer.vector(root + "/vectors/f", global->f);
     writer.vector(root + "/vectors/w", global->w);
   } else {
-    write_matrix(writer, root + "/W", scalars_of(to_local(problem).W));
+    ContactVelocity velocity(problem);
+    write_matrix(writer, root + "/W", scalars_of(velocity.local().W));
     writer.vector(root + "/vectors/q", problem.q);
   }
   writer.finish();

@@ -9,6 +9,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/problem/contact_velocity.h"
 
 namespace ricochet::problem {
 namespace {
@@ -215,7 +216,8 @@ std::string contact_npz(const ContactProblem& problem) {
     throw base::InputError("", "an .npz archive holds problems of dimension 3 only",
                            "write .dat or .hdf5");
   }
-  const LocalProblem local = to_local(problem);
+  ContactVelocity velocity(problem);
+  const LocalProblem local = velocity.local();
   const Eigen::MatrixXd W(scalars_of(local.W));
   Eigen::MatrixXd G(W.rows(), W.cols());
   Eigen::VectorXd g(W.rows());

@@ -1,11 +1,19 @@
 #include "ricochet/problem/contact_velocity.h"
 
+#include <algorithm>
+
+#include "ricochet/base/error.h"
 #include "ricochet/problem/mass_inverse.h"
 
 namespace ricochet::problem {
 
-struct ContactVelocity::MassFactor {
+struct ContactVelocity::Global {
+  const GlobalForm& form;
   MassInverse inverse;
+  SparseMatrix X;  // M^-1 H
+
+  explicit Global(const GlobalForm& given)
+      : form(given), inverse(given.M), X(inverse(given.H)) {}
 };
 
 ContactVelocity::~ContactVelocity() = default;
@@ -13,13 +21,16 @@ ContactVelocity::~ContactVelocity() = default;
 ContactVelocity::ContactVelocity(const ContactProblem& problem)
     : problem_(problem), mobility_(Eigen::VectorXd::Zero(problem.contacts())) {
   const int d = problem.dim;
-  if (const auto* global = std::get_if<GlobalForm>(&problem.matrix)) {
-    mass_ = std::make_unique<MassFactor>(MassFactor{MassInverse(global->M)});
-    const SparseMatrix X = mass_->inverse(global->H);
-    for (int column = 0; column < X.cols(); ++column) {
-      mobility_[column / d] += global->H.col(column).dot(X.col(column)) / d;
+  if (const auto* form = std::get_if<GlobalForm>(&problem.matrix)) {
+    global_ = std::make_unique<Global>(*form);
+    for (int column = 0; column < global_->X.cols(); ++column) {
+      mobility_[column / d] += form->H.col(column).dot(global_->X.col(column)) / d;
     }
-    free_ = global->H.transpose() * mass_->inverse(global->f) + global->w;
+    free_ = form->H.transpose() * global_->inverse(form->f) + form->w;
+    if (mobility_.size() > 0 && !(mobility_.minCoeff() > 0.0)) {
+      throw base::InputError("H", "a contact's impulse moves nothing",
+                             "leave out contacts between bodies that cannot move");
+    }
     return;
   }
   free_ = problem.q;
@@ -29,20 +40,16 @@ ContactVelocity::ContactVelocity(const ContactProblem& problem)
   }
   const auto& W = std::get<BlockRows>(problem.matrix);
   for (int i = 0; i < W.rows; ++i) {
-    for (int k = W.start[static_cast<std::size_t>(i)]; k < W.start[static_cast<std::size_t>(i) + 1];
-         ++k) {
-      if (W.column[static_cast<std::size_t>(k)] != i) continue;
-      for (int c = 0; c < d; ++c) {
-        mobility_[i] += W.block(static_cast<std::size_t>(k))[c * d + c] / d;
-      }
-    }
+    const double* const block = W.block(W.diagonal(i));
+    for (int c = 0; c < d; ++c) mobility_[i] += block[c * d + c] / d;
   }
 }
 
 void ContactVelocity::operator()(const Eigen::VectorXd& r, Eigen::VectorXd& u) const {
-  if (const auto* global = std::get_if<GlobalForm>(&problem_.matrix)) {
-    const Eigen::VectorXd v = mass_->inverse(global->H * r + global->f);  // M v = H r + f
-    u = global->H.transpose() * v + global->w;                            // u = H^T v + w
+  if (global_) {
+    const GlobalForm& form = global_->form;
+    const Eigen::VectorXd v = global_->inverse(form.H * r + form.f);  // M v = H r + f
+    u = form.H.transpose() * v + form.w;                              // u = H^T v + w
     return;
   }
   if (const auto* dense = std::get_if<Eigen::MatrixXd>(&problem_.matrix)) {
@@ -51,6 +58,18 @@ void ContactVelocity::operator()(const Eigen::VectorXd& r, Eigen::VectorXd& u) c
     multiply(std::get<BlockRows>(problem_.matrix), r, u);
   }
   u += problem_.q;
+}
+
+LocalProblem ContactVelocity::local() {
+  if (const auto* blocks = std::get_if<BlockRows>(&problem_.matrix)) {
+    return {*blocks, free_, problem_.mu};
+  }
+  if (!blocks_) {
+    blocks_ = std::make_unique<BlockRows>(
+        global_ ? blocks_of(SparseMatrix(global_->form.H.transpose() * global_->X), problem_.dim)
+                : blocks_of(std::get<Eigen::MatrixXd>(problem_.matrix), problem_.dim));
+  }
+  return {*blocks_, free_, problem_.mu};
 }
 
 }  // namespace ricochet::problem

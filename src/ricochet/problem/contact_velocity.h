@@ -8,6 +8,7 @@
 namespace ricochet::problem {
 
 /// u = W r + q from the problem as it is given, with M factored once where the form is global.
+/// Keeps a reference to the problem.
 class ContactVelocity {
  public:
   explicit ContactVelocity(const ContactProblem& problem);
@@ -23,11 +24,16 @@ class ContactVelocity {
   /// tr W_ii / d of each contact: what one unit of impulse does to the contact itself.
   const Eigen::VectorXd& mobility() const { return mobility_; }
 
+  /// The problem with W by its blocks, formed at the first call unless it is given so. It lives as
+  /// long as this and the problem do.
+  LocalProblem local();
+
  private:
-  struct MassFactor;
+  struct Global;
 
   const ContactProblem& problem_;
-  std::unique_ptr<MassFactor> mass_;
+  std::unique_ptr<Global> global_;
+  std::unique_ptr<BlockRows> blocks_;
   Eigen::VectorXd free_;
   Eigen::VectorXd mobility_;
 };

@@ -16,10 +16,7 @@ ContactNewton<D>::ContactNewton(const problem::LocalProblem& problem)
   const problem::BlockRows& W = problem.W;
   rho_.resize(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
-    for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {
-      if (W.column[index(k)] != i) continue;
-      rho_[index(i)] = D / Eigen::Map<const Block>(W.block(index(k))).trace();
-    }
+    rho_[index(i)] = D / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace();
   }
   lu_.choose_order(W.rows, W.start, W.column);
 }

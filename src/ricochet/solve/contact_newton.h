@@ -22,7 +22,7 @@ namespace ricochet::solve {
 template <int D>
 class ContactNewton {
  public:
-  /// Keeps a reference to the problem.
+  /// The problem must outlive this.
   explicit ContactNewton(const problem::LocalProblem& problem);
 
   /// r, with velocities u = W r + q, becomes the solution of the linearised problem. False when the
@@ -43,7 +43,7 @@ class ContactNewton {
   void choose_mode(int i, const Eigen::VectorXd& r, const Eigen::VectorXd& u);
   Vector right_side(int i, const Eigen::VectorXd& r, const Eigen::VectorXd& u) const;
 
-  const problem::LocalProblem& problem_;
+  problem::LocalProblem problem_;
   std::vector<double> rho_;
   BlockLu<D> lu_;
   std::vector<int> active_;

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/solve/contact_task.h"
+
 namespace ricochet::solve {
 namespace {
 
 /// Contacts that one thread takes at a time: long enough to be worth the hand-over, a few
 /// microseconds, and the same for any number of threads.
 constexpr int kChunk = 128;
+
+/// From this many contacts on sweeps go colour by colour, with threads or without.
+constexpr int kColoured = 4096;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -21,10 +26,7 @@ GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
   const problem::BlockRows& W = problem.W;
   locals_.reserve(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
-    const auto begin = W.column.begin() + W.start[index(i)];
-    const auto end = W.column.begin() + W.start[index(i) + 1];
-    const auto at = static_cast<std::size_t>(std::lower_bound(begin, end, i) - W.column.begin());
-    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(at));
+    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
     locals_.emplace_back(block, problem.mu[index(i)]);
     weight_.push_back(block.trace() / D);
   }
@@ -160,5 +162,18 @@ double GaussSeidel<D>::sweep(Eigen::VectorXd& r) {
 
 template class GaussSeidel<2>;
 template class GaussSeidel<3>;
+
+void run_gauss_seidel(ContactTask& task) {
+  with_dimension(task.problem().dim, [&]<int D>() {
+    const bool large = task.local().contacts() >= kColoured;
+    GaussSeidel<D> sweeps(task.local(), {.coloured = large}, task.settings().executor);
+    // Looked at every so often, less so as the number of sweeps grows.
+    for (int batch = 5; !task.done() && !task.over(); batch = std::min(2 * batch, 80)) {
+      for (int k = 0; k < batch; ++k) sweeps.sweep(task.r);
+      task.count(batch);
+      task.measure(task.r);
+    }
+  });
+}
 
 }  // namespace ricochet::solve

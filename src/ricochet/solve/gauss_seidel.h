@@ -24,7 +24,7 @@ struct GaussSeidelSettings {
 template <int D>
 class GaussSeidel {
  public:
-  /// Keeps a reference to the problem.
+  /// The problem must outlive this.
   GaussSeidel(const problem::LocalProblem& problem, const GaussSeidelSettings& settings,
               base::Executor executor = {});
 
@@ -53,7 +53,7 @@ class GaussSeidel {
   double solve_contact(int i, double* r);
   void rest(int i, double change);
 
-  const problem::LocalProblem& problem_;
+  problem::LocalProblem problem_;
   GaussSeidelSettings settings_;
   base::Executor executor_;
   std::vector<LocalContact<D>> locals_;

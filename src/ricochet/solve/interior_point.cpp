@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/solve/contact_task.h"
+
 namespace ricochet::solve {
 namespace {
 
@@ -85,6 +87,20 @@ InteriorPoint<D>::InteriorPoint(const problem::LocalProblem& problem)
 }
 
 template <int D>
+void InteriorPoint<D>::set_impulses(const Eigen::VectorXd& r) {
+  for (int i = 0; i < W_.rows; ++i) {
+    Cone& cone = cones_[index(i)];
+    const double mu = problem_.mu[index(i)];
+    cone.x = r.segment<D>(D * i);
+    if (mu > kFrictionless) {
+      cone.x[0] *= mu;
+    } else {
+      cone.x.template tail<D - 1>().setZero();
+    }
+  }
+}
+
+template <int D>
 void InteriorPoint<D>::start(const Eigen::VectorXd& r, double level, bool coupled) {
   coupled_ = coupled;
   double energy = 0.0;
@@ -96,37 +112,24 @@ void InteriorPoint<D>::start(const Eigen::VectorXd& r, double level, bool couple
   if (!(energy > 0.0)) energy = 1.0;
   if (!(scale_ > 0.0)) scale_ = 1.0;
   const double m = level * level * energy;
+  set_impulses(r);
+  for (Cone& cone : cones_) cone.y.setZero();
+  measure();
   for (int i = 0; i < W_.rows; ++i) {
     Cone& cone = cones_[index(i)];
-    const double mu = problem_.mu[index(i)];
-    cone.x = r.segment<D>(D * i);
-    if (mu > kFrictionless) {
-      cone.x[0] *= mu;
-    } else {
-      cone.x.template tail<D - 1>().setZero();
-    }
+    cone.slip = (Wx_.segment<D - 1>(D * i + 1) + q_.segment<D - 1>(D * i + 1)).norm();
     const double least = std::sqrt(m * rho_[index(i)]);
     cone.x[0] = std::max(cone.x[0], cone.x.template tail<D - 1>().norm()) + least;
-    cone.y.setZero();
-    cone.slip = 0.0;
   }
   measure();
   for (int i = 0; i < W_.rows; ++i) {
     Cone& cone = cones_[index(i)];
-    Vector y = Wx_.segment<D>(D * i) + q_.segment<D>(D * i);
-    const double t = y.template tail<D - 1>().norm();
-    if (coupled_) y[0] += t;
-    const double least = std::sqrt(m / rho_[index(i)]);
-    y[0] = std::max(y[0], t) + least;
-    cone.y = y;
+    cone.y = Wx_.segment<D>(D * i) + q_.segment<D>(D * i);
+    const double t = cone.y.template tail<D - 1>().norm();
+    cone.y[0] += coupled_ ? t : cone.slip;
+    cone.y[0] = std::max(cone.y[0], t) + std::sqrt(m / rho_[index(i)]);
     if (problem_.mu[index(i)] <= kFrictionless) cone.y.template tail<D - 1>().setZero();
   }
-  measure();
-}
-
-template <int D>
-void InteriorPoint<D>::update_slip() {
-  for (Cone& cone : cones_) cone.slip = cone.y.template tail<D - 1>().norm();
   measure();
 }
 
@@ -284,5 +287,36 @@ Eigen::VectorXd InteriorPoint<D>::impulses() const {
 
 template class InteriorPoint<2>;
 template class InteriorPoint<3>;
+
+namespace {
+
+/// Steps until the task is done or they no longer get anywhere.
+template <int D>
+void follow_path(ContactTask& task, InteriorPoint<D>& inside, int most) {
+  for (int k = 0; k < most && !task.over(); ++k) {
+    task.count(1);
+    task.count_factorisation();
+    if (!inside.step()) return;
+    Eigen::VectorXd r = inside.impulses();
+    task.measure(r);
+    if (task.done() || inside.length() < 1e-8) return;
+  }
+}
+
+}  // namespace
+
+void run_interior_point(ContactTask& task) {
+  constexpr int kMostSteps = 100;
+  with_dimension(task.problem().dim, [&]<int D>() {
+    InteriorPoint<D> inside(task.local());
+    inside.start(task.r, 1.0, true);
+    follow_path(task, inside, kMostSteps);
+    // The fixed point on slip speeds, each time from further out again.
+    for (int k = 0; k < kMostSteps && !task.done() && !task.over(); ++k) {
+      inside.start(task.best_impulses(), k == 0 ? 1.0 : 1e-2, false);
+      follow_path(task, inside, kMostSteps);
+    }
+  });
+}
 
 }  // namespace ricochet::solve

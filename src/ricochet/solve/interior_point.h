@@ -16,7 +16,7 @@ namespace ricochet::solve {
 /// by predictor-corrector steps in the scaling of Nesterov and Todd [Nesterov 1997]. |y_T| is what
 /// makes the problem unsymmetric and not convex. `coupled`: it is linearised with the rest, so that
 /// one run ends at the solution. Otherwise it is a constant s of a convex problem, and who calls
-/// repeats with the new s until it settles (the fixed point of [DeSaxce 1998], [Acary 2011]).
+/// starts again with the new s until it settles (the fixed point of [DeSaxce 1998], [Acary 2011]).
 ///
 /// Contacts without friction keep their normal part only. The iterates approach the middle of the
 /// set of solutions where there are many, so that the modes of the contacts show clearly.
@@ -25,15 +25,12 @@ class InteriorPoint {
  public:
   explicit InteriorPoint(const problem::LocalProblem& problem);
 
-  /// Starts on the central path's side of r: every contact well inside both cones, about `level`
-  /// times the scale of the problem (1 from nothing, less near a solution).
+  /// Starts near r, with every contact inside both cones by about `level` times the scale of the
+  /// problem (1 from nothing, less near a solution). Constant slip speeds are those of r.
   void start(const Eigen::VectorXd& r, double level, bool coupled);
 
   /// One predictor-corrector step; false when it could not be made.
   bool step();
-
-  /// Constant slip speeds of the convex problem become those of the present y.
-  void update_slip();
 
   double complementarity() const { return gap_; }  // mean x . y
   double defect() const { return defect_; }        // of the equation, in the scale of the start
@@ -55,6 +52,7 @@ class InteriorPoint {
     Block C;           // derivative of y - |y_T| n
     double slip{0.0};  // s, when constant
   };
+  void set_impulses(const Eigen::VectorXd& r);
   void measure();
   void scale(Cone& cone) const;
   bool solve_first();
@@ -63,7 +61,7 @@ class InteriorPoint {
   double longest_step() const;
   void set_centring(double target, bool corrected);
 
-  const problem::LocalProblem& problem_;
+  problem::LocalProblem problem_;
   problem::BlockRows W_;  // P^-1 W P^-1
   Eigen::VectorXd q_;     // P^-1 q
   std::vector<double> rho_;
