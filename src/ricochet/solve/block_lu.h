@@ -35,6 +35,15 @@ class BlockLu {
   const Vector& x(int i) const { return x_[static_cast<std::size_t>(place_[at(i)])]; }
   std::size_t fill() const { return upper_.size(); }
 
+  /// Products of blocks that an elimination takes.
+  double work() const {
+    double sum = 0.0;
+    for (const int k : lower_) {
+      sum += static_cast<double>(upper_start_[at(k) + 1] - upper_start_[at(k)]) + 1.0;
+    }
+    return sum;
+  }
+
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void find_pattern();

@@ -73,7 +73,7 @@ class Auto {
 
   bool interior() {
     InteriorPoint<D> inside(task_.local());
-    inside.start(Eigen::VectorXd::Zero(task_.r.size()), 1.0, true);
+    inside.start(1.0);
     double next_polish = 1e-4;
     for (int k = 0; k < 100 && !task_.over(); ++k) {
       task_.count(1);

@@ -13,308 +13,290 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 /// Below this a coefficient of friction counts as none.
 constexpr double kFrictionless = 1e-12;
 
-template <int D>
-using Vec = Eigen::Matrix<double, D, 1>;
+/// Part of the way to the boundary that a step may go.
+constexpr double kToBoundary = 0.9;
 
-/// x_N^2 - |x_T|^2, without cancellation.
-template <int D>
-double determinant(const Vec<D>& x) {
-  const double t = x.template tail<D - 1>().norm();
-  return (x[0] - t) * (x[0] + t);
+/// How far a product may be from the mean, as a factor.
+constexpr double kSpread = 1e3;
+
+/// A step shorter than this is followed by one that mostly centres.
+constexpr double kShort = 0.1;
+
+/// The longest t <= 1 with |r_T + t dr_T| <= a + t da.
+template <class Tangent>
+double reach_of_cone(double a, double da, const Tangent& r, const Tangent& dr) {
+  const double A = da * da - dr.squaredNorm();
+  const double B = a * da - r.dot(dr);
+  const double C = a * a - r.squaredNorm();
+  const double discriminant = B * B - A * C;  // of A t^2 + 2 B t + C
+  if (!(A < 0.0 || (B < 0.0 && discriminant >= 0.0))) return 1.0;
+  const double root = std::sqrt(std::max(0.0, discriminant));
+  const double t = B < 0.0 ? C / (-B + root) : (-B - root) / A;
+  return t > 0.0 ? std::min(1.0, t) : 1.0;
 }
 
-/// x o y of the Jordan algebra of the Lorentz cone.
-template <int D>
-Vec<D> product(const Vec<D>& x, const Vec<D>& y) {
-  Vec<D> z = x[0] * y + y[0] * x;
-  z[0] = x.dot(y);
-  return z;
-}
-
-/// The z with x o z = v.
-template <int D>
-Vec<D> quotient(const Vec<D>& x, const Vec<D>& v) {
-  Vec<D> z;
-  const double xt_vt = x.template tail<D - 1>().dot(v.template tail<D - 1>());
-  z[0] = (x[0] * v[0] - xt_vt) / determinant<D>(x);
-  z.template tail<D - 1>() = (v.template tail<D - 1>() - z[0] * x.template tail<D - 1>()) / x[0];
-  return z;
-}
-
-/// The longest t <= 1 with x + t dx in the cone.
-template <int D>
-double step_to_boundary(const Vec<D>& x, const Vec<D>& dx) {
-  const double a = determinant<D>(dx);
-  const double b = x[0] * dx[0] - x.template tail<D - 1>().dot(dx.template tail<D - 1>());
-  const double c = determinant<D>(x);
-  double t = 1.0;
-  if (dx[0] < 0.0) t = std::min(t, -x[0] / dx[0]);
-  const double disc = b * b - a * c;  // of a t^2 + 2 b t + c
-  if (a < 0.0 || (b < 0.0 && disc >= 0.0)) {
-    const double root = std::sqrt(std::max(0.0, disc));
-    const double first = b < 0.0 ? c / (-b + root) : (-b - root) / a;
-    if (first > 0.0) t = std::min(t, first);
-  }
-  return t;
-}
+double reach_of_positive(double x, double dx) { return dx < 0.0 ? std::min(1.0, -x / dx) : 1.0; }
 
 }  // namespace
 
 template <int D>
 InteriorPoint<D>::InteriorPoint(const problem::LocalProblem& problem)
-    : problem_(problem), W_(problem.W), q_(problem.q), cones_(index(problem.contacts())) {
-  const auto inverse = [&](int i) {
+    : problem_(problem), contacts_(index(problem.contacts())) {
+  const problem::BlockRows& W = problem.W;
+  std::vector<int> all;
+  for (int i = 0; i < W.rows; ++i) {
+    all.push_back(i);
+    rho_.push_back(D / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace());
     const double mu = problem.mu[index(i)];
-    return mu > kFrictionless ? 1.0 / mu : 1.0;
-  };
-  for (int i = 0; i < W_.rows; ++i) {
-    q_[D * i] *= inverse(i);
-    for (int k = W_.start[index(i)]; k < W_.start[index(i) + 1]; ++k) {
-      const int j = W_.column[index(k)];
-      Eigen::Map<Block> block(W_.block(index(k)));
-      block.row(0) *= inverse(i);
-      block.col(0) *= inverse(j);
-      if (i == j) rho_.push_back(D / block.trace());
-      // Without friction the tangential rows say x_T = 0 and no more.
-      if (problem.mu[index(i)] <= kFrictionless) block.template bottomRows<D - 1>().setZero();
-      if (problem.mu[index(j)] <= kFrictionless) block.template rightCols<D - 1>().setZero();
-    }
-    if (problem.mu[index(i)] <= kFrictionless) q_.segment<D - 1>(D * i + 1).setZero();
-    all_.push_back(i);
+    contacts_[index(i)].mu = mu > kFrictionless ? mu : 0.0;
   }
-  lu_.choose_order(W_.rows, W_.start, W_.column);
-  lu_.begin(all_);
+  lu_.choose_order(W.rows, W.start, W.column);
+  lu_.begin(all);
 }
 
 template <int D>
-void InteriorPoint<D>::set_impulses(const Eigen::VectorXd& r) {
-  for (int i = 0; i < W_.rows; ++i) {
-    Cone& cone = cones_[index(i)];
-    const double mu = problem_.mu[index(i)];
-    cone.x = r.segment<D>(D * i);
-    if (mu > kFrictionless) {
-      cone.x[0] *= mu;
-    } else {
-      cone.x.template tail<D - 1>().setZero();
-    }
-  }
-}
-
-template <int D>
-void InteriorPoint<D>::start(const Eigen::VectorXd& r, double level, bool coupled) {
-  coupled_ = coupled;
+double InteriorPoint<D>::energy() {
   double energy = 0.0;
   scale_ = 0.0;
-  for (int i = 0; i < W_.rows; ++i) {
-    energy = std::max(energy, rho_[index(i)] * q_.segment<D>(D * i).squaredNorm());
-    scale_ = std::max(scale_, q_.segment<D>(D * i).norm());
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    const double speed = problem_.q.segment<D>(D * i).norm();
+    energy = std::max(energy, rho_[index(i)] * speed * speed);
+    scale_ = std::max(scale_, speed);
   }
-  if (!(energy > 0.0)) energy = 1.0;
   if (!(scale_ > 0.0)) scale_ = 1.0;
-  const double m = level * level * energy;
-  set_impulses(r);
-  for (Cone& cone : cones_) cone.y.setZero();
-  measure();
-  for (int i = 0; i < W_.rows; ++i) {
-    Cone& cone = cones_[index(i)];
-    cone.slip = (Wx_.segment<D - 1>(D * i + 1) + q_.segment<D - 1>(D * i + 1)).norm();
-    const double least = std::sqrt(m * rho_[index(i)]);
-    cone.x[0] = std::max(cone.x[0], cone.x.template tail<D - 1>().norm()) + least;
+  return energy > 0.0 ? energy : 1.0;
+}
+
+template <int D>
+void InteriorPoint<D>::start(double level) {
+  start_near(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(D) * problem_.contacts()), level);
+}
+
+template <int D>
+void InteriorPoint<D>::start_near(const Eigen::VectorXd& r, double level) {
+  const double m = level * level * energy();
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    Contact& contact = contacts_[index(i)];
+    contact.r = r.segment<D>(D * i);
+    contact.r[0] = std::max(0.0, contact.r[0]) + std::sqrt(m * rho_[index(i)]);
+    if (!contact.slides()) contact.r.template tail<D - 1>().setZero();
+    const double t = contact.r.template tail<D - 1>().norm();
+    const double most = 0.9 * contact.mu * contact.r[0];
+    if (t > most) contact.r.template tail<D - 1>() *= most / t;
   }
+  length_ = 1.0;
   measure();
-  for (int i = 0; i < W_.rows; ++i) {
-    Cone& cone = cones_[index(i)];
-    cone.y = Wx_.segment<D>(D * i) + q_.segment<D>(D * i);
-    const double t = cone.y.template tail<D - 1>().norm();
-    cone.y[0] += coupled_ ? t : cone.slip;
-    cone.y[0] = std::max(cone.y[0], t) + std::sqrt(m / rho_[index(i)]);
-    if (problem_.mu[index(i)] <= kFrictionless) cone.y.template tail<D - 1>().setZero();
+  for (Contact& contact : contacts_) {
+    contact.y = m / contact.r[0];
+    if (contact.slides()) contact.lambda = m / contact.xi;
   }
   measure();
 }
 
 template <int D>
 void InteriorPoint<D>::measure() {
-  x_.resize(static_cast<Eigen::Index>(D) * W_.rows);
-  for (int i = 0; i < W_.rows; ++i) x_.segment<D>(D * i) = cones_[index(i)].x;
-  problem::multiply(W_, x_, Wx_);
+  r_.resize(static_cast<Eigen::Index>(D) * problem_.contacts());
+  for (int i = 0; i < problem_.contacts(); ++i) r_.segment<D>(D * i) = contacts_[index(i)].r;
+  problem::multiply(problem_.W, r_, u_);
+  u_ += problem_.q;
   gap_ = 0.0;
   defect_ = 0.0;
-  for (int i = 0; i < W_.rows; ++i) {
-    Cone& cone = cones_[index(i)];
-    cone.C.setIdentity();
-    const double t = cone.y.template tail<D - 1>().norm();
-    cone.defect = cone.y - Wx_.segment<D>(D * i) - q_.segment<D>(D * i);
-    cone.defect[0] -= coupled_ ? t : cone.slip;
-    if (coupled_ && t > 0.0) {
-      cone.C.template block<1, D - 1>(0, 1) = -cone.y.template tail<D - 1>().transpose() / t;
+  int products = 0;
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    Contact& contact = contacts_[index(i)];
+    contact.u = u_.segment<D>(D * i);
+    Vector defect = Vector::Zero();
+    defect[0] = contact.u[0] - contact.y;
+    gap_ += contact.y * contact.r[0];
+    ++products;
+    if (contact.slides()) {
+      contact.a = contact.mu * contact.r[0];
+      contact.b = contact.r.template tail<D - 1>() / contact.a;
+      const double part = contact.b.norm();
+      contact.xi = contact.a * (1.0 - part) * (1.0 + part);
+      defect.template tail<D - 1>() =
+          contact.u.template tail<D - 1>() + contact.lambda * contact.b;
+      gap_ += contact.lambda * contact.xi;
+      ++products;
     }
-    gap_ += cone.x.dot(cone.y);
-    defect_ = std::max(defect_, cone.defect.norm());
+    defect_ = std::max(defect_, defect.norm());
   }
-  gap_ /= std::max(1, W_.rows);
+  gap_ /= std::max(1, products);
   defect_ /= scale_;
 }
 
-/// The scaling point of x and y: W symmetric with W x = W^-1 y = lambda [Vandenberghe 2010].
+/// What joins W in the derivative of u_N - y and u_T + lambda b by r, with y and lambda taken from the
+/// linearised products:
+///
+///     dy      = target_n / r_N - y - (y / r_N) dr_N,
+///     dlambda = target_t / xi - lambda - (lambda / xi) dxi,
+///     dxi     = (1 + |b|^2) mu dr_N - 2 b.dr_T,      db = (dr_T - b mu dr_N) / a.
 template <int D>
-void InteriorPoint<D>::scale(Cone& cone) const {
-  const double dx = determinant<D>(cone.x);
-  const double dy = determinant<D>(cone.y);
-  const Vector xs = cone.x / std::sqrt(dx);
-  const Vector ys = cone.y / std::sqrt(dy);
-  const double gamma = std::sqrt(0.5 * (1.0 + xs.dot(ys)));
-  Vector w = ys + xs;
-  w.template tail<D - 1>() = ys.template tail<D - 1>() - xs.template tail<D - 1>();
-  w /= 2.0 * gamma;
-  w[0] = std::sqrt(1.0 + w.template tail<D - 1>().squaredNorm());
-  const double eta = std::sqrt(std::sqrt(dy / dx));
-  const auto wt = w.template tail<D - 1>();
-  Block& root = cone.root;
-  root(0, 0) = w[0];
-  root.template block<1, D - 1>(0, 1) = wt.transpose();
-  root.template block<D - 1, 1>(1, 0) = wt;
-  root.template block<D - 1, D - 1>(1, 1) =
-      Eigen::Matrix<double, D - 1, D - 1>::Identity() + wt * wt.transpose() / (1.0 + w[0]);
-  cone.inverse_root = root / eta;
-  cone.inverse_root.template block<1, D - 1>(0, 1) *= -1.0;
-  cone.inverse_root.template block<D - 1, 1>(1, 0) *= -1.0;
-  root *= eta;
-  cone.H = 2.0 * eta * eta * w * w.transpose();
-  cone.H(0, 0) -= eta * eta;
-  for (int k = 1; k < D; ++k) cone.H(k, k) += eta * eta;
-  cone.lambda = root * cone.x;
-}
-
-/// What dy + H dx is to be: -y + m x^-1, less the second-order term of the predictor.
-template <int D>
-void InteriorPoint<D>::set_centring(double target, bool corrected) {
-  for (Cone& cone : cones_) {
-    Vector inverse = cone.x / determinant<D>(cone.x);
-    inverse.template tail<D - 1>() *= -1.0;
-    cone.centring = -cone.y + target * inverse;
-    if (!corrected) continue;
-    const Vector second = product<D>(cone.inverse_root * cone.dy, cone.root * cone.dx);
-    cone.centring -= cone.root * quotient<D>(cone.lambda, second);
+typename InteriorPoint<D>::Block InteriorPoint<D>::diagonal_part(const Contact& contact) const {
+  Block part = Block::Zero();
+  part(0, 0) = contact.y / contact.r[0];
+  if (!contact.slides()) {
+    for (int k = 1; k < D; ++k) part(k, k) = 1.0;
+    return part;
   }
+  const auto& b = contact.b;
+  const double by_a = contact.lambda / contact.a;
+  const double by_xi = contact.lambda / contact.xi;
+  part.template block<D - 1, D - 1>(1, 1) = 2.0 * by_xi * b * b.transpose();
+  for (int k = 1; k < D; ++k) part(k, k) += by_a;
+  part.template block<D - 1, 1>(1, 0) =
+      -contact.mu * (by_a + by_xi * (1.0 + b.squaredNorm())) * b;
+  return part;
 }
 
-/// (W + C H) dx = defect + C centring,   dy = centring - H dx.
 template <int D>
-bool InteriorPoint<D>::solve_first() {
+typename InteriorPoint<D>::Vector InteriorPoint<D>::right_side(const Contact& contact) const {
+  Vector right = Vector::Zero();
+  right[0] = contact.target_n / contact.r[0] - contact.u[0];
+  if (contact.slides()) {
+    right.template tail<D - 1>() = -contact.u.template tail<D - 1>() -
+                                   (contact.target_t / contact.xi) * contact.b;
+  }
+  return right;
+}
+
+template <int D>
+bool InteriorPoint<D>::factor_and_solve() {
+  const problem::BlockRows& W = problem_.W;
   const auto put_row = [&](int i, auto&& put) {
-    for (int k = W_.start[index(i)]; k < W_.start[index(i) + 1]; ++k) {
-      const int j = W_.column[index(k)];
-      Block block = Eigen::Map<const Block>(W_.block(index(k)));
-      if (i == j) block += cones_[index(i)].C * cones_[index(i)].H;
+    const bool slides = contacts_[index(i)].slides();
+    for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {
+      const int j = W.column[index(k)];
+      Block block = Eigen::Map<const Block>(W.block(index(k)));
+      if (!slides) block.template bottomRows<D - 1>().setZero();
+      if (!contacts_[index(j)].slides()) block.template rightCols<D - 1>().setZero();
+      if (i == j) block += diagonal_part(contacts_[index(i)]);
       put(j, block);
     }
   };
-  const auto right = [&](int i) -> Vector {
-    const Cone& cone = cones_[index(i)];
-    return cone.defect + cone.C * cone.centring;
-  };
-  if (!lu_.solve(put_row, right)) return false;
-  take_apart();
+  if (!lu_.solve(put_row, [&](int i) { return right_side(contacts_[index(i)]); })) return false;
+  recover();
   return true;
 }
 
 template <int D>
-void InteriorPoint<D>::solve_second() {
-  lu_.solve_again([&](int i) -> Vector {
-    const Cone& cone = cones_[index(i)];
-    return cone.defect + cone.C * cone.centring;
-  });
-  take_apart();
+void InteriorPoint<D>::solve_again() {
+  lu_.solve_again([&](int i) { return right_side(contacts_[index(i)]); });
+  recover();
 }
 
 template <int D>
-void InteriorPoint<D>::take_apart() {
-  for (int i = 0; i < W_.rows; ++i) {
-    Cone& cone = cones_[index(i)];
-    cone.dx = lu_.x(i);
-    if (problem_.mu[index(i)] <= kFrictionless) cone.dx.template tail<D - 1>().setZero();
-    cone.dy = cone.centring - cone.H * cone.dx;
-    if (problem_.mu[index(i)] <= kFrictionless) cone.dy.template tail<D - 1>().setZero();
+void InteriorPoint<D>::recover() {
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    Contact& contact = contacts_[index(i)];
+    contact.dr = lu_.x(i);
+    contact.dy = (contact.target_n - contact.y * contact.dr[0]) / contact.r[0] - contact.y;
+    if (!contact.slides()) {
+      contact.dr.template tail<D - 1>().setZero();
+      continue;
+    }
+    contact.dxi = contact.mu * contact.dr[0] * (1.0 + contact.b.squaredNorm()) -
+                  2.0 * contact.b.dot(contact.dr.template tail<D - 1>());
+    contact.dlambda =
+        (contact.target_t - contact.lambda * contact.dxi) / contact.xi - contact.lambda;
   }
 }
 
 template <int D>
-double InteriorPoint<D>::longest_step() const {
+double InteriorPoint<D>::impulse_reach() const {
   double t = 1.0;
-  for (const Cone& cone : cones_) {
-    t = std::min(t, step_to_boundary<D>(cone.x, cone.dx));
-    t = std::min(t, step_to_boundary<D>(cone.y, cone.dy));
+  for (const Contact& contact : contacts_) {
+    t = std::min(t, reach_of_positive(contact.r[0], contact.dr[0]));
+    if (!contact.slides()) continue;
+    const Tangent r = contact.r.template tail<D - 1>();
+    const Tangent dr = contact.dr.template tail<D - 1>();
+    t = std::min(t, reach_of_cone(contact.a, contact.mu * contact.dr[0], r, dr));
   }
   return t;
 }
 
 template <int D>
-bool InteriorPoint<D>::step() {
-  for (Cone& cone : cones_) scale(cone);
-  set_centring(0.0, false);
-  if (!solve_first()) return false;
-  const double reach = longest_step();
-  double after = 0.0;
-  for (const Cone& cone : cones_) {
-    after += (cone.x + reach * cone.dx).dot(cone.y + reach * cone.dy);
+double InteriorPoint<D>::speed_reach() const {
+  double t = 1.0;
+  for (const Contact& contact : contacts_) {
+    t = std::min(t, reach_of_positive(contact.y, contact.dy));
+    if (contact.slides()) t = std::min(t, reach_of_positive(contact.lambda, contact.dlambda));
   }
-  after /= std::max(1, W_.rows);
-  const double ratio = std::clamp(after / gap_, 0.0, 1.0);
-  const double sigma = std::clamp(ratio * ratio * ratio, 1e-4, 0.8);
-  set_centring(sigma * gap_, true);
-  solve_second();
-  length_ = 0.995 * longest_step();
-  for (Cone& cone : cones_) {
-    if (!cone.dx.allFinite() || !cone.dy.allFinite()) return false;
-    cone.x += length_ * cone.dx;
-    cone.y += length_ * cone.dy;
-  }
-  measure();
-  return std::isfinite(gap_) && gap_ > 0.0;
+  return t;
 }
 
 template <int D>
-Eigen::VectorXd InteriorPoint<D>::impulses() const {
-  Eigen::VectorXd r(static_cast<Eigen::Index>(D) * W_.rows);
-  for (int i = 0; i < W_.rows; ++i) {
-    r.segment<D>(D * i) = cones_[index(i)].x;
-    const double mu = problem_.mu[index(i)];
-    if (mu > kFrictionless) r[D * i] /= mu;
+double InteriorPoint<D>::predicted_gap() const {
+  const double t = impulse_reach();
+  const double s = speed_reach();
+  double sum = 0.0;
+  int products = 0;
+  for (const Contact& contact : contacts_) {
+    sum += (contact.r[0] + t * contact.dr[0]) * (contact.y + s * contact.dy);
+    ++products;
+    if (!contact.slides()) continue;
+    sum += (contact.lambda + s * contact.dlambda) * std::max(0.0, contact.xi + t * contact.dxi);
+    ++products;
   }
-  return r;
+  return sum / std::max(1, products);
+}
+
+/// y and lambda are there to carry the products; one that has gone astray is put back.
+template <int D>
+void InteriorPoint<D>::keep_products_near() {
+  for (Contact& contact : contacts_) {
+    const auto near = [&](double value, double partner) {
+      return std::clamp(value, gap_ / (kSpread * partner), gap_ * kSpread / partner);
+    };
+    contact.y = near(contact.y, contact.r[0]);
+    if (contact.slides()) contact.lambda = near(contact.lambda, contact.xi);
+  }
+}
+
+template <int D>
+bool InteriorPoint<D>::step() {
+  for (Contact& contact : contacts_) contact.target_n = contact.target_t = 0.0;
+  if (!factor_and_solve()) return false;
+  const bool is_stuck = length_ < kShort;
+  const double ratio = std::clamp(predicted_gap() / gap_, 0.0, 1.0);
+  const double sigma = is_stuck ? 0.9 : std::clamp(ratio * ratio * ratio, 1e-3, 0.9);
+  const double second_order = !is_stuck && impulse_reach() > kShort ? 1.0 : 0.0;
+  for (Contact& contact : contacts_) {
+    contact.target_n = sigma * gap_ - second_order * contact.dr[0] * contact.dy;
+    contact.target_t = sigma * gap_ - second_order * contact.dlambda * contact.dxi;
+  }
+  solve_again();
+  length_ = std::min(1.0, kToBoundary * impulse_reach());
+  const double speed_length = std::min(1.0, kToBoundary * speed_reach());
+  for (Contact& contact : contacts_) {
+    if (!contact.dr.allFinite()) return false;
+    contact.r += length_ * contact.dr;
+    contact.y += speed_length * contact.dy;
+    contact.lambda += speed_length * contact.dlambda;
+  }
+  measure();
+  if (!std::isfinite(gap_) || !(gap_ > 0.0)) return false;
+  keep_products_near();
+  measure();
+  return true;
 }
 
 template class InteriorPoint<2>;
 template class InteriorPoint<3>;
 
-namespace {
-
-/// Steps until the task is done or they no longer get anywhere.
-template <int D>
-void follow_path(ContactTask& task, InteriorPoint<D>& inside, int most) {
-  for (int k = 0; k < most && !task.over(); ++k) {
-    task.count(1);
-    task.count_factorisation();
-    if (!inside.step()) return;
-    Eigen::VectorXd r = inside.impulses();
-    task.measure(r);
-    if (task.done() || inside.length() < 1e-8) return;
-  }
-}
-
-}  // namespace
-
 void run_interior_point(ContactTask& task) {
-  constexpr int kMostSteps = 100;
+  constexpr int kMostSteps = 200;
   with_dimension(task.problem().dim, [&]<int D>() {
     InteriorPoint<D> inside(task.local());
-    inside.start(task.r, 1.0, true);
-    follow_path(task, inside, kMostSteps);
-    // The fixed point on slip speeds, each time from further out again.
-    for (int k = 0; k < kMostSteps && !task.done() && !task.over(); ++k) {
-      inside.start(task.best_impulses(), k == 0 ? 1.0 : 1e-2, false);
-      follow_path(task, inside, kMostSteps);
+    for (const double level : {1.0, 30.0, 0.03}) {
+      inside.start(level);
+      for (int k = 0; k < kMostSteps && !task.done() && !task.over(); ++k) {
+        task.count(1);
+        task.count_factorisation();
+        if (!inside.step()) break;
+        task.r = inside.impulses();
+        task.measure(task.r);
+      }
     }
   });
 }

@@ -8,72 +8,79 @@
 
 namespace ricochet::solve {
 
-/// An interior-point method on the cone problem. With x = (mu r_N, r_T) and y = (û_N / mu, u_T),
-/// û = u + mu |u_T| n, both in the Lorentz cone L = { |x_T| <= x_N }:
+/// An interior-point method on Coulomb's law itself. With a = mu r_N, b = r_T / a and the slack
+/// xi = a (1 - |b|^2) of the cone, the problem is the limit m -> 0 of
 ///
-///     y - |y_T| n - P^-1 W P^-1 x - P^-1 q = 0,   x o y = m e,   m -> 0,    P = diag(mu, 1, 1),
+///     u_N - y = 0,          y r_N     = m,      y, r_N > 0,
+///     u_T + lambda b = 0,   lambda xi = m,      lambda, xi > 0,         u = W r + q,
 ///
-/// by predictor-corrector steps in the scaling of Nesterov and Todd [Nesterov 1997]. |y_T| is what
-/// makes the problem unsymmetric and not convex. `coupled`: it is linearised with the rest, so that
-/// one run ends at the solution. Otherwise it is a constant s of a convex problem, and who calls
-/// starts again with the new s until it settles (the fixed point of [DeSaxce 1998], [Acary 2011]).
+/// where y becomes the speed of separation and lambda the speed of slip. For m > 0 the equations are
+/// smooth, also where a contact begins to slip or has no impulse, which |u_T| in the cone problem of
+/// [DeSaxce 1998] is not. Steps are of the predictor-corrector kind [Mehrotra 1992], with lengths of
+/// their own for impulses and for (y, lambda); y and lambda are taken out of the linear system, so
+/// that it is W with another diagonal block, not symmetric where contacts slip.
 ///
 /// Contacts without friction keep their normal part only. The iterates approach the middle of the
 /// set of solutions where there are many, so that the modes of the contacts show clearly.
 template <int D>
 class InteriorPoint {
  public:
+  /// The problem must outlive this.
   explicit InteriorPoint(const problem::LocalProblem& problem);
 
-  /// Starts near r, with every contact inside both cones by about `level` times the scale of the
-  /// problem (1 from nothing, less near a solution). Constant slip speeds are those of r.
-  void start(const Eigen::VectorXd& r, double level, bool coupled);
+  /// All contacts pushing, none slipping, with products of about level^2 times the largest
+  /// rho_i |q_i|^2.
+  void start(double level);
+
+  /// The same near given impulses, of which only the part inside the cones counts.
+  void start_near(const Eigen::VectorXd& r, double level);
 
   /// One predictor-corrector step; false when it could not be made.
   bool step();
 
-  double complementarity() const { return gap_; }  // mean x . y
-  double defect() const { return defect_; }        // of the equation, in the scale of the start
-  double length() const { return length_; }        // of the last step
-  Eigen::VectorXd impulses() const;
+  double complementarity() const { return gap_; }  // mean of y r_N and lambda xi
+  double defect() const { return defect_; }        // of the equations, in the scale of q
+  double length() const { return length_; }        // of the last step of the impulses
+  const Eigen::VectorXd& impulses() const { return r_; }
+
+  /// Block products of one factorisation.
+  double work() const { return lu_.work(); }
 
  private:
   using Vector = Eigen::Matrix<double, D, 1>;
   using Block = Eigen::Matrix<double, D, D>;
-  struct Cone {
-    Vector x, y;       // the iterate
-    Vector dx, dy;     // the step
-    Vector defect;     // of the equation
-    Vector centring;   // what complementarity asks of dy + H dx
-    Block H;           // W^2 of the scaling
-    Block root;        // W
-    Block inverse_root;
-    Vector lambda;
-    Block C;           // derivative of y - |y_T| n
-    double slip{0.0};  // s, when constant
+  using Tangent = Eigen::Matrix<double, D - 1, 1>;
+  struct Contact {
+    double mu{0.0};
+    Vector r, dr, u;
+    double y{0.0}, dy{0.0};
+    double lambda{0.0}, dlambda{0.0};
+    double a{0.0}, xi{0.0}, dxi{0.0};
+    Tangent b;
+    double target_n{0.0}, target_t{0.0};  // what the two products are to become
+    bool slides() const { return mu > 0.0; }
   };
-  void set_impulses(const Eigen::VectorXd& r);
+  double energy();
   void measure();
-  void scale(Cone& cone) const;
-  bool solve_first();
-  void solve_second();
-  void take_apart();
-  double longest_step() const;
-  void set_centring(double target, bool corrected);
+  Block diagonal_part(const Contact& contact) const;
+  Vector right_side(const Contact& contact) const;
+  bool factor_and_solve();
+  void solve_again();
+  void recover();
+  double predicted_gap() const;
+  double impulse_reach() const;
+  double speed_reach() const;
+  void keep_products_near();
 
   problem::LocalProblem problem_;
-  problem::BlockRows W_;  // P^-1 W P^-1
-  Eigen::VectorXd q_;     // P^-1 q
   std::vector<double> rho_;
-  std::vector<Cone> cones_;
+  std::vector<Contact> contacts_;
   BlockLu<D> lu_;
-  std::vector<int> all_;
-  Eigen::VectorXd x_, Wx_;
-  bool coupled_{true};
+  Eigen::VectorXd r_, u_;
   double gap_{0.0};
   double defect_{0.0};
   double scale_{1.0};
-  double length_{0.0};
+  double length_{1.0};
 };
 
 extern template class InteriorPoint<2>;
