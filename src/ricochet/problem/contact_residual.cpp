@@ -13,7 +13,7 @@ using Vector = Eigen::Vector3d;  // (N, T1, T2); the last is 0 in the plane
 Vector project(double mu, const Vector& r) {
   const double n = r[0];
   const double t = std::hypot(r[1], r[2]);
-  if (t <= mu * n) return r;
+  if (n >= 0.0 && t <= mu * n) return r;  // the first counts where mu = 0
   if (mu * t <= -n) return Vector::Zero();
   const double s = (n + mu * t) / (1.0 + mu * mu);
   if (t == 0.0) return {s, 0.0, 0.0};

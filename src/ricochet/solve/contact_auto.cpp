@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kFirstSweeps = 10;
 constexpr int kPolishSteps = 8;
+constexpr int kInteriorSteps = 60;
+constexpr int kProximalPoints = 60;
 
 /// From this many contacts on sweeps go colour by colour, with threads or without.
 constexpr int kColoured = 4096;
@@ -36,6 +38,7 @@ class Auto {
     if (finished()) return ContactMethod::GaussSeidel;
     if (polish(task_.r, kPolishSteps)) return ContactMethod::ProximalNewton;
     if (interior()) return ContactMethod::InteriorPoint;
+    if (proximal_interior()) return ContactMethod::InteriorPoint;
     if (persist()) return ContactMethod::ProximalNewton;
     return ContactMethod::Auto;
   }
@@ -72,14 +75,13 @@ class Auto {
   }
 
   bool interior() {
-    InteriorPoint<D> inside(task_.local());
-    inside.start(1.0);
+    inside_.emplace(task_.local());
+    if (inside_->work() > kMostWork) return false;
+    inside_->start(1.0);
     double next_polish = 1e-4;
-    for (int k = 0; k < 100 && !task_.over(); ++k) {
-      task_.count(1);
-      task_.count_factorisation();
-      if (!inside.step()) break;
-      Eigen::VectorXd r = inside.impulses();
+    for (int k = 0; k < kInteriorSteps && !task_.over(); ++k) {
+      if (!step_inside()) break;
+      Eigen::VectorXd r = inside_->impulses();
       const Progress progress = task_.measure(r);
       if (task_.is_solution(progress)) return true;
       if (progress.relative > next_polish) continue;
@@ -87,6 +89,45 @@ class Auto {
       if (polish(r, kPolishSteps)) return true;
     }
     return polish(task_.best_impulses(), kPolishSteps);
+  }
+
+  bool step_inside() {
+    task_.count(1);
+    task_.count_factorisation();
+    return inside_->step();
+  }
+
+  /// The proximal problem of `centre` from the inside; false when its path was lost.
+  bool solve_proximal(double alpha, const Eigen::VectorXd& centre) {
+    inside_->start_near(centre, 0.1);
+    inside_->set_proximal(alpha, centre);
+    const double end = 1e-13 * inside_->complementarity();
+    int short_steps = 0;
+    for (int k = 0; k < kInteriorSteps && !task_.over(); ++k) {
+      if (!step_inside()) return false;
+      if (inside_->complementarity() < end) return true;
+      short_steps = inside_->length() < 0.02 ? short_steps + 1 : 0;
+      if (short_steps > 4) return false;
+    }
+    return false;
+  }
+
+  /// Proximal points, each found from the inside: the term makes W well-conditioned, and fades.
+  bool proximal_interior() {
+    double alpha = 0.1;
+    Eigen::VectorXd centre = Eigen::VectorXd::Zero(task_.r.size());
+    for (int k = 0; k < kProximalPoints && !task_.over(); ++k) {
+      if (!solve_proximal(alpha, centre)) {
+        alpha = std::min(10.0, 5.0 * alpha);
+        continue;
+      }
+      centre = inside_->impulses();
+      Eigen::VectorXd r = centre;
+      task_.measure(r);
+      if (task_.done() || polish(centre, kPolishSteps)) return true;
+      alpha = std::max(1e-10, 0.3 * alpha);
+    }
+    return false;
   }
 
   bool persist() {
@@ -97,6 +138,7 @@ class Auto {
   ContactTask& task_;
   GaussSeidel<D> sweeps_;
   std::optional<ContactNewton<D>> newton_;
+  std::optional<InteriorPoint<D>> inside_;
   Progress now_;
 };
 

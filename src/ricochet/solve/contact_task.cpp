@@ -14,7 +14,7 @@ using Vec = Eigen::Matrix<double, D, 1>;
 template <int D>
 Vec<D> projected(double mu, const Vec<D>& z) {
   const double t = z.template tail<D - 1>().norm();
-  if (t <= mu * z[0]) return z;
+  if (z[0] >= 0.0 && t <= mu * z[0]) return z;  // the first counts where mu = 0
   if (mu * t <= -z[0]) return Vec<D>::Zero();
   const double s = (z[0] + mu * t) / (1.0 + mu * mu);
   Vec<D> result = Vec<D>::Zero();

@@ -94,6 +94,13 @@ void InteriorPoint<D>::start_near(const Eigen::VectorXd& r, double level) {
 }
 
 template <int D>
+void InteriorPoint<D>::set_proximal(double alpha, const Eigen::VectorXd& centre) {
+  alpha_ = alpha;
+  centre_ = centre;
+  measure();
+}
+
+template <int D>
 void InteriorPoint<D>::measure() {
   r_.resize(static_cast<Eigen::Index>(D) * problem_.contacts());
   for (int i = 0; i < problem_.contacts(); ++i) r_.segment<D>(D * i) = contacts_[index(i)].r;
@@ -104,6 +111,10 @@ void InteriorPoint<D>::measure() {
   int products = 0;
   for (int i = 0; i < problem_.contacts(); ++i) {
     Contact& contact = contacts_[index(i)];
+    if (alpha_ > 0.0) {
+      u_.segment<D>(D * i) +=
+          (alpha_ / rho_[index(i)]) * (contact.r - centre_.segment<D>(D * i));
+    }
     contact.u = u_.segment<D>(D * i);
     Vector defect = Vector::Zero();
     defect[0] = contact.u[0] - contact.y;
@@ -170,7 +181,10 @@ bool InteriorPoint<D>::factor_and_solve() {
       Block block = Eigen::Map<const Block>(W.block(index(k)));
       if (!slides) block.template bottomRows<D - 1>().setZero();
       if (!contacts_[index(j)].slides()) block.template rightCols<D - 1>().setZero();
-      if (i == j) block += diagonal_part(contacts_[index(i)]);
+      if (i == j) {
+        block += diagonal_part(contacts_[index(i)]);
+        block.diagonal().array() += alpha_ / rho_[index(i)];
+      }
       put(j, block);
     }
   };

@@ -35,6 +35,9 @@ class InteriorPoint {
   /// The same near given impulses, of which only the part inside the cones counts.
   void start_near(const Eigen::VectorXd& r, double level);
 
+  /// From here on u is W r + q + (alpha / rho) (r - centre): the proximal problem.
+  void set_proximal(double alpha, const Eigen::VectorXd& centre);
+
   /// One predictor-corrector step; false when it could not be made.
   bool step();
 
@@ -77,6 +80,8 @@ class InteriorPoint {
   std::vector<Contact> contacts_;
   BlockLu<D> lu_;
   Eigen::VectorXd r_, u_;
+  double alpha_{0.0};  // of the proximal term
+  Eigen::VectorXd centre_;
   double gap_{0.0};
   double defect_{0.0};
   double scale_{1.0};
