@@ -24,7 +24,9 @@ ContactMethod run(ContactTask& task) {
     case ContactMethod::GaussSeidel: run_gauss_seidel(task); break;
     case ContactMethod::ProximalNewton: run_proximal_newton(task); break;
     case ContactMethod::InteriorPoint: run_interior_point(task); break;
-    default: break;
+    case ContactMethod::Admm: run_admm(task); break;
+    case ContactMethod::Enumeration: run_enumeration(task); break;
+    case ContactMethod::Pivoting: run_pivoting(task); break;
   }
   return task.settings().method;
 }

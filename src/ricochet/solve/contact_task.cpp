@@ -31,11 +31,11 @@ struct Sums {
 };
 
 template <int D>
-Sums add_up(const problem::LocalProblem& local, const std::vector<double>& rho,
+Sums add_up(const std::vector<double>& friction, const std::vector<double>& rho,
             const Eigen::VectorXd& r, const Eigen::VectorXd& u) {
   Sums sums;
-  for (int i = 0; i < local.contacts(); ++i) {
-    const double mu = local.mu[index(i)];
+  for (int i = 0; i < static_cast<int>(friction.size()); ++i) {
+    const double mu = friction[index(i)];
     const Vec<D> mine = r.segment<D>(D * i);
     Vec<D> lifted = u.segment<D>(D * i);
     lifted[0] += mu * lifted.template tail<D - 1>().norm();
@@ -61,12 +61,13 @@ bool better(const Progress& a, const Progress& b, const ContactSettings& setting
 
 ContactTask::ContactTask(const problem::ContactProblem& problem, const ContactSettings& settings,
                          const Eigen::VectorXd& start)
-    : problem_(problem), settings_(settings), velocity_(problem), local_(velocity_.local()) {
+    : problem_(problem), settings_(settings), velocity_(problem) {
   const int d = problem.dim;
-  q_norm_ = local_.q.norm();
+  const Eigen::VectorXd& free = velocity_.free();
+  q_norm_ = free.norm();
   for (int i = 0; i < problem.contacts(); ++i) {
     rho_.push_back(1.0 / velocity_.mobility()[i]);
-    Eigen::VectorXd q = local_.q.segment(d * i, d);
+    Eigen::VectorXd q = free.segment(d * i, d);
     q[0] += problem.mu[index(i)] * q.tail(d - 1).norm();
     free_scale_ = std::max(free_scale_, rho_.back() * q.norm());
   }
@@ -75,6 +76,11 @@ ContactTask::ContactTask(const problem::ContactProblem& problem, const ContactSe
   best_ = Eigen::VectorXd::Zero(problem.rows());
   measure(best_);
   if (start.size() == problem.rows()) measure(r);
+}
+
+const problem::LocalProblem& ContactTask::local() const {
+  if (!local_) local_.emplace(velocity_.local());
+  return *local_;
 }
 
 void ContactTask::project(Eigen::VectorXd& impulses) const {
@@ -88,12 +94,16 @@ void ContactTask::project(Eigen::VectorXd& impulses) const {
 
 Progress ContactTask::measure(Eigen::VectorXd& impulses) {
   project(impulses);
-  problem::multiply(local_.W, impulses, u_);
-  u_ += local_.q;
+  if (local_) {
+    problem::multiply(local_->W, impulses, u_);
+    u_ += local_->q;
+  } else {
+    velocity_(impulses, u_);
+  }
   Progress progress;
   if (!u_.allFinite()) return progress;
   const Sums sums = with_dimension(
-      problem_.dim, [&]<int D>() { return add_up<D>(local_, rho_, impulses, u_); });
+      problem_.dim, [&]<int D>() { return add_up<D>(problem_.mu, rho_, impulses, u_); });
   const auto ratio = [](double a, double b) { return a == 0.0 ? 0.0 : a / b; };
   progress.relative = ratio(std::sqrt(sums.natural), q_norm_);
   progress.strict = ratio(std::sqrt(sums.distance), std::sqrt(sums.largest));

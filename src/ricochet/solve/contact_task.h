@@ -24,7 +24,8 @@ class ContactTask {
   ContactTask(const problem::ContactProblem& problem, const ContactSettings& settings,
               const Eigen::VectorXd& start);
 
-  const problem::LocalProblem& local() const { return local_; }
+  /// The problem with W by its blocks; formed when first asked for.
+  const problem::LocalProblem& local() const;
   const problem::ContactProblem& problem() const { return problem_; }
   const ContactSettings& settings() const { return settings_; }
   const problem::ContactVelocity& velocity() const { return velocity_; }
@@ -62,8 +63,8 @@ class ContactTask {
   base::Stopwatch clock_;
   const problem::ContactProblem& problem_;
   const ContactSettings& settings_;
-  problem::ContactVelocity velocity_;
-  problem::LocalProblem local_;
+  mutable problem::ContactVelocity velocity_;
+  mutable std::optional<problem::LocalProblem> local_;
   std::vector<double> rho_;
   double q_norm_{0.0};
   double free_scale_{0.0};  // max_i rho_i |q_i + mu |q_T| n|
