@@ -31,6 +31,7 @@ struct Sums {
   double distance{0.0};
   double largest{0.0};  // impulse
   double scale{0.0};
+  double speed{0.0};  // largest |q_i|
 
   void add(double mu, double rho, const Vector& q, const Vector& r, const Vector& u,
            ContactResidual& result) {
@@ -38,6 +39,7 @@ struct Sums {
     natural += (r - project(mu, r - hat)).squaredNorm();
     distance = std::max(distance, (r - project(mu, r - rho * hat)).norm());
     largest = std::max(largest, r.norm());
+    speed = std::max(speed, q.norm());
     scale = std::max({scale, r.norm(), rho * lifted(mu, q).norm()});
     const double t = std::hypot(r[1], r[2]);
     const double slip = std::hypot(u[1], u[2]);
@@ -48,7 +50,7 @@ struct Sums {
   }
 };
 
-double ratio(double a, double b) { return a == 0.0 ? 0.0 : a / b; }
+double ratio(double a, double b) { return a == 0.0 ? 0.0 : a / b; }  // 0/0 = 0
 
 }  // namespace
 
@@ -58,7 +60,8 @@ ContactResidual residual_of(int dim, const std::vector<double>& mu, const Eigen:
   ContactResidual result;
   if (!r.allFinite() || !u.allFinite()) {  // NaN would vanish in max()
     const double infinity = std::numeric_limits<double>::infinity();
-    return {infinity, infinity, infinity, infinity, infinity, infinity, infinity};
+    return {infinity, infinity, infinity, infinity,
+            infinity, infinity, infinity, infinity};
   }
   Sums sums;
   const auto part = [&](const Eigen::VectorXd& v, Eigen::Index i) -> Vector {
@@ -72,6 +75,9 @@ ContactResidual residual_of(int dim, const std::vector<double>& mu, const Eigen:
   result.relative = ratio(std::sqrt(sums.natural), q.norm());
   result.scale_free = ratio(sums.distance, sums.scale);
   result.strict = ratio(sums.distance, sums.largest);
+  result.physical =
+      std::max({ratio(result.approach, sums.speed), ratio(result.cone, sums.largest),
+                ratio(std::max(result.complementarity, result.slip), sums.speed * sums.largest)});
   return result;
 }
 

@@ -14,11 +14,13 @@ struct ContactResidual {
   double relative{0.0};    // err_q = |r - P_K(r - û)|_2 / |q|_2, the measure of the literature
   double scale_free{0.0};  // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i max(|r_i|, rho_i |û_free,i|)
 
-  // The physical ones, at the worst contact.
+  // The physical ones, at the worst contact, and the worst of them with velocities by the largest
+  // |q_i| and impulses by the largest |r_i|.
   double approach{0.0};         // max(0, -u_N), in units of velocity
   double cone{0.0};             // max(0, |r_T| - mu r_N, -r_N), in units of impulse
   double complementarity{0.0};  // |r_N u_N|, in units of work
   double slip{0.0};  // | |u_T| mu r_N + u_T . r_T |: where there is slip, friction opposes it
+  double physical{0.0};
 
   // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i |r_i|: stricter than scale_free when all impulses are
   // small beside what the free velocities could ask for.
