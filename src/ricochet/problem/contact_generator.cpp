@@ -198,7 +198,8 @@ void squeeze_balls(World& world, const ContactSample& sample) {
       normal[0] = side;
       normal[up] = slope;
       normal.normalize();
-      world.touches.push_back({k, -1, position - normal, normal, 0.1});
+      const double approach = sample.kind == SampleKind::Jammed ? 0.1 : 0.0;
+      world.touches.push_back({k, -1, position - normal, normal, approach});
     }
   }
 }
@@ -210,7 +211,8 @@ ContactProblem generate_contacts(const ContactSample& sample) {
   switch (sample.kind) {
     case SampleKind::Packing: fill_with_balls(world, sample); break;
     case SampleKind::Tower: stack_boxes(world, sample); break;
-    case SampleKind::Wedge: squeeze_balls(world, sample); break;
+    case SampleKind::Wedge:
+    case SampleKind::Jammed: squeeze_balls(world, sample); break;
     case SampleKind::Repeated: {
       fill_with_balls(world, sample);
       const std::vector<Touch> once = world.touches;

@@ -10,7 +10,8 @@ enum class SampleKind {
   Packing,   // balls (discs) on a shaken lattice in a box, falling
   Tower,     // boxes on top of each other, a contact at each corner: W of low rank
   Repeated,  // a packing in which every contact is there twice
-  Wedge,     // balls, each held between two walls that are nearly parallel and close in on it
+  Wedge,     // balls, each falling between two walls that are nearly parallel: huge impulses
+  Jammed,    // the same with walls that close in: with enough friction there is no solution
 };
 
 /// What problem to make. The same numbers make the same problem on every machine.

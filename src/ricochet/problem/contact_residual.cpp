@@ -20,7 +20,7 @@ Vector project(double mu, const Vector& r) {
   return {s, mu * s * r[1] / t, mu * s * r[2] / t};
 }
 
-/// û = u + mu |u_T| n.                                                        [DeSaxce 1998]
+/// û = u + mu |u_T| n.                                                        [Desaxce 1998]
 Vector lifted(double mu, Vector u) {
   u[0] += mu * std::hypot(u[1], u[2]);
   return u;

@@ -55,7 +55,7 @@ namespace {
 ///
 ///     (W + R) r = R (z - w) - q - s n,   z+ = P_K(r + w),   w+ = w + r - z+,     R_i = c / rho_i,
 ///
-/// with s = mu |u_T| from the present velocity [Boyd 2011], [DeSaxce 1998].
+/// with s = mu |u_T| from the present velocity [Boyd 2011], [Desaxce 1998].
 template <int D, class System>
 class Admm {
  public:

@@ -35,7 +35,7 @@ struct ContactSettings {
   double scale_free_tolerance{1e-6};  // of ContactResidual::scale_free
   double time_limit{std::numeric_limits<double>::infinity()};  // [s]
   int max_iterations{1'000'000};  // sweeps, or steps of the other methods, whichever is counted
-  base::Executor executor;        // threads for the sweeps of large problems; none: one thread
+  base::Executor executor{};      // threads for the sweeps of large problems; none: one thread
 };
 
 /// How a solve fared. The residual is of the impulses handed back, from the definition; the status

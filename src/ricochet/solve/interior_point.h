@@ -16,7 +16,7 @@ namespace ricochet::solve {
 ///
 /// where y becomes the speed of separation and lambda the speed of slip. For m > 0 the equations are
 /// smooth, also where a contact begins to slip or has no impulse, which |u_T| in the cone problem of
-/// [DeSaxce 1998] is not. Steps are of the predictor-corrector kind [Mehrotra 1992], with lengths of
+/// [Desaxce 1998] is not. Steps are of the predictor-corrector kind [Mehrotra 1992], with lengths of
 /// their own for impulses and for (y, lambda); y and lambda are taken out of the linear system, so
 /// that it is W with another diagonal block, not symmetric where contacts slip.
 ///
