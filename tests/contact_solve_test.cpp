@@ -188,11 +188,16 @@ TEST(ContactSolve, OneAndTwoContactsByEnumeration) {
 }
 
 TEST(ContactSolve, SlightlyUnsymmetricMatricesAreFine) {
-  ContactProblem problem = sample({.bodies = 15, .agitation = 0.5});
-  base::Random random(2);
-  for (double& value : std::get<problem::BlockRows>(problem.matrix).values) {
-    value += 1e-4 * random.normal();
+  // An implicit gyroscopic term: a skew part of M that couples the turns of a body.
+  ContactProblem global = problem::generate_contacts({.bodies = 15, .agitation = 0.5});
+  auto& form = std::get<problem::GlobalForm>(global.matrix);
+  for (int body = 0; body < 15; ++body) {
+    form.M.coeffRef(6 * body + 3, 6 * body + 4) = 1e-3;
+    form.M.coeffRef(6 * body + 4, 6 * body + 3) = -1e-3;
   }
+  const ContactProblem problem = problem::in_blocks(global);
+  const Eigen::MatrixXd W(problem::scalars_of(std::get<problem::BlockRows>(problem.matrix)));
+  ASSERT_GT((W - W.transpose()).cwiseAbs().maxCoeff(), 1e-4);
   for (const ContactMethod method : {ContactMethod::Auto, ContactMethod::InteriorPoint}) {
     Eigen::VectorXd r;
     EXPECT_TRUE(solve_honestly(problem, {.method = method, .time_limit = 10.0}, r).solved());

@@ -104,7 +104,7 @@ class LocalContact<3> {
   }
 
   static constexpr int kMostSteps = 100;   // bisection alone would end before
-  static constexpr double kDigits = 1e-8;  // of a step that converges quadratically: twice as many after
+  static constexpr double kDigits = 1e-12;
 
   Matrix S_;
   double mu_;

@@ -26,6 +26,14 @@ class Enumeration {
         q_(task.local().q) {}
 
   void run() {
+    for (const int directions : {D == 2 ? 2 : 36, D == 2 ? 2 : 180}) {
+      directions_ = directions;
+      if (!task_.done()) try_all();
+    }
+  }
+
+ private:
+  void try_all() {
     std::array<Mode, 2> modes{};
     for (const Mode first : {Mode::Open, Mode::Stick, Mode::Slip}) {
       for (const Mode second : {Mode::Open, Mode::Stick, Mode::Slip}) {
@@ -38,18 +46,16 @@ class Enumeration {
     }
   }
 
- private:
   using Angles = std::array<double, 2>;
-  static constexpr int kDirections = 48;
 
   void try_modes(const std::array<Mode, 2>& modes) {
     modes_ = modes;
     const bool slips[2] = {modes[0] == Mode::Slip, modes[1] == Mode::Slip};
-    const int first = slips[0] ? directions() : 1;
-    const int second = slips[1] ? directions() : 1;
+    const int first = slips[0] ? directions_ : 1;
+    const int second = slips[1] ? directions_ : 1;
     for (int a = 0; a < first && !task_.done(); ++a) {
       for (int b = 0; b < second && !task_.done(); ++b) {
-        const double turn = 2.0 * std::numbers::pi / directions();
+        const double turn = 2.0 * std::numbers::pi / directions_;
         Angles angles{a * turn, b * turn};
         if (D == 3 && (slips[0] || slips[1]) && !refine(angles)) continue;
         Eigen::VectorXd r = impulses(angles);
@@ -57,8 +63,6 @@ class Enumeration {
       }
     }
   }
-
-  static constexpr int directions() { return D == 2 ? 2 : kDirections; }
 
   Eigen::Matrix<double, D, 1> direction(int contact, const Angles& angles) const {
     const double angle = angles[static_cast<std::size_t>(contact)];
@@ -110,9 +114,9 @@ class Enumeration {
   /// Newton's method on the angles, derivatives by differences.
   bool refine(Angles& angles) const {
     constexpr double kStep = 1e-7;
-    for (int k = 0; k < 12; ++k) {
+    for (int k = 0; k < 20; ++k) {
       const Eigen::Vector2d here = off(angles);
-      if (!here.allFinite() || (k == 0 && here.norm() > 0.5)) return false;
+      if (!here.allFinite() || (k == 0 && here.norm() > 0.95)) return false;
       if (here.norm() < 1e-15) return true;
       Eigen::Matrix2d J = Eigen::Matrix2d::Identity();
       for (int c = 0; c < n_; ++c) {
@@ -136,6 +140,7 @@ class Enumeration {
   Eigen::MatrixXd W_;
   Eigen::VectorXd q_;
   std::array<Mode, 2> modes_{};
+  int directions_{2};  // of slip that are begun with
 };
 
 }  // namespace
