@@ -118,10 +118,10 @@ int side_of(const ContactSample& sample) {
   return std::max(1, static_cast<int>(std::ceil(std::pow(sample.bodies, 1.0 / sample.dim) - 1e-9)));
 }
 
-/// Balls of radius 1 on a lattice of spacing 2, each moved a little; those that come close touch.
+/// Balls of radius 1 on a lattice of spacing 2, each moved a little.
 void fill_with_balls(World& world, const ContactSample& sample) {
   constexpr double kShake = 0.08;
-  constexpr double kClose = 2.06;
+  const double close = sample.kind == SampleKind::Crowded ? 2.06 : 2.0;
   const int side = side_of(sample);
   const int depth = sample.dim == 3 ? side : 1;
   const auto count = [&] { return static_cast<int>(world.bodies.size()); };
@@ -136,7 +136,7 @@ void fill_with_balls(World& world, const ContactSample& sample) {
     if (a >= count() || b >= count()) return;
     const Vector& p = world.bodies[static_cast<std::size_t>(a)].position;
     const Vector apart = world.bodies[static_cast<std::size_t>(b)].position - p;
-    if (apart.norm() > kClose) return;
+    if (apart.norm() > close) return;
     world.touches.push_back({b, a, p + 0.5 * apart, apart.normalized()});
   };
   const auto wall = [&](int a, const Vector& normal) {
@@ -209,7 +209,8 @@ void squeeze_balls(World& world, const ContactSample& sample) {
 ContactProblem generate_contacts(const ContactSample& sample) {
   World world(sample);
   switch (sample.kind) {
-    case SampleKind::Packing: fill_with_balls(world, sample); break;
+    case SampleKind::Packing:
+    case SampleKind::Crowded: fill_with_balls(world, sample); break;
     case SampleKind::Tower: stack_boxes(world, sample); break;
     case SampleKind::Wedge:
     case SampleKind::Jammed: squeeze_balls(world, sample); break;

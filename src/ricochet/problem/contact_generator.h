@@ -7,7 +7,8 @@
 namespace ricochet::problem {
 
 enum class SampleKind {
-  Packing,   // balls (discs) on a shaken lattice in a box, falling
+  Packing,   // balls (discs) on a shaken lattice in a box, falling; those that overlap touch
+  Crowded,   // the same with nearly all neighbours touching: columns about to buckle, hard
   Tower,     // boxes on top of each other, a contact at each corner: W of low rank
   Repeated,  // a packing in which every contact is there twice
   Wedge,     // balls, each falling between two walls that are nearly parallel: huge impulses

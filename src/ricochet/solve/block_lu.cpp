@@ -31,19 +31,19 @@ void BlockLu<D>::choose_order(int rows, const std::vector<int>& start,
 }
 
 template <int D>
-void BlockLu<D>::begin(const std::vector<int>& members) {
+bool BlockLu<D>::begin(const std::vector<int>& members, std::size_t most) {
   members_ = members;
   std::sort(members_.begin(), members_.end(),
             [&](int a, int b) { return rank_[at(a)] < rank_[at(b)]; });
   std::fill(place_.begin(), place_.end(), -1);
   for (std::size_t k = 0; k < members_.size(); ++k) place_[at(members_[k])] = static_cast<int>(k);
-  find_pattern();
+  return find_pattern(most);
 }
 
 /// Rows of L by walking up the elimination tree from the entries of A [Davis 2006]; the rows of U
 /// are the columns of L.
 template <int D>
-void BlockLu<D>::find_pattern() {
+bool BlockLu<D>::find_pattern(std::size_t most) {
   const int n = static_cast<int>(members_.size());
   parent_.assign(at(n), -1);
   mark_.assign(at(n), -1);
@@ -63,6 +63,7 @@ void BlockLu<D>::find_pattern() {
         j = parent_[at(j)];
       }
     }
+    if (lower_.size() > most) return false;
     std::sort(lower_.begin() + static_cast<std::ptrdiff_t>(begin), lower_.end());
     lower_start_.push_back(static_cast<int>(lower_.size()));
   }
@@ -76,6 +77,7 @@ void BlockLu<D>::find_pattern() {
       upper_[next[at(lower_[at(l)])]++] = i;
     }
   }
+  return true;
 }
 
 template <int D>

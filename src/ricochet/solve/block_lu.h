@@ -16,12 +16,14 @@ class BlockLu {
  public:
   using Block = Eigen::Matrix<double, D, D>;
   using Vector = Eigen::Matrix<double, D, 1>;
+  static constexpr std::size_t kMostBlocks = 8'000'000;
 
   /// The order of elimination from the pattern of the whole problem (rows, start, column).
   void choose_order(int rows, const std::vector<int>& start, const std::vector<int>& column);
 
-  /// The rows that take part, any order.
-  void begin(const std::vector<int>& members);
+  /// The rows that take part, any order. False when the factor would be too large to be worth it
+  /// (more than `most` blocks).
+  bool begin(const std::vector<int>& members, std::size_t most = kMostBlocks);
 
   /// Solves A x = b. `row(i, put)` calls put(j, block) for each block of row i whose column takes
   /// part; `right(i)` gives b. False when a pivot is singular. The solution is left in x(i).
@@ -46,7 +48,7 @@ class BlockLu {
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  void find_pattern();
+  bool find_pattern(std::size_t most);
   void substitute_back();
   static bool invert(const Block& pivot, Block& inverse);
 

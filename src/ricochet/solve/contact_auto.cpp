@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "ricochet/solve/contact_newton.h"
@@ -22,8 +23,11 @@ constexpr int kProximalPoints = 60;
 /// From this many contacts on sweeps go colour by colour, with threads or without.
 constexpr int kColoured = 4096;
 
-/// Block products that one factorisation may take (some seconds).
-constexpr double kMostWork = 3e9;
+/// Sweeps between two looks at what they have done, at most.
+constexpr int kLongBatch = 100;
+
+/// Steps that an interior point takes, about.
+constexpr double kTypicalSteps = 25.0;
 
 template <int D>
 class Auto {
@@ -37,10 +41,15 @@ class Auto {
     sweep(kFirstSweeps);
     if (finished()) return ContactMethod::GaussSeidel;
     if (polish(task_.r, kPolishSteps)) return ContactMethod::ProximalNewton;
-    if (interior()) return ContactMethod::InteriorPoint;
-    if (proximal_interior()) return ContactMethod::InteriorPoint;
-    if (persist()) return ContactMethod::ProximalNewton;
-    return ContactMethod::Auto;
+    inside_.emplace(task_.local());
+    if (sweep_while_it_pays()) return ContactMethod::GaussSeidel;
+    if (std::isfinite(inside_->work())) {
+      if (interior() || proximal_interior()) return ContactMethod::InteriorPoint;
+      if (persist()) return ContactMethod::ProximalNewton;
+    }
+    task_.r = task_.best_impulses();
+    while (!finished()) sweep(kLongBatch);
+    return task_.done() ? ContactMethod::GaussSeidel : ContactMethod::Auto;
   }
 
  private:
@@ -51,6 +60,33 @@ class Auto {
     for (int k = 0; k < count; ++k) sweeps_.sweep(task_.r);
     task_.count(count);
     now_ = task_.measure(task_.r);
+  }
+
+  /// Sweeps as long as what is left of them, at the present rate, costs less than the steps of an
+  /// interior point would: counted in operations, so that the choice does not depend on the clock.
+  bool sweep_while_it_pays() {
+    const problem::BlockRows& W = task_.local().W;
+    const double one_sweep = 3.5 * static_cast<double>(W.blocks()) + 30.0 * W.rows;
+    const double inside = kTypicalSteps * (18.0 * inside_->work() + 1000.0 * W.rows);
+    const double budget = std::isfinite(inside) ? inside : std::numeric_limits<double>::max();
+    double spent = 0.0;
+    int batch = 2 * kFirstSweeps;
+    while (!finished() && spent < budget) {
+      const double before = distance(now_);
+      sweep(batch);
+      spent += batch * one_sweep;
+      const double rate = std::log(before / distance(now_)) / batch;  // per sweep
+      const double left = std::log(distance(now_)) / std::max(rate, 1e-300) * one_sweep;
+      if (std::isfinite(inside) && !(left < budget)) break;
+      batch = std::min(2 * batch, kLongBatch);
+    }
+    return task_.done();
+  }
+
+  /// How many times the residuals are above what is asked.
+  double distance(const Progress& progress) const {
+    return std::max({1.0 + 1e-9, progress.relative / task_.settings().tolerance,
+                     progress.strict / task_.settings().scale_free_tolerance});
   }
 
   /// Newton steps from r, each followed by a sweep, while they halve the merit.
@@ -75,8 +111,6 @@ class Auto {
   }
 
   bool interior() {
-    inside_.emplace(task_.local());
-    if (inside_->work() > kMostWork) return false;
     inside_->start(1.0);
     double next_polish = 1e-4;
     for (int k = 0; k < kInteriorSteps && !task_.over(); ++k) {

@@ -64,7 +64,7 @@ bool ContactNewton<D>::step(double alpha, Eigen::VectorXd& r, const Eigen::Vecto
   for (int i = 0; i < W.rows; ++i) choose_mode(i, r, u);
   problem::multiply(W, without_open_, velocity_);
   velocity_ += problem_.q;
-  lu_.begin(active_);
+  if (!lu_.begin(active_)) return false;
   const auto put_row = [&](int i, auto&& put) {
     const Row& row = rows_[index(i)];
     for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {

@@ -26,7 +26,7 @@ class ContactNewton {
   explicit ContactNewton(const problem::LocalProblem& problem);
 
   /// r, with velocities u = W r + q, becomes the solution of the linearised problem. False when the
-  /// system is singular; r is then as it was.
+  /// system is singular or too large; r is then as it was.
   bool step(double alpha, Eigen::VectorXd& r, const Eigen::VectorXd& u);
 
   int active() const { return static_cast<int>(active_.size()); }

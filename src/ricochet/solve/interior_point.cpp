@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ricochet/solve/contact_task.h"
 
@@ -51,7 +52,7 @@ InteriorPoint<D>::InteriorPoint(const problem::LocalProblem& problem)
     contacts_[index(i)].mu = mu > kFrictionless ? mu : 0.0;
   }
   lu_.choose_order(W.rows, W.start, W.column);
-  lu_.begin(all);
+  work_ = lu_.begin(all) ? lu_.work() : std::numeric_limits<double>::infinity();
 }
 
 template <int D>
@@ -302,6 +303,7 @@ void run_interior_point(ContactTask& task) {
   constexpr int kMostSteps = 200;
   with_dimension(task.problem().dim, [&]<int D>() {
     InteriorPoint<D> inside(task.local());
+    if (!std::isfinite(inside.work())) return;
     for (const double level : {1.0, 30.0, 0.03}) {
       inside.start(level);
       for (int k = 0; k < kMostSteps && !task.done() && !task.over(); ++k) {

@@ -46,8 +46,8 @@ class InteriorPoint {
   double length() const { return length_; }        // of the last step of the impulses
   const Eigen::VectorXd& impulses() const { return r_; }
 
-  /// Block products of one factorisation.
-  double work() const { return lu_.work(); }
+  /// Block products of one factorisation; infinite when the problem is too large for any.
+  double work() const { return work_; }
 
  private:
   using Vector = Eigen::Matrix<double, D, 1>;
@@ -86,6 +86,7 @@ class InteriorPoint {
   double defect_{0.0};
   double scale_{1.0};
   double length_{1.0};
+  double work_{0.0};
 };
 
 extern template class InteriorPoint<2>;
