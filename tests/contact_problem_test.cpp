@@ -39,7 +39,8 @@ TEST(ContactResidual, OfNothingDone) {
       residual_of(block_on_floor(5.0, 0.5, 0.0), Eigen::VectorXd(Eigen::Vector3d::Zero()));
   EXPECT_DOUBLE_EQ(residual.relative, 1.0);
   EXPECT_DOUBLE_EQ(residual.scale_free, 1.0);  // rho |û| over rho |û_free|
-  EXPECT_EQ(residual.strict, std::numeric_limits<double>::infinity());  // no impulse to compare with
+  EXPECT_EQ(residual.strict,
+            std::numeric_limits<double>::infinity());  // no impulse to compare with
   EXPECT_DOUBLE_EQ(residual.approach, 1.0);
   EXPECT_DOUBLE_EQ(residual.cone, 0.0);
 }

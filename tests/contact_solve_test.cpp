@@ -123,7 +123,8 @@ TEST(ContactSolve, ATowerAtRestCarriesItsWeight) {  // momentum balance
       EXPECT_TRUE(solve_honestly(global, {}, r).solved()) << ratio;
       const auto& form = std::get<problem::GlobalForm>(global.matrix);
       double weight = 0.0;  // every body loses the speed 1 that gravity gave it
-      for (int b = 0; b < 10; ++b) weight += form.M.coeff(b * (dim == 3 ? 6 : 3), b * (dim == 3 ? 6 : 3));
+      for (int b = 0; b < 10; ++b)
+        weight += form.M.coeff(b * (dim == 3 ? 6 : 3), b * (dim == 3 ? 6 : 3));
       double floor = 0.0;
       for (int k = 0; k < (dim == 3 ? 4 : 2); ++k) floor += r[dim * k];
       EXPECT_NEAR(floor / weight, 1.0, 1e-6) << dim << " " << ratio;
@@ -181,7 +182,8 @@ TEST(ContactSolve, OneAndTwoContactsByEnumeration) {
     problem.matrix = random_metric(random, problem.rows(), 0.3);
     problem.q = random_vector(random, problem.rows());
     Eigen::VectorXd r;
-    EXPECT_TRUE(solve_honestly(problem, {.method = ContactMethod::Enumeration}, r).solved()) << trial;
+    EXPECT_TRUE(solve_honestly(problem, {.method = ContactMethod::Enumeration}, r).solved())
+        << trial;
     Eigen::VectorXd s;
     EXPECT_TRUE(solve_honestly(problem, {}, s).solved()) << trial;
   }
@@ -230,8 +232,10 @@ TEST(ContactSolve, AWarmStartIsUsed) {
 TEST(ContactSolve, TheGlobalFormNeedNotBeFormed) {
   const ContactProblem global = problem::generate_contacts({.bodies = 12, .agitation = 0.3});
   Eigen::VectorXd r;
-  const ContactSettings settings{
-      .method = ContactMethod::Admm, .tolerance = 1e-6, .scale_free_tolerance = 1e-4, .time_limit = 20.0};
+  const ContactSettings settings{.method = ContactMethod::Admm,
+                                 .tolerance = 1e-6,
+                                 .scale_free_tolerance = 1e-4,
+                                 .time_limit = 20.0};
   EXPECT_TRUE(solve_honestly(global, settings, r).solved());
 }
 
@@ -250,8 +254,8 @@ TEST(ContactSolve, LimitsAreKept) {
   const ContactReport slow = solve_honestly(problem, {.time_limit = 0.05}, r);
   EXPECT_FALSE(slow.solved());
   EXPECT_LT(slow.seconds, 2.0);
-  const ContactReport few = solve_honestly(
-      problem, {.method = ContactMethod::GaussSeidel, .max_iterations = 7}, r);
+  const ContactReport few =
+      solve_honestly(problem, {.method = ContactMethod::GaussSeidel, .max_iterations = 7}, r);
   EXPECT_LE(few.iterations, 100);
   EXPECT_EQ(few.status, problem::Status::IterationLimit);
 }
@@ -305,8 +309,7 @@ TEST(ProgramSolve, PrintsATableAndWritesImpulses) {
   const ContactProblem problem = sample({.bodies = 3});
   problem::write_contact_file((folder / "a.hdf5").string(), problem);
   problem::write_contact_file((folder / "b.dat").string(), problem);
-  const Finished one =
-      run_program({"solve", "a.hdf5", "--out", "r.txt", "--rank"}, folder.path());
+  const Finished one = run_program({"solve", "a.hdf5", "--out", "r.txt", "--rank"}, folder.path());
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_NE(one.out.find("scale-free"), std::string::npos);
   std::istringstream lines(read_file(folder / "r.txt"));

@@ -47,10 +47,10 @@ solve::ContactSettings settings_of(const SolveArguments& arguments) {
     if (!method) {
       const auto& names = solve::contact_method_names();
       const auto near = base::nearest_name(arguments.solver, names);
-      throw base::InputError("--solver " + arguments.solver, "is not known",
-                             fmt::format("{}known: {}",
-                                         near ? fmt::format("did you mean '{}'? ", *near) : "",
-                                         base::list_names(names)));
+      throw base::InputError(
+          "--solver " + arguments.solver, "is not known",
+          fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                      base::list_names(names)));
     }
     settings.method = *method;
   }
@@ -114,13 +114,11 @@ nlohmann::ordered_json json_of(const Row& row) {
   json["solver"] = solve::name_of(row.report.method);
   json["iterations"] = row.report.iterations;
   json["factorisations"] = row.report.factorisations;
-  json["residual"] = {{"err_q", residual.relative},
-                      {"scale_free", residual.scale_free},
-                      {"physical", residual.physical},
-                      {"approach", residual.approach},
-                      {"cone", residual.cone},
-                      {"complementarity", residual.complementarity},
-                      {"slip", residual.slip}};
+  json["residual"] = {
+      {"err_q", residual.relative},    {"scale_free", residual.scale_free},
+      {"physical", residual.physical}, {"approach", residual.approach},
+      {"cone", residual.cone},         {"complementarity", residual.complementarity},
+      {"slip", residual.slip}};
   json["seconds"] = row.report.seconds;
   return json;
 }
@@ -160,9 +158,9 @@ void write_results(const std::string& out, const Row& row, bool several) {
     return;
   }
   std::filesystem::create_directories(out);
-  write_impulses(std::filesystem::path(out) /
-                     (std::filesystem::path(row.file).filename().string() + ".txt"),
-                 row.impulses);
+  write_impulses(
+      std::filesystem::path(out) / (std::filesystem::path(row.file).filename().string() + ".txt"),
+      row.impulses);
 }
 
 }  // namespace

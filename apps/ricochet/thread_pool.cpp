@@ -24,9 +24,8 @@ ThreadPool::~ThreadPool() {
 
 base::Executor ThreadPool::executor() {
   if (others_.empty()) return {};
-  return [this](std::size_t count, const std::function<void(std::size_t)>& work) {
-    run(count, work);
-  };
+  return
+      [this](std::size_t count, const std::function<void(std::size_t)>& work) { run(count, work); };
 }
 
 void ThreadPool::take_turns() {

@@ -1,9 +1,10 @@
 // Contact solvers on stored problems: every solver, one thread each, and performance profiles.
 //
-//   ricochet-contact-bench [--problems FOLDER] [--out FOLDER] [--limit SECONDS] [--sweeps] [--growth]
+//   ricochet-contact-bench [--problems FOLDER] [--out FOLDER] [--limit SECONDS] [--sweeps]
+//   [--growth]
 //
-// A problem counts as solved at a tolerance if, computed here from the definition, err_q <= tol and the
-// scale-free residual <= max(100 tol, 1e-6); one that is not costs 20 s.
+// A problem counts as solved at a tolerance if, computed here from the definition, err_q <= tol and
+// the scale-free residual <= max(100 tol, 1e-6); one that is not costs 20 s.
 
 #include <fmt/format.h>
 
@@ -52,8 +53,7 @@ struct Result {
 };
 
 bool is_solved(const problem::ContactResidual& residual, double tolerance) {
-  return residual.relative <= tolerance &&
-         residual.scale_free <= std::max(100.0 * tolerance, 1e-6);
+  return residual.relative <= tolerance && residual.scale_free <= std::max(100.0 * tolerance, 1e-6);
 }
 
 std::vector<Problem> read_problems(const Options& options) {
@@ -174,7 +174,8 @@ void compare(int dim, const std::vector<Problem>& all, double tolerance, const O
   for (const std::string& name : order) {
     for (std::size_t k = 0; k < problems.size(); ++k) {
       best[k] = std::min(best[k], table[name][k].seconds);
-      if (name.starts_with("Siconos")) hindsight[k] = std::min(hindsight[k], table[name][k].seconds);
+      if (name.starts_with("Siconos"))
+        hindsight[k] = std::min(hindsight[k], table[name][k].seconds);
     }
   }
   fmt::print("\n{}D, {} problems, tolerance {:g}\n{:<28} {:>7} {:>12}\n", dim, problems.size(),
@@ -197,10 +198,10 @@ void compare(int dim, const std::vector<Problem>& all, double tolerance, const O
              static_cast<long>(problems.size()) - missed, total);
   const std::string stem = fmt::format("{}d-{:g}", dim, tolerance);
   record::write_file(options.out / ("results-" + stem + ".csv"), csv_of(problems, order, table));
-  record::write_file(
-      options.out / ("profile-" + stem + ".svg"),
-      draw_profiles(fmt::format("{} problems in {}D, tolerance {:g}", problems.size(), dim, tolerance),
-                    curves));
+  record::write_file(options.out / ("profile-" + stem + ".svg"),
+                     draw_profiles(fmt::format("{} problems in {}D, tolerance {:g}",
+                                               problems.size(), dim, tolerance),
+                                   curves));
 }
 
 /// Cost of a sweep per contact, without and with rests.
@@ -253,8 +254,8 @@ void grow(const Options& options) {
     const solve::ContactReport first = solve::solve_contacts(problem, settings, r);
     settings.executor = pool.executor();
     const solve::ContactReport second = solve::solve_contacts(problem, settings, s);
-    fmt::print("{:>9} {:>12.4g} {:>12.4g} {:>8} {:>10.1e} {}{}\n", problem.contacts(), first.seconds,
-               second.seconds, first.iterations, first.residual.relative,
+    fmt::print("{:>9} {:>12.4g} {:>12.4g} {:>8} {:>10.1e} {}{}\n", problem.contacts(),
+               first.seconds, second.seconds, first.iterations, first.residual.relative,
                first.solved() ? "" : "not solved ", r == s ? "same digits" : "OTHER DIGITS");
     one.x.push_back(problem.contacts());
     one.y.push_back(first.seconds);

@@ -80,7 +80,8 @@ std::string finish(const plot::Svg& svg) {
 std::string draw_profiles(const std::string& title, const std::vector<Curve>& curves) {
   plot::Svg svg(kLeft + kWidth + 230.0, kTop + kHeight + 60.0, title);
   const Axes axes{0.0, 4.0, 0.0, 1.0};
-  draw_frame(svg, axes, title, "time, as a factor of the best", "part of the problems solved", false);
+  draw_frame(svg, axes, title, "time, as a factor of the best", "part of the problems solved",
+             false);
   for (std::size_t k = 0; k < curves.size(); ++k) {
     std::vector<plot::Point> points{axes.at(0.0, 0.0)};
     double level = 0.0;

@@ -7,9 +7,9 @@
 namespace ricochet::bench {
 
 struct Timed {
-  bool ended{false};     // false: stopped at the limit, or it crashed
-  double seconds{0.0};   // the least of a few repeats when it is short
-  int iterations{0};     // of the outermost loop
+  bool ended{false};    // false: stopped at the limit, or it crashed
+  double seconds{0.0};  // the least of a few repeats when it is short
+  int iterations{0};    // of the outermost loop
   Eigen::VectorXd impulses;
 };
 

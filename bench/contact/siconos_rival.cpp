@@ -1,5 +1,5 @@
-// The contact solvers of Siconos' numerics library. Each solve runs in a child process: some of them
-// abort on an assertion, or do not end.
+// The contact solvers of Siconos' numerics library. Each solve runs in a child process: some of
+// them abort on an assertion, or do not end.
 
 #include <siconos/numerics/FrictionContactProblem.h>
 #include <siconos/numerics/Friction_cst.h>
@@ -26,8 +26,8 @@ namespace {
 struct Variant {
   const char* name;
   int solver;
-  int local;        // 0: as it comes
-  int freezing;     // sweeps that a quiet contact is left out
+  int local;     // 0: as it comes
+  int freezing;  // sweeps that a quiet contact is left out
   bool without_search;
 };
 
@@ -143,7 +143,8 @@ std::vector<std::string> rival_names(int dim) {
 }
 
 std::string rival_description() {
-  return "Siconos numerics 4.4 of Debian 12 (flags of the distribution, -g -O2; assertions and bounds "
+  return "Siconos numerics 4.4 of Debian 12 (flags of the distribution, -g -O2; assertions and "
+         "bounds "
          "checks on: a release build is 1.2 to 1.3 times as fast), OPENBLAS_NUM_THREADS=1";
 }
 
@@ -164,9 +165,9 @@ Timed run_rival(const std::string& name, const std::string& file, int dim, Eigen
   close(ends[1]);
   double head[2];
   result.impulses.resize(rows);
-  result.ended = read_all(ends[0], head, sizeof head) &&
-                 read_all(ends[0], result.impulses.data(),
-                          sizeof(double) * static_cast<std::size_t>(rows));
+  result.ended =
+      read_all(ends[0], head, sizeof head) &&
+      read_all(ends[0], result.impulses.data(), sizeof(double) * static_cast<std::size_t>(rows));
   close(ends[0]);
   waitpid(child, nullptr, 0);
   if (!result.ended) return result;

@@ -34,8 +34,8 @@ void check_size(const std::string& file, const char* key, Eigen::Index size, Eig
          "sizes must fit the number of contacts and the dimension");
 }
 
-void check_square(const std::string& file, const char* key, Eigen::Index rows,
-                  Eigen::Index columns, Eigen::Index right) {
+void check_square(const std::string& file, const char* key, Eigen::Index rows, Eigen::Index columns,
+                  Eigen::Index right) {
   if (rows == right && columns == right) return;
   refuse(file, key, fmt::format("is {} x {}, {} x {} is needed", rows, columns, right, right),
          "sizes must fit the number of contacts and the dimension");

@@ -16,7 +16,8 @@ namespace {
 
 std::string read_bytes(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
-    throw base::InputError("", "is a folder", "name the files in it", {.file = path, .line_text = {}});
+    throw base::InputError("", "is a folder", "name the files in it",
+                           {.file = path, .line_text = {}});
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;

@@ -11,8 +11,8 @@ namespace ricochet::problem {
 /// build.
 ContactProblem read_contact_file(const std::string& path);
 
-/// Writes the form that the name asks for: .hdf5 (also .h5), .npz, else text. The file is there as a
-/// whole or not at all.
+/// Writes the form that the name asks for: .hdf5 (also .h5), .npz, else text. The file is there as
+/// a whole or not at all.
 void write_contact_file(const std::string& path, const ContactProblem& problem);
 
 /// FCLIB's layout: group fclib_local (W, q, mu) or fclib_global (M, H, f, w, mu).

@@ -20,10 +20,10 @@ struct ContactSample {
   SampleKind kind{SampleKind::Packing};
   int dim{3};
   int bodies{20};
-  double mu_low{0.5};       // coefficients of friction are uniform between these
+  double mu_low{0.5};  // coefficients of friction are uniform between these
   double mu_high{0.5};
-  double mass_ratio{1.0};   // masses are spread evenly over the powers of ten from 1 to this
-  double agitation{1.0};    // random velocities, against 1 for what gravity gives in the step
+  double mass_ratio{1.0};  // masses are spread evenly over the powers of ten from 1 to this
+  double agitation{1.0};   // random velocities, against 1 for what gravity gives in the step
   std::uint64_t seed{1};
 };
 

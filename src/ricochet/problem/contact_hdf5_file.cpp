@@ -54,9 +54,7 @@ class Reader {
     if (!file_.ok()) refuse("", "cannot be opened: it is damaged or cut short", "copy it again");
   }
 
-  bool has(const std::string& key) const {
-    return H5Lexists(file_, key.c_str(), H5P_DEFAULT) > 0;
-  }
+  bool has(const std::string& key) const { return H5Lexists(file_, key.c_str(), H5P_DEFAULT) > 0; }
 
   std::vector<double> numbers(const std::string& key) const {
     return read<double>(key, H5T_NATIVE_DOUBLE);
@@ -238,8 +236,9 @@ ContactProblem read_fclib_file(const std::string& path) {
     }
     const SparseMatrix W = read_matrix(reader, root + "/W");
     if (W.rows() != problem.rows() || W.cols() != problem.rows()) {
-      reader.refuse("W", fmt::format("is {} x {}, {} x {} is needed", W.rows(), W.cols(),
-                                     problem.rows(), problem.rows()),
+      reader.refuse("W",
+                    fmt::format("is {} x {}, {} x {} is needed", W.rows(), W.cols(), problem.rows(),
+                                problem.rows()),
                     "sizes must fit the number of contacts and the dimension");
     }
     problem.matrix = blocks_of(W, problem.dim);

@@ -195,8 +195,9 @@ ContactProblem parse_contact_npz(std::string_view bytes, const std::string& name
   const Eigen::Index rows = problem.rows();
   const auto size = static_cast<std::size_t>(rows);
   if (G.shape != std::vector<std::size_t>{size, size} || g.values.size() != size) {
-    archive.refuse(fmt::format("G and g must have {} rows for {} contacts", rows, mus.values.size()),
-                   "three components per contact are needed");
+    archive.refuse(
+        fmt::format("G and g must have {} rows for {} contacts", rows, mus.values.size()),
+        "three components per contact are needed");
   }
   Eigen::MatrixXd W(rows, rows);
   problem.q.resize(rows);

@@ -7,9 +7,9 @@
 
 namespace ricochet::problem {
 
-/// A contact problem of dimension 3 from the bytes of an .npz archive (numpy.savez, not compressed):
-/// dense `G`, `g` and `mus`, with components in the order (T1, T2, N), which become (N, T1, T2).
-/// Throws base::InputError.
+/// A contact problem of dimension 3 from the bytes of an .npz archive (numpy.savez, not
+/// compressed): dense `G`, `g` and `mus`, with components in the order (T1, T2, N), which become
+/// (N, T1, T2). Throws base::InputError.
 ContactProblem parse_contact_npz(std::string_view bytes, const std::string& name);
 
 /// The bytes of such an archive.

@@ -60,8 +60,7 @@ ContactResidual residual_of(int dim, const std::vector<double>& mu, const Eigen:
   ContactResidual result;
   if (!r.allFinite() || !u.allFinite()) {  // NaN would vanish in max()
     const double infinity = std::numeric_limits<double>::infinity();
-    return {infinity, infinity, infinity, infinity,
-            infinity, infinity, infinity, infinity};
+    return {infinity, infinity, infinity, infinity, infinity, infinity, infinity, infinity};
   }
   Sums sums;
   const auto part = [&](const Eigen::VectorXd& v, Eigen::Index i) -> Vector {

@@ -11,8 +11,9 @@ namespace ricochet::problem {
 /// How far impulses r are from being a solution, each figure from its definition, with
 /// û = u + mu |u_T| n and P_K the projection on K, contact by contact.
 struct ContactResidual {
-  double relative{0.0};    // err_q = |r - P_K(r - û)|_2 / |q|_2, the measure of the literature
-  double scale_free{0.0};  // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i max(|r_i|, rho_i |û_free,i|)
+  double relative{0.0};  // err_q = |r - P_K(r - û)|_2 / |q|_2, the measure of the literature
+  double scale_free{
+      0.0};  // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i max(|r_i|, rho_i |û_free,i|)
 
   // The physical ones, at the worst contact, and the worst of them with velocities by the largest
   // |q_i| and impulses by the largest |r_i|.
@@ -22,8 +23,8 @@ struct ContactResidual {
   double slip{0.0};  // | |u_T| mu r_N + u_T . r_T |: where there is slip, friction opposes it
   double physical{0.0};
 
-  // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i |r_i|: stricter than scale_free when all impulses are
-  // small beside what the free velocities could ask for.
+  // max_i |r_i - P_K(r_i - rho_i û_i)| / max_i |r_i|: stricter than scale_free when all impulses
+  // are small beside what the free velocities could ask for.
   double strict{0.0};
 };
 

@@ -28,8 +28,9 @@ class Words {
   }
 
   std::string_view next(const char* what) {
-    if (at_end()) refuse(fmt::format("the file ends where {} should be", what),
-                         "the file is cut short: copy or write it again");
+    if (at_end())
+      refuse(fmt::format("the file ends where {} should be", what),
+             "the file is cut short: copy or write it again");
     const std::size_t begin = at_;
     while (at_ < text_.size() && !is_blank(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
@@ -70,8 +71,9 @@ class Words {
   std::size_t rest() const { return text_.size() - at_; }
 
   [[noreturn]] void refuse(const std::string& message, const std::string& remedy) const {
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<long>(
-                                                        std::min(at_, text_.size())), '\n');
+    const auto line =
+        1 + std::count(text_.begin(),
+                       text_.begin() + static_cast<long>(std::min(at_, text_.size())), '\n');
     throw base::InputError("", message, remedy,
                            {.file = name_, .line = static_cast<int>(line), .line_text = {}});
   }
@@ -243,8 +245,8 @@ void append_dense(std::string& text, const Eigen::MatrixXd& m) {
 }
 
 void append_blocks(std::string& text, const BlockRows& m) {
-  text += fmt::format("1\n{}\n{}\n{}\n{}\n{}\n", m.rows * m.dim, m.rows * m.dim, m.blocks(),
-                      m.rows, m.rows);
+  text += fmt::format("1\n{}\n{}\n{}\n{}\n{}\n", m.rows * m.dim, m.rows * m.dim, m.blocks(), m.rows,
+                      m.rows);
   for (int side = 0; side < 2; ++side) {
     for (int i = 1; i <= m.rows; ++i) text += fmt::format("{} ", i * m.dim);
     text += '\n';

@@ -12,8 +12,7 @@ struct ContactVelocity::Global {
   MassInverse inverse;
   SparseMatrix X;  // M^-1 H
 
-  explicit Global(const GlobalForm& given)
-      : form(given), inverse(given.M), X(inverse(given.H)) {}
+  explicit Global(const GlobalForm& given) : form(given), inverse(given.M), X(inverse(given.H)) {}
 };
 
 ContactVelocity::~ContactVelocity() = default;

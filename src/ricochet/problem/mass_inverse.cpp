@@ -25,7 +25,7 @@ int root_of(std::vector<int>& parent, int i) {
 
 struct MassInverse::Part {
   std::vector<int> coordinates;
-  double inverse{0.0};      // of a single coordinate
+  double inverse{0.0};       // of a single coordinate
   Eigen::MatrixXd inverses;  // of a few
   std::unique_ptr<Eigen::SparseLU<SparseMatrix>> factor;
 
@@ -75,9 +75,10 @@ void MassInverse::find_parts(const SparseMatrix& mass) {
 void MassInverse::factor_part(const SparseMatrix& mass, Part& part) const {
   const auto size = static_cast<Eigen::Index>(part.coordinates.size());
   const auto refuse = [&] {
-    throw base::InputError("M", "the mass matrix is singular at coordinate " +
-                                    std::to_string(part.coordinates.front() + 1),
-                           "every coordinate needs a mass");
+    throw base::InputError(
+        "M",
+        "the mass matrix is singular at coordinate " + std::to_string(part.coordinates.front() + 1),
+        "every coordinate needs a mass");
   };
   if (size == 1) {
     part.inverse = 1.0 / mass.coeff(part.coordinates[0], part.coordinates[0]);

@@ -62,7 +62,7 @@ class BlockLu {
   std::vector<std::size_t> upper_start_;
   std::vector<int> upper_;  // columns of each row of U, ascending, the pivot left out
   std::vector<int> lower_start_;
-  std::vector<int> lower_;  // columns of each row of L, ascending
+  std::vector<int> lower_;      // columns of each row of L, ascending
   std::vector<Block> values_;   // of U
   std::vector<Block> factors_;  // of L
   std::vector<Block> inverse_;  // of the pivots

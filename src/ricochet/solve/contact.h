@@ -51,8 +51,8 @@ struct [[nodiscard]] ContactReport {
   bool solved() const { return status == problem::Status::Solved; }
 };
 
-/// Impulses of a contact problem. `r` is where to begin when it has the right size (a warm start: the
-/// impulses of the step before), else zero; it becomes the best impulses found, solved or not.
+/// Impulses of a contact problem. `r` is where to begin when it has the right size (a warm start:
+/// the impulses of the step before), else zero; it becomes the best impulses found, solved or not.
 /// The outcome depends on the problem, the settings and the start only: not on the executor, nor,
 /// unless the time limit is met, on the speed of the machine. Throws base::InputError where
 /// problem::check does, and where the method asked for does not fit the problem.

@@ -26,8 +26,8 @@ constexpr int kColoured = 4096;
 /// Sweeps between two looks at what they have done, at most.
 constexpr int kLongBatch = 100;
 
-/// Steps that an interior point takes, about.
-constexpr double kTypicalSteps = 25.0;
+/// Steps that an interior point takes, at the least.
+constexpr double kTypicalSteps = 8.0;
 
 template <int D>
 class Auto {

@@ -10,8 +10,8 @@ namespace ricochet::solve {
 ///
 ///     u = W r + b,   K* ∋ u + mu |u_T| n  ⟂  r ∈ K.
 ///
-/// Three cases in turn. b_N >= 0: r = 0. Else u = 0, if that r lies in K. Else it slips: u_N = 0 and
-/// u_T = -lambda r_T give, with A = W_TT - w w^T / w_NN and c = b_T - w b_N / w_NN,
+/// Three cases in turn. b_N >= 0: r = 0. Else u = 0, if that r lies in K. Else it slips: u_N = 0
+/// and u_T = -lambda r_T give, with A = W_TT - w w^T / w_NN and c = b_T - w b_N / w_NN,
 ///
 ///     r_T = -(A + lambda)^-1 c,   |r_T| = mu r_N.
 ///
@@ -54,8 +54,8 @@ class LocalContact<3> {
   /// `lambda` is where the search begins, and where it ended.
   Vector solve(const Vector& b, double& lambda) const {
     if (b[0] >= 0.0) return Vector::Zero();
-    const double push = -b[0] * inverse_nn_;                          // r_N without friction
-    const double c1 = cos_ * b[1] + sin_ * b[2] - w1_ * b[0];         // c in the frame of A
+    const double push = -b[0] * inverse_nn_;                   // r_N without friction
+    const double c1 = cos_ * b[1] + sin_ * b[2] - w1_ * b[0];  // c in the frame of A
     const double c2 = -sin_ * b[1] + cos_ * b[2] - w2_ * b[0];
     double p1 = c1 / a1_;
     double p2 = c2 / a2_;
@@ -103,7 +103,7 @@ class LocalContact<3> {
     return lambda;
   }
 
-  static constexpr int kMostSteps = 100;   // bisection alone would end before
+  static constexpr int kMostSteps = 100;  // bisection alone would end before
   static constexpr double kDigits = 1e-12;
 
   Matrix S_;

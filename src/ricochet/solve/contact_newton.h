@@ -17,8 +17,8 @@ namespace ricochet::solve {
 ///
 /// where d = z_T / |z_T|, e is normal to it and beta = mu z_N / |z_T|: the derivative of the
 /// projection on the disk of radius mu z_N. Open contacts are not in the system. W + alpha / rho
-/// stands for W, the proximal term whose centre is the present r, so that dependent contacts (a W of
-/// low rank) can be solved for: it vanishes with the step.
+/// stands for W, the proximal term whose centre is the present r, so that dependent contacts (a W
+/// of low rank) can be solved for: it vanishes with the step.
 template <int D>
 class ContactNewton {
  public:

@@ -11,8 +11,8 @@
 namespace ricochet::solve {
 
 struct GaussSeidelSettings {
-  // A contact that has changed less than this part of the mean change of the last sweep is quiet and
-  // is left out of a number of sweeps that doubles each time, up to `longest_rest`. 0: none is.
+  // A contact that has changed less than this part of the mean change of the last sweep is quiet
+  // and is left out of a number of sweeps that doubles each time, up to `longest_rest`. 0: none is.
   double quiet{0.05};
   int longest_rest{8};
   bool coloured{false};  // contacts of one colour do not touch, so that threads may share them

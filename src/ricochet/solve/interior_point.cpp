@@ -113,8 +113,7 @@ void InteriorPoint<D>::measure() {
   for (int i = 0; i < problem_.contacts(); ++i) {
     Contact& contact = contacts_[index(i)];
     if (alpha_ > 0.0) {
-      u_.segment<D>(D * i) +=
-          (alpha_ / rho_[index(i)]) * (contact.r - centre_.segment<D>(D * i));
+      u_.segment<D>(D * i) += (alpha_ / rho_[index(i)]) * (contact.r - centre_.segment<D>(D * i));
     }
     contact.u = u_.segment<D>(D * i);
     Vector defect = Vector::Zero();
@@ -126,8 +125,7 @@ void InteriorPoint<D>::measure() {
       contact.b = contact.r.template tail<D - 1>() / contact.a;
       const double part = contact.b.norm();
       contact.xi = contact.a * (1.0 - part) * (1.0 + part);
-      defect.template tail<D - 1>() =
-          contact.u.template tail<D - 1>() + contact.lambda * contact.b;
+      defect.template tail<D - 1>() = contact.u.template tail<D - 1>() + contact.lambda * contact.b;
       gap_ += contact.lambda * contact.xi;
       ++products;
     }
@@ -137,8 +135,8 @@ void InteriorPoint<D>::measure() {
   defect_ /= scale_;
 }
 
-/// What joins W in the derivative of u_N - y and u_T + lambda b by r, with y and lambda taken from the
-/// linearised products:
+/// What joins W in the derivative of u_N - y and u_T + lambda b by r, with y and lambda taken from
+/// the linearised products:
 ///
 ///     dy      = target_n / r_N - y - (y / r_N) dr_N,
 ///     dlambda = target_t / xi - lambda - (lambda / xi) dxi,
@@ -156,8 +154,7 @@ typename InteriorPoint<D>::Block InteriorPoint<D>::diagonal_part(const Contact& 
   const double by_xi = contact.lambda / contact.xi;
   part.template block<D - 1, D - 1>(1, 1) = 2.0 * by_xi * b * b.transpose();
   for (int k = 1; k < D; ++k) part(k, k) += by_a;
-  part.template block<D - 1, 1>(1, 0) =
-      -contact.mu * (by_a + by_xi * (1.0 + b.squaredNorm())) * b;
+  part.template block<D - 1, 1>(1, 0) = -contact.mu * (by_a + by_xi * (1.0 + b.squaredNorm())) * b;
   return part;
 }
 
@@ -166,8 +163,8 @@ typename InteriorPoint<D>::Vector InteriorPoint<D>::right_side(const Contact& co
   Vector right = Vector::Zero();
   right[0] = contact.target_n / contact.r[0] - contact.u[0];
   if (contact.slides()) {
-    right.template tail<D - 1>() = -contact.u.template tail<D - 1>() -
-                                   (contact.target_t / contact.xi) * contact.b;
+    right.template tail<D - 1>() =
+        -contact.u.template tail<D - 1>() - (contact.target_t / contact.xi) * contact.b;
   }
   return right;
 }

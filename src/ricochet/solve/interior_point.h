@@ -14,11 +14,11 @@ namespace ricochet::solve {
 ///     u_N - y = 0,          y r_N     = m,      y, r_N > 0,
 ///     u_T + lambda b = 0,   lambda xi = m,      lambda, xi > 0,         u = W r + q,
 ///
-/// where y becomes the speed of separation and lambda the speed of slip. For m > 0 the equations are
-/// smooth, also where a contact begins to slip or has no impulse, which |u_T| in the cone problem of
-/// [Desaxce 1998] is not. Steps are of the predictor-corrector kind [Mehrotra 1992], with lengths of
-/// their own for impulses and for (y, lambda); y and lambda are taken out of the linear system, so
-/// that it is W with another diagonal block, not symmetric where contacts slip.
+/// where y becomes the speed of separation and lambda the speed of slip. For m > 0 the equations
+/// are smooth, also where a contact begins to slip or has no impulse, which |u_T| in the cone
+/// problem of [Desaxce 1998] is not. Steps are of the predictor-corrector kind [Mehrotra 1992],
+/// with lengths of their own for impulses and for (y, lambda); y and lambda are taken out of the
+/// linear system, so that it is W with another diagonal block, not symmetric where contacts slip.
 ///
 /// Contacts without friction keep their normal part only. The iterates approach the middle of the
 /// set of solutions where there are many, so that the modes of the contacts show clearly.

@@ -92,8 +92,8 @@ class Lemke {
   std::vector<Eigen::Index> basis_;
 };
 
-/// In units in which every contact has rho = 1 and the largest free speed is 1, so that pivots can be
-/// told from rounding.
+/// In units in which every contact has rho = 1 and the largest free speed is 1, so that pivots can
+/// be told from rounding.
 struct Scaled {
   Eigen::MatrixXd W;
   Eigen::VectorXd q;
@@ -144,7 +144,7 @@ void run_planar(ContactTask& task) {
         A(c * n + i, n + j) = scaled.W(2 * i + c, 2 * j + 1);
       }
     }
-    A(n + i, 2 * n + i) = 1.0;                                          // u_T^+ = u_T + u_T^-
+    A(n + i, 2 * n + i) = 1.0;  // u_T^+ = u_T + u_T^-
     A(2 * n + i, i) = 2.0 * task.problem().mu[static_cast<std::size_t>(i)];
     A(2 * n + i, n + i) = -1.0;
     b[i] = scaled.q[2 * i];
