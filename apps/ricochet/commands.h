@@ -43,10 +43,22 @@ struct GalleryArguments {
   std::string out;
 };
 
+struct SolveArguments {
+  std::vector<std::string> files;
+  std::string solver;
+  std::string tolerance;
+  std::string time_limit;
+  std::string out;
+  bool json{false};
+  bool rank{false};
+  int threads{0};  // 0: one for each core
+};
+
 int command_new(const std::string& file);
 int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
 int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
+int command_solve(const SolveArguments& arguments);
 
 }  // namespace ricochet::app

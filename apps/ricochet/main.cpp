@@ -63,6 +63,24 @@ void add_until(CLI::App& command, SceneArguments& scene) {
       ->check(refuse_nothing, "");
 }
 
+CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
+  CLI::App* command = app.add_subcommand("solve", "solve contact problems stored in files");
+  command->add_option("problem", solve.files, "FCLIB HDF5, Siconos text or npz")->required();
+  const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
+    command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
+  };
+  add("--solver", solve.solver, "NAME", "the method (auto)");
+  add("--tol", solve.tolerance, "E", "largest err_q of a solution (1e-8)");
+  add("--time-limit", solve.time_limit, "S", "seconds for each problem (30)");
+  add("--out", solve.out, "R", "file for the impulses; a folder for several problems");
+  command->add_flag("--json", solve.json, "print JSON");
+  command->add_flag("--rank", solve.rank, "also the rank of W");
+  command->add_option("--threads", solve.threads, "threads for large problems (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  return command;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -114,6 +132,9 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("DIR")
       ->check(refuse_nothing, "");
 
+  SolveArguments solve;
+  const CLI::App* solve_command = add_solve(app, solve);
+
   check_first_word(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -124,6 +145,7 @@ int parse_and_run(int argc, char** argv) {
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check);
   if (inspect_command->parsed()) return command_inspect(inspect);
+  if (solve_command->parsed()) return command_solve(solve);
   return command_gallery(gallery);
 }
 
