@@ -8,6 +8,7 @@
 #include "ricochet/plot/contour.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/ticks.h"
+#include "ricochet/record/rows.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
@@ -96,44 +97,28 @@ int count(const std::string& text, const std::string& word) {
 std::string picture_of(const std::string& scene_text,
                        const std::vector<std::string>& settings = {}) {
   const scene::Scene scene = testing::read_text(scene_text, settings);
-  Path path;
-  const study::Motion motion =
-      study::run_scene(scene, false, [&](const step::Sample& sample) { path.add(sample); });
-  return draw_run(path, *scene.model, motion.outcome.certificate, scene.title, "a < b & c");
-}
-
-TEST(Path, KeepsEvenInstantsAndTheLastOne) {
-  for (const int last : {5, 8191, 8192, 8193, 12345, 16383, 20001, 99999}) {
-    Path path;
-    for (int i = 0; i <= last; ++i) {
-      const std::vector<double> q = {static_cast<double>(i), 2.0 * i};
-      path.add({i, 0.5 * i, q, q, {}, {}, 0.0, 0.0});
-    }
-    ASSERT_GE(path.size(), 2U);
-    EXPECT_LE(path.size(), 8192U);
-    EXPECT_EQ(path.times().front(), 0.0);
-    EXPECT_EQ(path.times().back(), 0.5 * last);
-    const double period = path.times()[1];
-    for (std::size_t k = 0; k < path.size(); ++k) {
-      EXPECT_EQ(path.position(k, 0), 2.0 * path.times()[k]);
-      EXPECT_EQ(path.position(k, 1), 4.0 * path.times()[k]);
-      if (k == 0) continue;
-      const double gap = path.times()[k] - path.times()[k - 1];
-      EXPECT_TRUE(gap == period || (k + 1 == path.size() && gap > 0.0 && gap < period))
-          << last << ": " << gap << " before instant " << k << " of " << path.size();
-    }
-  }
+  const record::Columns columns{scene.model->coordinates(), scene.model->contact_names(),
+                                scene.model->has_potential()};
+  Collector data(scene.plot);
+  std::vector<double> row;
+  const study::Motion motion = study::run_scene(scene, false, [&](const step::Sample& sample) {
+    record::fill_row(columns, sample, row);
+    data.add(row);
+  });
+  data.close();
+  return draw_run(scene, data, motion.outcome.certificate, "a < b & c").svg;
 }
 
 TEST(RunPlot, DrawsThePathAndTheWall) {
   const std::string svg = picture_of(study::builtin_scene("essai-04"));
   EXPECT_EQ(svg.rfind("<svg", 0), 0U);
-  EXPECT_EQ(count(svg, "class=\"path\""), 1);
+  EXPECT_EQ(count(svg, "class=\"curve s0\""), 1);
   EXPECT_EQ(count(svg, "class=\"wall\""), 1);
   EXPECT_EQ(count(svg, "class=\"start\""), 1);
   EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
   EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
   EXPECT_EQ(count(svg, "<g "), count(svg, "</g>"));
+  EXPECT_EQ(count(svg, "class=\"panel\""), 2);
 }
 
 TEST(RunPlot, DrawsAMotionBelowTheDigitsOfItsNumbers) {
@@ -221,7 +206,7 @@ TEST(RunPlot, StaysSmallForLongRuns) {
 }
 
 TEST(RunPlot, SuitsAnyNumberOfCoordinates) {
-  EXPECT_EQ(count(picture_of(study::builtin_scene("essai-04-angle")), "class=\"frame\""), 1);
+  EXPECT_EQ(count(picture_of(study::builtin_scene("essai-04-angle")), "class=\"frame\""), 2);
   for (const int n : {3, 5}) {
     std::string names;
     std::string masses;

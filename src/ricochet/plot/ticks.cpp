@@ -31,6 +31,16 @@ std::vector<double> ticks(const Range& range, int count) {
   return all;
 }
 
+std::vector<double> log_ticks(const Range& range, int count) {
+  const int first = static_cast<int>(std::ceil(std::log10(range.low) - 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(range.high) + 1e-9));
+  if (last - first < 1) return ticks(range, count);
+  const int every = std::max(1, (last - first + 1) / std::max(1, count));
+  std::vector<double> all;
+  for (int k = first; k <= last; k += every) all.push_back(std::pow(10.0, k));
+  return all;
+}
+
 std::string tick_text(double value, double spacing) {
   const double size = std::max(std::abs(value), spacing);
   if (size >= 1e6 || spacing < 1e-4) return fmt::format("{:.3g}", value);

@@ -1,0 +1,229 @@
+#include "ricochet/plot/walls.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "ricochet/formula/derivative.h"
+#include "ricochet/formula/tape.h"
+#include "ricochet/plot/contour.h"
+
+namespace ricochet::plot {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kCell = 2.0;  // pixels between the points of the grid
+
+/// The column that an axis shows, or -1 when it is a formula of several.
+int slot_of_axis(const scene::PlotPlan& plan, const scene::PlotFormula& axis) {
+  const formula::Node& node = plan.graph[axis.node];
+  return node.op == formula::Op::Input ? node.input : -1;
+}
+
+/// Solves X(q) = xi, Y(q) = eta for two of the coordinates by Newton's method, the others standing
+/// still. For a body's points, which are affine in the coordinates of its centre, in one iteration.
+class Particle {
+ public:
+  Particle(const scene::PlotPlan& plan, const scene::PlotPoint& point, int dofs,
+           std::span<const double> row)
+      : graph_(plan.graph) {
+    std::vector<int> slots;
+    for (int i = 0; i < dofs; ++i) slots.push_back(1 + i);
+    const auto dx = formula::gradient(graph_, point[0], slots);
+    const auto dy = formula::gradient(graph_, point[1], slots);
+    const std::vector<double> inputs(row.begin(), row.end());
+    double best = 0.0;
+    for (int i = 0; i < dofs; ++i) {
+      for (int j = i + 1; j < dofs; ++j) {
+        const auto at = [&](const auto& d, int k) {
+          return graph_.evaluate(d[static_cast<std::size_t>(k)], inputs);
+        };
+        const double det = at(dx, i) * at(dy, j) - at(dx, j) * at(dy, i);
+        if (!(std::abs(det) > best)) continue;
+        best = std::abs(det);
+        moved_ = {1 + i, 1 + j};
+      }
+    }
+    const auto i = static_cast<std::size_t>(moved_[0] - 1);
+    const auto j = static_cast<std::size_t>(moved_[1] - 1);
+    tape_ = formula::Tape(graph_, static_cast<int>(row.size()),
+                          {{point[0], point[1], dx[i], dx[j], dy[i], dy[j]}});
+    registers_ = tape_.registers();
+    std::copy(row.begin(), row.end(), registers_.begin());
+    solvable_ = best > 0.0;
+  }
+
+  /// Sets the two coordinates among `inputs`; false when there is no such place.
+  bool place(Point wanted, double* inputs) {
+    constexpr int kMost = 12;
+    if (!solvable_) return false;
+    double& a = registers_[static_cast<std::size_t>(moved_[0])];
+    double& b = registers_[static_cast<std::size_t>(moved_[1])];
+    for (int k = 0; k < kMost; ++k) {
+      tape_.run(0, registers_.data());
+      std::array<double, 6> v{};
+      for (std::size_t m = 0; m < v.size(); ++m) v[m] = registers_[tape_.outputs(0)[m]];
+      const double rx = wanted.x - v[0];
+      const double ry = wanted.y - v[1];
+      const double det = v[2] * v[5] - v[3] * v[4];
+      if (!(std::abs(det) > 0.0)) return false;
+      const double scale =
+          std::abs(wanted.x) + std::abs(wanted.y) + std::abs(v[0]) + std::abs(v[1]);
+      if (std::abs(rx) + std::abs(ry) <= 1e-12 * scale) {
+        inputs[moved_[0]] = a;
+        inputs[moved_[1]] = b;
+        return true;
+      }
+      a += (rx * v[5] - ry * v[3]) / det;
+      b += (ry * v[2] - rx * v[4]) / det;
+    }
+    return false;
+  }
+
+ private:
+  formula::Graph graph_;
+  std::array<int, 2> moved_{1, 1};
+  formula::Tape tape_;
+  std::vector<double> registers_;
+  bool solvable_{false};
+};
+
+/// The gap of one contact, and whether it exists, as functions of a point of the panel.
+class GapInPlane {
+ public:
+  GapInPlane(const model::FormulaModel& model, const scene::PlotPlan& plan,
+             const scene::PlotPanel& panel, const scene::WallPlan& wall,
+             std::span<const double> row)
+      : x_slot_(slot_of_axis(plan, panel.x)), y_slot_(slot_of_axis(plan, panel.y[0])) {
+    const model::FormulaSystem& system = model.system();
+    const auto a = static_cast<std::size_t>(wall.contact);
+    std::vector<formula::NodeId> roots = {system.gaps[a]};
+    if (system.where[a] >= 0) roots.push_back(system.where[a]);
+    tape_ = formula::Tape(system.graph, system.inputs(), {roots});
+    registers_ = tape_.registers();
+    const auto inputs = static_cast<std::size_t>(system.inputs());
+    std::copy_n(row.begin(), std::min(inputs, row.size()), registers_.begin());
+    for (const auto& [slot, value] : panel.at) registers_[static_cast<std::size_t>(slot)] = value;
+    if (wall.particle) particle_.emplace(plan, *wall.particle, model.dofs(), row);
+  }
+
+  double gap(Point p) { return run(p) ? registers_[tape_.outputs(0)[0]] : kNone; }
+  bool exists(Point p) {
+    return tape_.outputs(0).size() < 2 || (run(p) && registers_[tape_.outputs(0)[1]] != 0.0);
+  }
+
+ private:
+  bool run(Point p) {
+    if (particle_) {
+      if (!particle_->place(p, registers_.data())) return false;
+    } else {
+      registers_[static_cast<std::size_t>(x_slot_)] = p.x;
+      registers_[static_cast<std::size_t>(y_slot_)] = p.y;
+    }
+    tape_.run(0, registers_.data());
+    return true;
+  }
+
+  int x_slot_;
+  int y_slot_;
+  formula::Tape tape_;
+  std::vector<double> registers_;
+  std::optional<Particle> particle_;
+};
+
+/// Cuts a curve to where the contact exists; the ends are found by bisection.
+void add_existing(GapInPlane& gap, const std::vector<Point>& curve, int contact,
+                  std::vector<WallCurve>& walls) {
+  const auto between = [](Point a, Point b, double s) {
+    return Point{a.x + s * (b.x - a.x), a.y + s * (b.y - a.y)};
+  };
+  const auto end = [&](Point in, Point out) {
+    double low = 0.0;
+    double high = 1.0;
+    for (int k = 0; k < 20; ++k) {
+      const double middle = 0.5 * (low + high);
+      (gap.exists(between(in, out, middle)) ? low : high) = middle;
+    }
+    return between(in, out, low);
+  };
+  bool inside = false;
+  for (std::size_t k = 0; k < curve.size(); ++k) {
+    const bool exists = gap.exists(curve[k]);
+    if (exists && !inside) {
+      walls.push_back({contact, {}});
+      if (k > 0) walls.back().points.push_back(end(curve[k], curve[k - 1]));
+    }
+    if (exists) walls.back().points.push_back(curve[k]);
+    if (!exists && inside) walls.back().points.push_back(end(curve[k - 1], curve[k]));
+    inside = exists;
+  }
+}
+
+/// Whether the gap depends on nothing but these slots.
+bool depends_only_on(const model::FormulaModel& model, int contact, const std::vector<int>& slots) {
+  const model::FormulaSystem& system = model.system();
+  const auto a = static_cast<std::size_t>(contact);
+  for (const int slot : system.graph.inputs_of(system.gaps[a])) {
+    if (std::find(slots.begin(), slots.end(), slot) == slots.end()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<scene::WallPlan> walls_of(const model::FormulaModel& model, const scene::PlotPlan& plan,
+                                      const scene::PlotPanel& panel) {
+  if (panel.kind != scene::PlotPanel::Kind::Curves || panel.y.empty()) return {};
+  std::vector<scene::WallPlan> walls;
+  const int x = slot_of_axis(plan, panel.x);
+  const int y = slot_of_axis(plan, panel.y[0]);
+  const bool shows_places = x >= 0 && y >= 1 && x <= model.dofs() && y <= model.dofs();
+  for (const scene::WallPlan& wall : panel.walls) {
+    if (wall.particle || shows_places) walls.push_back(wall);
+  }
+  if (!panel.all_walls || !shows_places || x == y) return walls;
+  std::vector<int> slots = {model::FormulaSystem::kTimeSlot, x, y};
+  for (const auto& [slot, value] : panel.at) slots.push_back(slot);
+  constexpr std::size_t kMost = 64;
+  for (int a = 0; a < model.contacts() - model.joints() && walls.size() < kMost; ++a) {
+    if (depends_only_on(model, a, slots)) walls.push_back({a, std::nullopt});
+  }
+  return walls;
+}
+
+bool has_moving_walls(const model::FormulaModel& model, const scene::PlotPanel& panel,
+                      const scene::PlotPlan& plan) {
+  if (panel.is_history()) return false;
+  constexpr int kTime = model::FormulaSystem::kTimeSlot;
+  for (const scene::WallPlan& wall : walls_of(model, plan, panel)) {
+    const formula::NodeId gap = model.system().gaps[static_cast<std::size_t>(wall.contact)];
+    if (model.system().graph.depends_on(gap, kTime, kTime + 1)) return true;
+  }
+  return false;
+}
+
+std::vector<WallCurve> find_walls(const model::FormulaModel& model, const scene::PlotPlan& plan,
+                                  const scene::PlotPanel& panel, const Window& window,
+                                  std::span<const double> row) {
+  std::vector<WallCurve> walls;
+  Grid grid;
+  grid.columns = std::clamp(static_cast<int>(window.width / kCell), 2, 1000) + 1;
+  grid.rows = std::clamp(static_cast<int>(window.height / kCell), 2, 1000) + 1;
+  grid.low = {window.x.low, window.y.low};
+  grid.high = {window.x.high, window.y.high};
+  for (const scene::WallPlan& wall : walls_of(model, plan, panel)) {
+    GapInPlane gap(model, plan, panel, wall, row);
+    grid.values.clear();
+    for (int r = 0; r < grid.rows; ++r) {
+      for (int c = 0; c < grid.columns; ++c) grid.values.push_back(gap.gap(grid.point(c, r)));
+    }
+    const auto curves = zero_curves(grid, [&](Point p) { return gap.gap(p); });
+    for (const std::vector<Point>& curve : curves) add_existing(gap, curve, wall.contact, walls);
+  }
+  return walls;
+}
+
+}  // namespace ricochet::plot
