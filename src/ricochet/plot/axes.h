@@ -37,6 +37,9 @@ struct Frame {
 
   Point at(Point value) const;
   std::vector<Point> at(const std::vector<Point>& values) const;
+  bool holds(Point pixel) const {
+    return pixel.x >= corner.x && pixel.x <= right() && pixel.y >= corner.y && pixel.y <= bottom();
+  }
   double bottom() const { return corner.y + height; }
   double right() const { return corner.x + width; }
 

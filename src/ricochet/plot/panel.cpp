@@ -62,6 +62,15 @@ void draw_hatch(Svg& svg, const std::vector<Point>& curve) {
   if (!strokes.empty()) svg.path(strokes, "hatch");
 }
 
+/// A little beyond the first of some points, away from the second: a place for a number.
+Point beyond(const std::vector<Point>& points) {
+  constexpr double kAway = 10.0;  // [px]
+  const Point a = points[0];
+  const Point b = points.size() > 1 ? points[1] : Point{a.x - 1.0, a.y + 1.0};
+  const double length = std::max(std::hypot(a.x - b.x, a.y - b.y), 1e-9);
+  return {a.x + kAway * (a.x - b.x) / length, a.y + kAway * (a.y - b.y) / length};
+}
+
 const char* state_name(int state, bool friction) {
   constexpr const char* kWith[] = {"free", "stick", "slip", "shock"};
   if (!friction) return state == 0 ? "free" : "contact";
@@ -270,7 +279,8 @@ double PanelView::height_for(double width, double most) const {
     return std::clamp(usual, 130.0, most);
   }
   const double wanted = width * y_range().size() / x_range().size();
-  return std::clamp(wanted, 110.0, most);
+  const bool is_given = plan().x_range && plan().y_range;  // then both are kept, if at all possible
+  return std::clamp(wanted, 110.0, is_given ? 2.0 * most : most);
 }
 
 double PanelView::left_room(const Frame& frame) const {
@@ -336,26 +346,29 @@ void PanelView::draw_ends(Svg& svg, const Frame& frame) const {
       if (trail.empty()) continue;
       for (const bool first : {true, false}) {
         const Point at = frame.at(first ? trail.first() : trail.last());
-        const bool inside = at.x >= frame.corner.x && at.x <= frame.right() &&
-                            at.y >= frame.corner.y && at.y <= frame.bottom();
-        if (inside) svg.circle(at, kDot, first ? "start" : "end");
+        if (frame.holds(at)) svg.circle(at, kDot, first ? "start" : "end");
       }
     }
   }
 }
 
-/// Marks stand a little off the curve when they have numbers.
+/// Numbers stand beside the curve, on the left of the way to the next mark.
 void PanelView::draw_marks(Svg& svg, const Frame& frame) const {
+  constexpr double kBeside = 9.0;  // [px]
   const scene::Every& every = plan().marks;
   for (const ShownRun& run : block_.runs) {
-    for (const Mark& mark : data(run).marks) {
-      const Point at = frame.at(mark.at);
-      const bool inside = at.x >= frame.corner.x && at.x <= frame.right() &&
-                          at.y >= frame.corner.y && at.y <= frame.bottom();
-      if (!inside) continue;
+    const std::vector<Mark>& marks = data(run).marks;
+    for (std::size_t k = 0; k < marks.size(); ++k) {
+      const Point at = frame.at(marks[k].at);
+      if (!frame.holds(at)) continue;
       svg.mark(at, "+", 3.0, "mark");
-      if (every.numbers == 0 || mark.number % every.numbers != 0) continue;
-      svg.text({at.x + 5.0, at.y - 4.0}, std::to_string(mark.number), "start", "number");
+      if (every.numbers == 0 || marks[k].number % every.numbers != 0) continue;
+      const Point before = frame.at(marks[k == 0 ? 0 : k - 1].at);
+      const Point after = frame.at(marks[std::min(k + 1, marks.size() - 1)].at);
+      const double length = std::max(std::hypot(after.x - before.x, after.y - before.y), 1e-9);
+      const Point beside = {at.x + kBeside * (after.y - before.y) / length,
+                            at.y - kBeside * (after.x - before.x) / length};
+      svg.text({beside.x, beside.y + 3.5}, std::to_string(marks[k].number), "middle", "number");
     }
   }
 }
@@ -370,7 +383,7 @@ void PanelView::draw_snapshots(Svg& svg, const Frame& frame) const {
         DrawnPart drawn = part_at(part, snapshot.values, next);
         std::vector<Point> points = frame.at(drawn.points);
         if (points.size() != part.points.size()) continue;
-        number_at = points.back();
+        if (&part == &block_.plan->body.front()) number_at = beyond(points);
         using PartKind = scene::BodyPart::Kind;
         if (part.kind == PartKind::Circle) svg.circle(points[0], drawn.radius * scale, "body");
         const std::vector<Point> ends = points;
@@ -382,7 +395,7 @@ void PanelView::draw_snapshots(Svg& svg, const Frame& frame) const {
       }
       const long long every = plan().snapshots.numbers;
       if (every == 0 || snapshot.number % every != 0) continue;
-      svg.text({number_at.x + 5.0, number_at.y - 4.0}, std::to_string(snapshot.number), "start",
+      svg.text({number_at.x, number_at.y + 3.5}, std::to_string(snapshot.number), "middle",
                "number");
     }
   }

@@ -24,67 +24,103 @@ int slot_of_axis(const scene::PlotPlan& plan, const scene::PlotFormula& axis) {
 }
 
 /// Solves X(q) = xi, Y(q) = eta for two of the coordinates by Newton's method, the others standing
-/// still. For a body's points, which are affine in the coordinates of its centre, in one iteration.
+/// still. The two are those in which the particle is affine, where there are such (the centre of a
+/// body: one iteration is exact), else those that move it best.
 class Particle {
  public:
   Particle(const scene::PlotPlan& plan, const scene::PlotPoint& point, int dofs,
            std::span<const double> row)
-      : graph_(plan.graph) {
+      : graph_(plan.graph), reference_(row.begin(), row.end()) {
     std::vector<int> slots;
     for (int i = 0; i < dofs; ++i) slots.push_back(1 + i);
-    const auto dx = formula::gradient(graph_, point[0], slots);
-    const auto dy = formula::gradient(graph_, point[1], slots);
-    const std::vector<double> inputs(row.begin(), row.end());
-    double best = 0.0;
-    for (int i = 0; i < dofs; ++i) {
-      for (int j = i + 1; j < dofs; ++j) {
-        const auto at = [&](const auto& d, int k) {
-          return graph_.evaluate(d[static_cast<std::size_t>(k)], inputs);
-        };
-        const double det = at(dx, i) * at(dy, j) - at(dx, j) * at(dy, i);
-        if (!(std::abs(det) > best)) continue;
-        best = std::abs(det);
-        moved_ = {1 + i, 1 + j};
-      }
-    }
+    const std::vector<formula::NodeId> dx = formula::gradient(graph_, point[0], slots);
+    const std::vector<formula::NodeId> dy = formula::gradient(graph_, point[1], slots);
+    choose(dx, dy);
     const auto i = static_cast<std::size_t>(moved_[0] - 1);
     const auto j = static_cast<std::size_t>(moved_[1] - 1);
     tape_ = formula::Tape(graph_, static_cast<int>(row.size()),
                           {{point[0], point[1], dx[i], dx[j], dy[i], dy[j]}});
     registers_ = tape_.registers();
-    std::copy(row.begin(), row.end(), registers_.begin());
-    solvable_ = best > 0.0;
+    start_over();
   }
 
   /// Sets the two coordinates among `inputs`; false when there is no such place.
   bool place(Point wanted, double* inputs) {
-    constexpr int kMost = 12;
     if (!solvable_) return false;
-    double& a = registers_[static_cast<std::size_t>(moved_[0])];
-    double& b = registers_[static_cast<std::size_t>(moved_[1])];
-    for (int k = 0; k < kMost; ++k) {
-      tape_.run(0, registers_.data());
-      std::array<double, 6> v{};
-      for (std::size_t m = 0; m < v.size(); ++m) v[m] = registers_[tape_.outputs(0)[m]];
-      const double rx = wanted.x - v[0];
-      const double ry = wanted.y - v[1];
-      const double det = v[2] * v[5] - v[3] * v[4];
-      if (!(std::abs(det) > 0.0)) return false;
-      const double scale =
-          std::abs(wanted.x) + std::abs(wanted.y) + std::abs(v[0]) + std::abs(v[1]);
-      if (std::abs(rx) + std::abs(ry) <= 1e-12 * scale) {
-        inputs[moved_[0]] = a;
-        inputs[moved_[1]] = b;
-        return true;
+    if (!solve(wanted)) {
+      start_over();
+      if (!solve(wanted)) {
+        start_over();
+        return false;
       }
-      a += (rx * v[5] - ry * v[3]) / det;
-      b += (ry * v[2] - rx * v[4]) / det;
+    }
+    inputs[moved_[0]] = first();
+    inputs[moved_[1]] = second();
+    return true;
+  }
+
+ private:
+  struct Values {
+    Point at;
+    double xa, xb, ya, yb;  // derivatives by the two coordinates
+  };
+
+  void choose(const std::vector<formula::NodeId>& dx, const std::vector<formula::NodeId>& dy) {
+    double best = 0.0;
+    bool best_is_affine = false;
+    for (std::size_t i = 0; i < dx.size(); ++i) {
+      for (std::size_t j = i + 1; j < dx.size(); ++j) {
+        const auto at = [&](formula::NodeId node) { return graph_.evaluate(node, reference_); };
+        const double det = std::abs(at(dx[i]) * at(dy[j]) - at(dx[j]) * at(dy[i]));
+        const bool affine = graph_.is_constant(dx[i]) && graph_.is_constant(dx[j]) &&
+                            graph_.is_constant(dy[i]) && graph_.is_constant(dy[j]);
+        const bool better = affine == best_is_affine ? det > best : affine;
+        if (!(det > 0.0) || !better) continue;
+        best = det;
+        best_is_affine = affine;
+        moved_ = {1 + static_cast<int>(i), 1 + static_cast<int>(j)};
+      }
+    }
+    solvable_ = best > 0.0;
+  }
+
+  void start_over() { std::copy(reference_.begin(), reference_.end(), registers_.begin()); }
+  double& first() { return registers_[static_cast<std::size_t>(moved_[0])]; }
+  double& second() { return registers_[static_cast<std::size_t>(moved_[1])]; }
+
+  Values evaluate() {
+    tape_.run(0, registers_.data());
+    const auto out = [&](std::size_t k) { return registers_[tape_.outputs(0)[k]]; };
+    return {{out(0), out(1)}, out(2), out(3), out(4), out(5)};
+  }
+
+  /// Newton's method, its steps halved where they lead away.
+  bool solve(Point wanted) {
+    constexpr int kMost = 40;
+    const double scale = std::abs(wanted.x) + std::abs(wanted.y) + 1e-300;
+    Values now = evaluate();
+    for (int k = 0; k < kMost; ++k) {
+      const double rx = wanted.x - now.at.x;
+      const double ry = wanted.y - now.at.y;
+      const double off = std::hypot(rx, ry);
+      if (off <= 1e-11 * (scale + std::abs(now.at.x) + std::abs(now.at.y))) return true;
+      const double det = now.xa * now.yb - now.xb * now.ya;
+      if (!(std::abs(det) > 0.0)) return false;
+      const double a = first();
+      const double b = second();
+      double part = 1.0;
+      for (int half = 0; half < 12; ++half, part *= 0.5) {
+        first() = a + part * (rx * now.yb - ry * now.xb) / det;
+        second() = b + part * (ry * now.xa - rx * now.ya) / det;
+        now = evaluate();
+        if (std::hypot(wanted.x - now.at.x, wanted.y - now.at.y) < off) break;
+      }
     }
     return false;
   }
 
- private:
   formula::Graph graph_;
+  std::vector<double> reference_;
   std::array<int, 2> moved_{1, 1};
   formula::Tape tape_;
   std::vector<double> registers_;
