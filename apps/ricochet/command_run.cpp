@@ -16,7 +16,7 @@ namespace {
 
 /// The expectations are about the scene as written, not about what the arguments make of it.
 FolderOptions options_of(const RunArguments& arguments) {
-  FolderOptions options{.show_progress = !arguments.quiet};
+  FolderOptions options{.show_progress = !arguments.quiet, .report = arguments.report};
   for (const scene::Override& change : changes_of(arguments.scene)) {
     options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
   }

@@ -10,6 +10,7 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/plot/report.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
@@ -184,8 +185,14 @@ std::string picture_of(const study::Motion& motion, const plot::Collector& data)
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
-void write_results(const std::filesystem::path& folder, const FolderRun& run, std::string error) {
+void write_results(const std::filesystem::path& folder, const FolderRun& run, bool report,
+                   std::string error) {
   if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, run.data));
+  if (error.empty() && report) {
+    error = record::try_to_write(
+        folder / kReport,
+        plot::make_report(run.motion.scene, summary_of(run, ""), run.data, run.report));
+  }
   const std::string last =
       record::try_to_write(folder / kSummary, record::to_json(summary_of(run, error)));
   if (error.empty()) error = last;
@@ -203,12 +210,14 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   if (!is_member) remove_old_files(folder);
   FolderRun run;
   run.data = plot::Collector(scene.plot, options.runs_in_picture);
+  if (options.report) run.report = plot::ReportData(scene);
   Extent extent;
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
     record::fill_row(columns, sample, row);
     run.data.add(row);
+    if (options.report) run.report.add(row);
     extent.add(sample.q);
     if (!trajectory.error().empty()) monitor.stop.store(true);
   };
@@ -219,6 +228,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   }
   trajectory.finish();
   run.data.close();
+  run.report.close();
   run.rows = trajectory.rows();
   const step::Outcome& outcome = run.motion.outcome;
   const bool finished = outcome.certificate.ok() && !outcome.interrupted;
@@ -233,7 +243,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   warn_of_adhesion(run.motion, run.warnings);
   warn_of_explicit_forces(run.motion, run.warnings);
   if (!is_member) {
-    write_results(folder, run, trajectory.error());
+    write_results(folder, run, options.report, trajectory.error());
   } else {
     run.summary = summary_of(run, trajectory.error());
   }

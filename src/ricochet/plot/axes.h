@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,8 @@ struct Frame {
   double bottom() const { return corner.y + height; }
   double right() const { return corner.x + width; }
 
-  Scale x_scale() const { return {x, static_cast<int>(width / 80.0)}; }
-  Scale y_scale() const { return {y, static_cast<int>(height / 45.0)}; }
+  Scale x_scale() const { return {x, std::max(2, static_cast<int>(width / 80.0))}; }
+  Scale y_scale() const { return {y, std::max(3, static_cast<int>(height / 45.0))}; }
   /// Pixels that ticks and label take on the left.
   double left_room() const;
 

@@ -113,6 +113,15 @@ Snapshot Collector::snapshot() {
   return taken;
 }
 
+Collector Collector::only(std::size_t panel) const {
+  Collector one;
+  one.panels_ = {panels_[panel]};
+  one.first_row_ = first_row_;
+  one.last_row_ = last_row_;
+  one.rows_ = rows_;
+  return one;
+}
+
 void Collector::close() {
   for (PanelData& panel : panels_) {
     for (Trail& trail : panel.trails) trail.close();

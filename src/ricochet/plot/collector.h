@@ -46,6 +46,9 @@ class Collector {
   /// To be called after the last row.
   void close();
 
+  /// What is kept for one panel, to be drawn by a plan that has it alone.
+  Collector only(std::size_t panel) const;
+
   const std::vector<PanelData>& panels() const { return panels_; }
   long long rows() const { return rows_; }
   const std::vector<double>& last_row() const { return last_row_; }

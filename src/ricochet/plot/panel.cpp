@@ -331,12 +331,14 @@ void PanelView::draw_walls(Svg& svg, const Frame& frame) const {
   const ShownRun& run = block_.runs[0];
   if (run.model == nullptr || run.data->rows() == 0) return;
   const Window window{frame.x.range, frame.y.range, frame.width, frame.height};
+  svg.begin_group("class=\"walls\"");
   for (const WallCurve& wall :
        find_walls(*run.model, *block_.plan, plan(), window, run.data->last_row())) {
     const std::vector<Point> curve = frame.at(wall.points);
     svg.polyline(simplified(curve, 0.1), "wall");
     draw_hatch(svg, curve);
   }
+  svg.end_group();
 }
 
 void PanelView::draw_ends(Svg& svg, const Frame& frame) const {
@@ -356,6 +358,7 @@ void PanelView::draw_ends(Svg& svg, const Frame& frame) const {
 void PanelView::draw_marks(Svg& svg, const Frame& frame) const {
   constexpr double kBeside = 9.0;  // [px]
   const scene::Every& every = plan().marks;
+  if (!every.is_on()) return;
   for (const ShownRun& run : block_.runs) {
     const std::vector<Mark>& marks = data(run).marks;
     for (std::size_t k = 0; k < marks.size(); ++k) {
@@ -374,6 +377,7 @@ void PanelView::draw_marks(Svg& svg, const Frame& frame) const {
 }
 
 void PanelView::draw_snapshots(Svg& svg, const Frame& frame) const {
+  if (!plan().snapshots.is_on()) return;
   const double scale = frame.width / frame.x.range.size();
   for (const ShownRun& run : block_.runs) {
     for (const Snapshot& snapshot : data(run).snapshots) {

@@ -262,4 +262,86 @@ std::vector<WallCurve> find_walls(const model::FormulaModel& model, const scene:
   return walls;
 }
 
+/// One contact: the gradient of its gap in the plane, as formulas of a row.
+struct Pushes::Contact {
+  int contact{0};
+  int impulse{-1};     // column
+  formula::Tape tape;  // place x, y; dg/dx, dg/dy in the plane
+  std::vector<double> registers;
+};
+
+namespace {
+
+/// dg/d(X, Y) for a particle (X, Y): the derivatives by the two coordinates that move it freely,
+/// divided by how they move it. Nothing when the particle does not move freely in the plane.
+std::optional<std::array<formula::NodeId, 4>> plane_gradient(formula::Graph& graph,
+                                                             const scene::PlotPoint& particle,
+                                                             formula::NodeId gap, int dofs) {
+  std::vector<int> slots;
+  for (int i = 0; i < dofs; ++i) slots.push_back(1 + i);
+  const auto dx = formula::gradient(graph, particle[0], slots);
+  const auto dy = formula::gradient(graph, particle[1], slots);
+  const auto dg = formula::gradient(graph, gap, slots);
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    for (std::size_t j = 0; j < dx.size(); ++j) {
+      const bool is_place = graph.is_constant(dx[i], 1.0) && graph.is_constant(dy[i], 0.0) &&
+                            graph.is_constant(dx[j], 0.0) && graph.is_constant(dy[j], 1.0);
+      if (is_place) return std::array{particle[0], particle[1], dg[i], dg[j]};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Pushes::Pushes(const model::FormulaModel& model, const scene::PlotPlan& plan,
+               const scene::PlotPanel& panel)
+    : columns_(plan.columns) {
+  constexpr int kMost = 24;
+  if (!panel.equal || panel.kind != scene::PlotPanel::Kind::Curves) return;
+  const int dofs = model.dofs();
+  for (int a = 0; a < std::min(model.contacts() - model.joints(), kMost); ++a) {
+    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
+    const auto column = std::find(columns_.begin(), columns_.end(), name + ".impulse_n");
+    if (column == columns_.end()) continue;
+    formula::Graph graph = model.system().graph;
+    scene::PlotPoint particle = {-1, -1};
+    const int x = slot_of_axis(plan, panel.x);
+    const int y = slot_of_axis(plan, panel.y[0]);
+    if (x >= 1 && y >= 1 && x <= dofs && y <= dofs) particle = {graph.input(x), graph.input(y)};
+    for (const scene::WallPlan& wall : panel.walls) {
+      // The graph of the plan begins as that of the system, whose nodes keep their numbers in it.
+      if (wall.contact != a || !wall.particle) continue;
+      graph = plan.graph;
+      particle = *wall.particle;
+    }
+    if (particle[0] < 0) continue;
+    const auto nodes =
+        plane_gradient(graph, particle, model.system().gaps[static_cast<std::size_t>(a)], dofs);
+    if (!nodes) continue;
+    Contact contact;
+    contact.contact = a;
+    contact.impulse = static_cast<int>(column - columns_.begin());
+    contact.tape = formula::Tape(graph, static_cast<int>(columns_.size()),
+                                 {{(*nodes)[0], (*nodes)[1], (*nodes)[2], (*nodes)[3]}});
+    contact.registers = contact.tape.registers();
+    contacts_.push_back(std::move(contact));
+  }
+}
+
+Pushes::~Pushes() = default;
+
+std::vector<Push> Pushes::at(std::span<const double> row) {
+  std::vector<Push> pushes;
+  for (Contact& contact : contacts_) {
+    const double impulse = row[static_cast<std::size_t>(contact.impulse)];
+    if (!(impulse > 0.0)) continue;
+    std::copy(row.begin(), row.end(), contact.registers.begin());
+    contact.tape.run(0, contact.registers.data());
+    const auto out = [&](std::size_t k) { return contact.registers[contact.tape.outputs(0)[k]]; };
+    pushes.push_back({contact.contact, {out(0), out(1)}, {impulse * out(2), impulse * out(3)}});
+  }
+  return pushes;
+}
+
 }  // namespace ricochet::plot

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ricochet/model/formula_model.h"
@@ -34,6 +36,32 @@ std::vector<WallCurve> find_walls(const model::FormulaModel& model, const scene:
 /// Whether one of the walls of a panel moves, and time is no axis.
 bool has_moving_walls(const model::FormulaModel& model, const scene::PlotPanel& panel,
                       const scene::PlotPlan& plan);
+
+/// What a contact does to the particle that a panel shows: where, and the impulse in the plane.
+struct Push {
+  int contact{0};
+  Point at;
+  Point impulse;
+};
+
+/// Finds the pushes of contacts in a panel whose axes are alike: of particles that walls name, else
+/// of the point whose coordinates the axes are.
+class Pushes {
+ public:
+  Pushes(const model::FormulaModel& model, const scene::PlotPlan& plan,
+         const scene::PlotPanel& panel);
+  ~Pushes();
+  Pushes(const Pushes&) = delete;
+  Pushes& operator=(const Pushes&) = delete;
+
+  /// Of a row of a trajectory, those that push.
+  std::vector<Push> at(std::span<const double> row);
+
+ private:
+  struct Contact;
+  std::vector<Contact> contacts_;
+  std::vector<std::string> columns_;
+};
 
 /// The contacts whose walls a panel shows.
 std::vector<scene::WallPlan> walls_of(const model::FormulaModel& model, const scene::PlotPlan& plan,
