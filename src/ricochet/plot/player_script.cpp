@@ -47,7 +47,7 @@ constexpr const char* kScript = R"js(
       dot.setAttribute("r", data.b.length ? 3 : 5);
       dots.push(dot);
     }
-    let at = first, playing = false, before = 0, flashed = -1e9;
+    let at = first, playing = false, before = 0;
     function frame(t) {  // the last frame not after t
       let low = 0, high = n - 1;
       const s = span < 0 ? -1 : 1;
@@ -108,11 +108,13 @@ constexpr const char* kScript = R"js(
       }
       if (data.b.length) body.setAttribute("d", outline(mix(data.b, k, f)));
       // The impulses of a frame are those of the time before it.
-      arrows.setAttribute("d", arrow(data.a[Math.min(k + (f > 0 ? 1 : 0), n - 1)]));
+      const now = data.a[k], next = data.a[Math.min(k + 1, n - 1)];
+      const pushes = now.length === next.length ? mix(data.a, k, f) : (f > 0 ? next : now);
+      arrows.setAttribute("d", arrow(pushes));
       if (wall) wall.setAttribute("d", data.w[k]);
       const near = data.shocks.some(function (s) { return Math.abs(s - at) <= Math.abs(span) / whole * 0.12; });
       flash.setAttribute("r", near ? 16 : 0);
-      const spot = data.a[Math.min(k + 1, n - 1)].length ? data.a[Math.min(k + 1, n - 1)] : p;
+      const spot = next.length ? next : p;
       flash.setAttribute("cx", spot[0]); flash.setAttribute("cy", spot[1]);
       scrub.value = span ? Math.round(1000 * (at - first) / span) : 0;
       out.textContent = "t = " + Number(at.toPrecision(4));

@@ -9,6 +9,19 @@
 
 namespace ricochet::study {
 
+std::vector<Fact> Exhibit::facts_of(const Plate& plate) const {
+  if (plate.about.empty()) return facts;
+  std::vector<Fact> some;
+  for (const Fact& fact : facts) {
+    for (const std::string& beginning : plate.about) {
+      if (fact.statement.rfind(beginning, 0) != 0) continue;
+      some.push_back(fact);
+      break;
+    }
+  }
+  return some;
+}
+
 Motion run_builtin(const Runner& runner, const std::string& name, const std::string& label,
                    const std::vector<std::string>& settings) {
   std::vector<scene::Override> overrides;
