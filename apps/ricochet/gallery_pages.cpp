@@ -92,7 +92,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
     const std::string svg = draw(plate);
     const std::string file = fmt::format("plates/{}.svg", plate.name);
     record::write_file(folder_ / file, svg);
-    if (shown.picture.empty()) shown.picture = file;
+    if (shown.picture.empty() && plate.rows.empty()) shown.picture = file;
     body +=
         fmt::format("<h2 id=\"{}\">{}</h2>\n<div class=\"columns\">\n{}<div>\n{}</div>\n</div>\n",
                     escape(plate.name), escape(plate.title), plot::figure(svg, "", "picture"),

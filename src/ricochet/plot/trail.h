@@ -12,7 +12,7 @@ namespace ricochet::plot {
 /// The way of a point in a plane, of any length in bounded memory. The plane is divided into cells
 /// smaller than a pixel will be; a step from one cell to another that has been drawn before is not
 /// drawn again. When too much is left the cells are doubled, so that what is dropped always has
-/// something drawn within a cell of it.
+/// something drawn within a cell of it. A way that fills an area is kept as that area in the end.
 class Trail {
  public:
   /// `most` steps are kept, up to 12 000.
@@ -25,6 +25,7 @@ class Trail {
 
   const std::vector<std::vector<Point>>& pieces() const { return pieces_; }
   bool empty() const { return count_ == 0; }
+  bool fills_an_area() const { return is_raster_; }
   const Range& x() const { return x_; }  // exact
   const Range& y() const { return y_; }
   Point first() const { return first_; }
@@ -40,7 +41,12 @@ class Trail {
   Cell cell_of(Point p) const;
   void follow(Point p);
   bool is_new(Cell from, Cell to);
-  void grow();
+  void thin();
+  void begin_raster();
+  void widen_raster();
+  void fill(Point from, Point to);
+  bool is_in_raster(Point p) const;
+  std::vector<std::vector<Point>> raster_rows(std::int64_t close_gaps) const;
   void fit_cells();
   void rebuild();
 
@@ -48,11 +54,14 @@ class Trail {
   static constexpr std::size_t kMostSteps = 12'000;
   static constexpr std::size_t kSlots = 1U << 15U;  // of the table of steps seen
   static constexpr std::uint64_t kNone = ~0ULL;
+  static constexpr std::int64_t kSide = 1024;  // cells of a side of the raster
 
   std::size_t most_;
   std::vector<std::vector<Point>> pieces_;
   std::vector<std::uint64_t> seen_;  // open addressing
-  std::size_t kept_{0};              // steps
+  bool is_raster_{false};
+  std::vector<bool> raster_;  // cells that were passed, row by row from origin_
+  std::size_t kept_{0};       // steps
   double cell_x_{0.0};
   double cell_y_{0.0};
   Point origin_;

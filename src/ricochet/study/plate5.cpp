@@ -153,6 +153,15 @@ Plate make_plate(const std::vector<Plate5Line>& lines) {
     }
     plate.rows.push_back(cells);
   }
+  std::vector<std::vector<std::string>> means = {
+      {"mean |violation|,", "root mean square"}, {}, {}, {}};
+  for (const Plate5Line& line : lines) {
+    if (line.means.empty()) continue;
+    means[1].push_back(line.label);
+    means[2].emplace_back("");
+    means[3].push_back(fmt::format("{}, {}", beside(line.means[0], 0), beside(line.means[1], 0)));
+  }
+  plate.rows.push_back(means);
   return plate;
 }
 
