@@ -118,7 +118,7 @@ TEST(RunPlot, DrawsThePathAndTheWall) {
   EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
   EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
   EXPECT_EQ(count(svg, "<g "), count(svg, "</g>"));
-  EXPECT_EQ(count(svg, "class=\"panel\""), 2);
+  EXPECT_EQ(count(svg, "class=\"panel\""), 1);
 }
 
 TEST(RunPlot, DrawsAMotionBelowTheDigitsOfItsNumbers) {

@@ -75,8 +75,10 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
   }
   long long shocks = 0;
   for (const long long count : c.shock_counts) shocks += count;
-  if (!c.shock_counts.empty())
-    words.push_back(fmt::format("Contacts closed at speed {} times.", shocks));
+  if (!c.shock_counts.empty()) {
+    words.push_back(shocks == 1 ? "A contact closed at speed once."
+                                : fmt::format("Contacts closed at speed {} times.", shocks));
+  }
   return words;
 }
 

@@ -28,7 +28,9 @@ std::vector<double> ticks(const Range& range, int count) {
     if (value > range.high + 1e-9 * spacing) break;
     if (all.empty() || value > all.back()) all.push_back(value);
   }
-  return all;
+  // One number is no scale: more of them, unless the digits of the numbers themselves end here.
+  constexpr int kMost = 8;
+  return all.size() < 2 && wanted < kMost ? ticks(range, wanted + 1) : all;
 }
 
 std::vector<double> log_ticks(const Range& range, int count) {
