@@ -122,7 +122,7 @@ constexpr const char* kScript = R"js(
     }
     function tick(now) {
       if (!playing) return;
-      at += Math.min(now - before, 100) / 1000 * span / whole * Number(speed.value);
+      at += Math.max(0, Math.min(now - before, 100)) / 1000 * span / whole * Number(speed.value);
       before = now;
       if ((span >= 0 && at >= last) || (span < 0 && at <= last)) { at = last; stop(); }
       show();
