@@ -28,6 +28,7 @@ demo: build
 	  $(BUILD)/bin/ricochet $(BUILD)/bin/ricochet
 
 test: setup $(BUILD)/build.ninja
+	@tools/install-packages for-tests
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 

@@ -128,7 +128,7 @@ TEST(Report, BodiesAndMovingWallsMove) {
 TEST(Report, SaysWhenARunFailedAndWhenThereIsNothingToShow) {
   const Folder folder;
   const Finished run = run_program(
-      {"run", scene("essai-04"), "--out", "o", "--report", "--set", "run.violation_limit=1e-6"},
+      {"run", scene("essai-05"), "--out", "o", "--report", "--set", "run.violation_limit=1e-6"},
       folder.path());
   EXPECT_EQ(run.code, 1);
   const std::string page = read_file(folder / "o/report.html");

@@ -1,11 +1,5 @@
-#include "ricochet/plot/animation.h"
-
-namespace ricochet::plot {
-namespace {
-
-/// No library, no network. Times of frames need not be even: the slider goes by time, and between
-/// two frames places are interpolated, except across a shock.
-constexpr const char* kScript = R"js(
+// Plays the motion of a page: no library, no network. Times of frames need not be even: the slider
+// goes by time, and between two frames places are interpolated.
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
@@ -160,10 +154,3 @@ constexpr const char* kScript = R"js(
   function begin() { document.querySelectorAll(".player").forEach(function (root) { Player(root); }); }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();
-)js";
-
-}  // namespace
-
-std::string player_script() { return kScript; }
-
-}  // namespace ricochet::plot
