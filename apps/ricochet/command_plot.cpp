@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 #include "commands.h"
 #include "converter.h"
@@ -55,15 +55,17 @@ class Pieces {
 /// The columns of a plan among those of a file, for those that are used; -1 for the others.
 std::vector<int> places_of(const scene::PlotPlan& plan, const std::vector<int>& used,
                            const std::vector<std::string>& columns, const std::string& file) {
+  std::unordered_map<std::string, int> numbers;
+  for (std::size_t k = 0; k < columns.size(); ++k) numbers.emplace(columns[k], static_cast<int>(k));
   std::vector<int> places(plan.columns.size(), -1);
   for (const int slot : used) {
     const std::string& name = plan.columns[static_cast<std::size_t>(slot)];
-    const auto found = std::find(columns.begin(), columns.end(), name);
-    if (found == columns.end()) {
+    const auto found = numbers.find(name);
+    if (found == numbers.end()) {
       throw base::InputError("", fmt::format("{} has no column '{}'", file, name),
                              fmt::format("its columns: {}", base::list_names(columns, 20)));
     }
-    places[static_cast<std::size_t>(slot)] = static_cast<int>(found - columns.begin());
+    places[static_cast<std::size_t>(slot)] = found->second;
   }
   return places;
 }

@@ -118,9 +118,11 @@ std::string PanelView::class_of(std::size_t run, std::size_t curve) const {
 }
 
 std::string PanelView::title() const {
-  const std::string& own = plan().title;
-  const bool is_first = panel_ == 0;
-  if (!is_first || block_.heading.empty()) return own;
+  std::string own = plan().title;
+  // Bars and areas of several runs would cover each other: the first one's are shown.
+  const bool shows_first = plan().kind != Kind::Curves && block_.runs.size() > 1;
+  if (shows_first) own += (own.empty() ? "of " : ", of ") + block_.runs[0].label;
+  if (panel_ > 0 || block_.heading.empty()) return own;
   return own.empty() ? block_.heading : block_.heading + ": " + own;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "ricochet/formula/lower.h"
 #include "ricochet/formula/scope.h"
@@ -29,19 +31,21 @@ int slot_of(const std::vector<std::string>& columns, const std::string& name) {
 
 Layout layout_of(const std::vector<std::string>& columns) {
   constexpr std::string_view kImpulse = ".impulse_n";
+  std::unordered_map<std::string, int> slots;  // there may be tens of thousands
+  for (std::size_t k = 0; k < columns.size(); ++k) slots.emplace(columns[k], static_cast<int>(k));
   Layout layout;
   for (std::size_t k = 1; k < columns.size(); ++k) {
     const std::string& name = columns[k];
-    if (const int velocity = slot_of(columns, "d_" + name); velocity > 0) {
+    if (const auto velocity = slots.find("d_" + name); velocity != slots.end()) {
       layout.coordinates.push_back(static_cast<int>(k));
-      layout.velocities.push_back(velocity);
+      layout.velocities.push_back(velocity->second);
     }
     if (name.ends_with(kImpulse)) {
       layout.contacts.push_back(name.substr(0, name.size() - kImpulse.size()));
     }
   }
-  layout.has_kinetic = slot_of(columns, "energy.kinetic") >= 0;
-  layout.has_potential = slot_of(columns, "energy.potential") >= 0;
+  layout.has_kinetic = slots.contains("energy.kinetic");
+  layout.has_potential = slots.contains("energy.potential");
   return layout;
 }
 
@@ -201,24 +205,34 @@ PlotPlan empty_plan(std::vector<std::string> columns) {
   return plan;
 }
 
-std::vector<bool> angles_of(const model::FormulaModel& model) {
-  std::vector<bool> angles;
-  for (int i = 0; i < model.dofs(); ++i) angles.push_back(is_angle(model, i));
-  return angles;
+/// The inputs that a sum or difference of inputs and constants is made of.
+void add_terms(const formula::Graph& graph, formula::NodeId id, std::vector<int>& slots) {
+  const formula::Node& node = graph[id];
+  if (node.op == formula::Op::Input) slots.push_back(node.input);
+  if (node.op == formula::Op::Negate) add_terms(graph, node.operands[0], slots);
+  if (node.op == formula::Op::Add || node.op == formula::Op::Subtract) {
+    add_terms(graph, node.operands[0], slots);
+    add_terms(graph, node.operands[1], slots);
+  }
 }
 
-/// Whether a node is a sum or difference of inputs and constants with this input among them.
-bool is_plain_sum(const formula::Graph& graph, formula::NodeId id, int slot) {
-  const formula::Node& node = graph[id];
-  switch (node.op) {
-    case formula::Op::Input: return node.input == slot;
-    case formula::Op::Negate: return is_plain_sum(graph, node.operands[0], slot);
-    case formula::Op::Add:
-    case formula::Op::Subtract:
-      return is_plain_sum(graph, node.operands[0], slot) ||
-             is_plain_sum(graph, node.operands[1], slot);
-    default: return false;
+/// Which coordinates are angles, found in one pass over the formulas.
+std::vector<bool> angles_of(const model::FormulaModel& model) {
+  const formula::Graph& graph = model.system().graph;
+  std::vector<bool> angles(static_cast<std::size_t>(model.dofs()), false);
+  std::vector<int> slots;
+  for (formula::NodeId id = 0; id < static_cast<formula::NodeId>(graph.size()); ++id) {
+    const formula::Node& node = graph[id];
+    if (node.op != formula::Op::Sin && node.op != formula::Op::Cos) continue;
+    slots.clear();
+    add_terms(graph, node.operands[0], slots);
+    for (const int slot : slots) {
+      const int coordinate = slot - model.system().position_slot(0);
+      if (coordinate < 0 || coordinate >= model.dofs()) continue;
+      angles[static_cast<std::size_t>(coordinate)] = true;
+    }
   }
+  return angles;
 }
 
 }  // namespace
@@ -239,14 +253,7 @@ std::vector<std::string> row_columns(const model::FormulaModel& model) {
 }
 
 bool is_angle(const model::FormulaModel& model, int coordinate) {
-  const formula::Graph& graph = model.system().graph;
-  const int slot = model.system().position_slot(coordinate);
-  for (formula::NodeId id = 0; id < static_cast<formula::NodeId>(graph.size()); ++id) {
-    const formula::Node& node = graph[id];
-    const bool turns = node.op == formula::Op::Sin || node.op == formula::Op::Cos;
-    if (turns && is_plain_sum(graph, node.operands[0], slot)) return true;
-  }
-  return false;
+  return angles_of(model)[static_cast<std::size_t>(coordinate)];
 }
 
 PlotPlan default_plan(const model::FormulaModel& model) {
