@@ -23,11 +23,12 @@ build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-program
 
 demo: build
-	@$(BUILD)/bin/ricochet gallery --all --out out/gallery
+	@$(BUILD)/bin/ricochet gallery --all --report --out out/gallery
 	@printf '\nYour turn: %s new my-scene.toml && %s run my-scene.toml\n' \
 	  $(BUILD)/bin/ricochet $(BUILD)/bin/ricochet
 
 test: setup $(BUILD)/build.ninja
+	@tools/install-packages for-tests
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 
