@@ -49,11 +49,13 @@ void GalleryPages::keep(const std::string& label, FolderRun& run) {
   runs_.push_back(std::move(kept));
 }
 
-const KeptRun* GalleryPages::find(const std::string& label) const {
+std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted) const {
+  std::vector<const KeptRun*> found;
   for (const KeptRun& run : runs_) {
-    if (run.label == label) return &run;
+    const bool same = wanted.all ? run.label.starts_with(wanted.label) : run.label == wanted.label;
+    if (same) found.push_back(&run);
   }
-  return nullptr;
+  return found;
 }
 
 std::string GalleryPages::draw(const study::Plate& plate) const {
@@ -62,11 +64,13 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
   }
   std::vector<plot::Block> blocks;
   for (const study::PlateRun& wanted : plate.runs) {
-    const KeptRun* run = find(wanted.label);
-    if (run == nullptr) continue;
-    blocks.push_back({&run->scene.plot,
-                      {{&run->data, "", run->scene.model.get(), &run->certificate}},
-                      wanted.heading});
+    const std::vector<const KeptRun*> together = find_all(wanted);
+    if (together.empty()) continue;
+    plot::Block block{&together[0]->scene.plot, {}, wanted.heading};
+    for (const KeptRun* run : together) {
+      block.runs.push_back({&run->data, "", run->scene.model.get(), &run->certificate});
+    }
+    blocks.push_back(std::move(block));
   }
   return plot::draw_sheet(blocks, {plate.title, "", plate.caption}).svg;
 }

@@ -44,7 +44,7 @@ class GalleryPages {
     std::size_t facts{0};
     std::size_t agreeing{0};
   };
-  const KeptRun* find(const std::string& label) const;
+  std::vector<const KeptRun*> find_all(const study::PlateRun& wanted) const;
   std::string draw(const study::Plate& plate) const;
   std::string runs_of_entry() const;
 

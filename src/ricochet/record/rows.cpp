@@ -86,6 +86,10 @@ void fill_row(const Columns& columns, const step::Sample& sample, std::vector<do
   for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
     row.push_back(sample.gaps[a]);
     row.push_back(sample.impulses[a]);
+    const auto slips = static_cast<std::size_t>(columns.slips_of(a));
+    for (std::size_t j = 0; j < slips; ++j) row.push_back(sample.tangential[2 * a + j]);
+    for (std::size_t j = 0; j < slips; ++j) row.push_back(sample.slips[2 * a + j]);
+    if (slips > 0) row.push_back(sample.states[a]);
   }
   row.push_back(sample.kinetic);
   if (columns.has_potential) row.push_back(sample.potential);

@@ -243,9 +243,17 @@ std::vector<std::string> row_columns(const model::FormulaModel& model) {
   std::vector<std::string> names = {"t"};
   for (const std::string& name : model.coordinates()) names.push_back(name);
   for (const std::string& name : model.coordinates()) names.push_back("d_" + name);
-  for (const std::string& name : model.contact_names()) {
+  for (int a = 0; a < model.contacts(); ++a) {
+    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
     names.push_back(name + ".gap");
     names.push_back(name + ".impulse_n");
+    const int slips = model.slips(a);
+    for (const char* what : {".impulse_t", ".slip"}) {
+      for (int j = 1; j <= slips; ++j) {
+        names.push_back(name + what + (slips > 1 ? std::to_string(j) : ""));
+      }
+    }
+    if (slips > 0) names.push_back(name + ".state");
   }
   names.emplace_back("energy.kinetic");
   if (model.has_potential()) names.emplace_back("energy.potential");

@@ -101,6 +101,7 @@ void show_permanent(const Runner& runner, Exhibit& exhibit) {
 }
 
 void show_one_shock(const Runner& runner, Exhibit& exhibit) {
+  add_run_facts(run_builtin(runner, "essai-10-200", "plate"), exhibit.facts);
   const Motion motion = run_builtin(runner, "essai-10-200", "CR-200", {"run.step=0.0005"});
   add_run_facts(motion, exhibit.facts);
   const std::vector<Blow> blows = blows_after(motion, 1.0);
@@ -185,6 +186,29 @@ Exhibit show_essai10(const Runner& runner) {
   show_one_shock(runner, exhibit);
   show_two_shocks(runner, exhibit);
   show_told(runner, exhibit);
+  const std::string body =
+      "Mass and gyration radius 1, friction 0.5; D of the body is drawn by springs 200 and 2000 to "
+      "(30 t, 2.7). Drawn is a segment from the centre of the round profile. ";
+  exhibit.plates.push_back({.name = "plate-14",
+                            .title = "Plate 14: CR = -700, permanent contact",
+                            .caption = body + "h = 0.002, every 4 steps. Below, G relative to the "
+                                              "spring: two periods.",
+                            .runs = {{"essai-10/CR-700", ""}},
+                            .about = {"plate 14", "two periods"}});
+  exhibit.plates.push_back({.name = "plate-15",
+                            .title = "Plate 15: CR = -200, one shock a period",
+                            .caption = body +
+                                       "h = 0.001, every 8 steps. Each shock takes the slip "
+                                       "from about -14 to 0, and the body takes off at once.",
+                            .runs = {{"essai-10-200/plate", ""}},
+                            .about = {"plate 15", "the slip goes", "and the body"}});
+  exhibit.plates.push_back({.name = "plate-16",
+                            .title = "Plate 16: CR = -100, two kinds of shock",
+                            .caption = body +
+                                       "h = 0.0005, every 15 steps. Two straight segments of "
+                                       "the velocity are shocks; one is followed by a slide.",
+                            .runs = {{"essai-10-100/CR-100", ""}},
+                            .about = {"plate 16", "periodic, or", "the slip never"}});
   return exhibit;
 }
 

@@ -7,10 +7,12 @@
 
 namespace ricochet::study {
 
-/// A run that a plate draws, by its label, and what is written above it.
+/// A run that a plate draws, by its label, and what is written above it; or all runs whose labels
+/// begin so, together.
 struct PlateRun {
   std::string label{};
   std::string heading{};
+  bool all{false};
 };
 
 /// A plate of the source, to be drawn from our runs in its layout: pictures below each other, or a

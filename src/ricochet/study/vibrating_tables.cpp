@@ -52,6 +52,7 @@ double scheme_radius(double h) {
 }
 
 void show_plate11(const Runner& runner, Exhibit& exhibit) {
+  add_run_facts(run_builtin(runner, "essai-09", "plate11-short"), exhibit.facts);
   const double exact = std::sqrt(25.0 - std::pow(0.4 * 981.0 / 400.0, 2));
   exhibit.table.push_back("  step      radius of the limit circle   scheme, closed form   error");
   std::vector<double> errors;
@@ -125,7 +126,8 @@ void add_plate12_facts(const std::vector<Motion>& motions, Exhibit& exhibit) {
 const Row& end_of(const Motion& motion) { return motion.rows.back(); }
 
 void show_plate12(const Runner& runner, Exhibit& exhibit) {
-  add_plate12_facts(run_members(runner, "essai-09-plate-12", "plate12", {}, exhibit), exhibit);
+  add_plate12_facts(run_members(runner, "essai-09-plate-12", "plate12-start", {}, exhibit),
+                    exhibit);
   const auto start_at = [&](const char* label, double x, double y, int steps) {
     Motion motion =
         run_member(runner, "essai-09-plate-12", label,
@@ -180,6 +182,35 @@ void show_plate13(const Runner& runner, Exhibit& exhibit) {
       {"and a line near y = 70 attracts", "from y = 19 to 102 to" + between, at_70});
 }
 
+void add_plates(Exhibit& exhibit) {
+  exhibit.plates.push_back(
+      {.name = "plate-11",
+       .title = "Plate 11: an object on a table in circular translation",
+       .caption = "Radius 5, w = 20, friction 0.6 static and 0.4 dynamic, from O at rest. Relative "
+                  "to the table the motion tends to a circle of radius sqrt(25 - (mu g/w^2)^2).",
+       .runs = {{"essai-09/plate11-short", ""}},
+       .about = {"plate 11", "and tends to"}});
+  exhibit.plates.push_back(
+      {.name = "plate-12",
+       .title = "Plate 12: objects on a table oscillating about a slanted axis",
+       .caption =
+           "Rotation vector (0, -0.04, 0.04) sin(2 pi 10 t), friction 0.4, twelve starts (1.5, "
+           "-12 ... -1), 26 steps a period, 15 periods. Rest near O; the others turn towards "
+           "x = 0, y > 0; those far off fly a little in each period (below).",
+       .runs = {{"essai-09-plate-12/plate12-start", "", true}},
+       .about = {"plate 12", "the others", "flights", "the half-line"}});
+  exhibit.plates.push_back(
+      {.name = "plate-13",
+       .title = "Plate 13: a vibrating conveyor",
+       .caption =
+           "O vibrates along y by -+0.5 cos(2 pi 10 t), the table rocks by 0.01 sin about Ox, "
+           "inclined by 13 degrees; friction 0.4, ten starts y = 5 ... 130, 50 periods. Above "
+           "y = 0 and a line near 103 attract; below Ox repels and a line near 70 attracts.",
+       .runs = {{"essai-09-plate-13/plate13-upper", "upper drawing: -0.5", true},
+                {"essai-09-plate-13/plate13-lower", "lower drawing: +0.5", true}},
+       .about = {"plate 13", "and so does", "and a line"}});
+}
+
 }  // namespace
 
 Exhibit show_essai9(const Runner& runner) {
@@ -187,6 +218,7 @@ Exhibit show_essai9(const Runner& runner) {
   show_plate11(runner, exhibit);
   show_plate12(runner, exhibit);
   show_plate13(runner, exhibit);
+  add_plates(exhibit);
   return exhibit;
 }
 
