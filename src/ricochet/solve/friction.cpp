@@ -368,7 +368,7 @@ void FrictionSolver::read_grips() {
 /// Sweeps go forward at first; later back, and by shares of the way, so that they do not run round
 /// in the same circle.
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
-  constexpr int kMostRounds = 200;
+  constexpr int kMostRounds = 100;
   constexpr double kGood = 1e-11;
   take(problem);
   if (!eliminate_joints(problem)) return {.status = problem::Status::Infeasible};
