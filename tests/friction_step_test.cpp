@@ -158,9 +158,9 @@ TEST(Moreau, ABlockStaysForAMillionSteps) {
 }
 
 TEST(Moreau, ABlockAboveTheFrictionAngleSlidesAtGSinMinusMuCos) {
-  // Constant forces: u = n h a and q = a (n h)^2 / 2, exactly. In world coordinates rounding may put
-  // the block off the plane for one step, in which it falls by g h^2 / 2 and no more; its velocity
-  // knows nothing of it afterwards.
+  // Constant forces: u = n h a and q = a (n h)^2 / 2, exactly. In world coordinates rounding may
+  // put the block off the plane for one step, in which it falls by g h^2 / 2 and no more; its
+  // velocity knows nothing of it afterwards.
   base::Random random(2);
   for (int trial = 0; trial < 100; ++trial) {
     const double slope = random.uniform(0.05, 1.4);
@@ -176,7 +176,8 @@ TEST(Moreau, ABlockAboveTheFrictionAngleSlidesAtGSinMinusMuCos) {
     EXPECT_NEAR(u[0] * std::cos(slope) - u[1] * std::sin(slope), a, 1e-12 * g) << trial;
     EXPECT_NEAR(u[0] * std::sin(slope) + u[1] * std::cos(slope), 0.0, 1e-14 * g) << trial;
     EXPECT_NEAR(q[0] * std::cos(slope) - q[1] * std::sin(slope), 0.5 * a, g * h * h) << trial;
-    const study::Motion along = run_text(fmt::format(R"toml(
+    const study::Motion along =
+        run_text(fmt::format(R"toml(
 [system]
 coordinates = ["s", "n"]
 mass        = [{0:.17g}, {0:.17g}]
@@ -194,8 +195,7 @@ step   = 0.001
 steps  = 1000
 record = 0
 )toml",
-                                                     m, m * g * std::sin(slope),
-                                                     -m * g * std::cos(slope), mu));
+                             m, m * g * std::sin(slope), -m * g * std::cos(slope), mu));
     ASSERT_TRUE(along.outcome.certificate.ok()) << trial;
     EXPECT_NEAR(along.final_state.u[0], a, 1e-12 * g) << trial;
     EXPECT_NEAR(along.final_state.q[0], 0.5 * a, 1e-12 * g) << trial;
@@ -524,11 +524,13 @@ int expect_no_energy_from_friction(unsigned seed, int steps, double most_frictio
 TEST(Moreau, FrictionNeverCreatesEnergy) {
   // 1e5 steps from random states. Four contacts with up to twelve rows share five coordinates, so
   // that W is singular; a step that finds no impulses says so.
-  for (const double mu : {0.3, 0.6, 1.5}) {
-    int f1 = expect_no_energy_from_friction<1>(7, 20000, mu);
-    int f2 = expect_no_energy_from_friction<2>(8, 20000, mu);
-    std::printf("mu %g failed %d %d\n", mu, f1, f2);
+  int failed = 0;
+  for (const double mu : {0.3, 1.5}) {
+    failed += expect_no_energy_from_friction<1>(7, 25000, mu);
+    failed += expect_no_energy_from_friction<2>(8, 25000, mu);
   }
+  EXPECT_LE(failed, 1000);  // 1 in 100
+  RecordProperty("failed", failed);
 }
 
 /// The puck of the scene above in C++.
