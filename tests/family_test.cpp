@@ -341,14 +341,14 @@ TEST(Family, PathsOfAFewMembersAreDrawnTogether) {
     return found;
   };
   ASSERT_EQ(run_program({"run", "f.toml", "--out", "o"}, folder.path()).code, 0);
-  EXPECT_EQ(count("class=\"path\""), 7);
+  EXPECT_EQ(count("<path class=\"curve s"), 7);
   EXPECT_EQ(count("class=\"start\""), 7);
   ASSERT_EQ(run_program({"run", "f.toml", "--out", "o", "--set",
                          "family.start.velocity.x={from=0, to=1, count=60}"},
                         folder.path())
                 .code,
             0);
-  EXPECT_EQ(count("class=\"path\""), 1);
+  EXPECT_EQ(count("<path class=\"curve s"), 1);
 }
 
 const std::string kSprings = R"toml(

@@ -416,7 +416,8 @@ double apart(const Motion& a, const Motion& b) {
   return distance;
 }
 
-/// The text with [contact.first] and [contact.second] in the other order, and names that sort so.
+/// The text up to [run], with [contact.first] and [contact.second] in the other order, and names
+/// that sort so.
 std::string reordered(const std::string& text, const std::string& first,
                       const std::string& second) {
   const std::size_t one = text.find("[contact." + first + "]");
@@ -426,7 +427,8 @@ std::string reordered(const std::string& text, const std::string& first,
   std::string swapped = text.substr(two, end - two) + text.substr(one, two - one);
   swapped = replaced(swapped, "[contact." + second + "]", "[contact.a_" + second + "]");
   swapped = replaced(swapped, "[contact." + first + "]", "[contact.b_" + first + "]");
-  return text.substr(0, one) + swapped + text.substr(end, text.find("[expect]") - end);
+  const std::size_t rest = std::min(text.find("[plot]"), text.find("[expect]"));  // they use names
+  return text.substr(0, one) + swapped + text.substr(end, rest - end);
 }
 
 // roundoff: the order in which contacts are written does not matter

@@ -8,6 +8,7 @@
 #include "ricochet/plot/contour.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/ticks.h"
+#include "ricochet/record/rows.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
@@ -96,44 +97,28 @@ int count(const std::string& text, const std::string& word) {
 std::string picture_of(const std::string& scene_text,
                        const std::vector<std::string>& settings = {}) {
   const scene::Scene scene = testing::read_text(scene_text, settings);
-  Path path;
-  const study::Motion motion =
-      study::run_scene(scene, false, [&](const step::Sample& sample) { path.add(sample); });
-  return draw_run(path, *scene.model, motion.outcome.certificate, scene.title, "a < b & c");
-}
-
-TEST(Path, KeepsEvenInstantsAndTheLastOne) {
-  for (const int last : {5, 8191, 8192, 8193, 12345, 16383, 20001, 99999}) {
-    Path path;
-    for (int i = 0; i <= last; ++i) {
-      const std::vector<double> q = {static_cast<double>(i), 2.0 * i};
-      path.add({i, 0.5 * i, q, q, {}, {}, 0.0, 0.0});
-    }
-    ASSERT_GE(path.size(), 2U);
-    EXPECT_LE(path.size(), 8192U);
-    EXPECT_EQ(path.times().front(), 0.0);
-    EXPECT_EQ(path.times().back(), 0.5 * last);
-    const double period = path.times()[1];
-    for (std::size_t k = 0; k < path.size(); ++k) {
-      EXPECT_EQ(path.position(k, 0), 2.0 * path.times()[k]);
-      EXPECT_EQ(path.position(k, 1), 4.0 * path.times()[k]);
-      if (k == 0) continue;
-      const double gap = path.times()[k] - path.times()[k - 1];
-      EXPECT_TRUE(gap == period || (k + 1 == path.size() && gap > 0.0 && gap < period))
-          << last << ": " << gap << " before instant " << k << " of " << path.size();
-    }
-  }
+  const record::Columns columns{scene.model->coordinates(), scene.model->contact_names(),
+                                scene.model->has_potential()};
+  Collector data(scene.plot);
+  std::vector<double> row;
+  const study::Motion motion = study::run_scene(scene, false, [&](const step::Sample& sample) {
+    record::fill_row(columns, sample, row);
+    data.add(row);
+  });
+  data.close();
+  return draw_run(scene, data, motion.outcome.certificate, "a < b & c").svg;
 }
 
 TEST(RunPlot, DrawsThePathAndTheWall) {
   const std::string svg = picture_of(study::builtin_scene("essai-04"));
   EXPECT_EQ(svg.rfind("<svg", 0), 0U);
-  EXPECT_EQ(count(svg, "class=\"path\""), 1);
+  EXPECT_EQ(count(svg, "class=\"curve s0\""), 1);
   EXPECT_EQ(count(svg, "class=\"wall\""), 1);
   EXPECT_EQ(count(svg, "class=\"start\""), 1);
   EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
   EXPECT_EQ(count(svg, "<svg"), count(svg, "</svg>"));
   EXPECT_EQ(count(svg, "<g "), count(svg, "</g>"));
+  EXPECT_EQ(count(svg, "class=\"panel\""), 1);
 }
 
 TEST(RunPlot, DrawsAMotionBelowTheDigitsOfItsNumbers) {
@@ -221,7 +206,7 @@ TEST(RunPlot, StaysSmallForLongRuns) {
 }
 
 TEST(RunPlot, SuitsAnyNumberOfCoordinates) {
-  EXPECT_EQ(count(picture_of(study::builtin_scene("essai-04-angle")), "class=\"frame\""), 1);
+  EXPECT_EQ(count(picture_of(study::builtin_scene("essai-04-angle")), "class=\"frame\""), 2);
   for (const int n : {3, 5}) {
     std::string names;
     std::string masses;
@@ -237,6 +222,231 @@ TEST(RunPlot, SuitsAnyNumberOfCoordinates) {
                    "]\npotential = \"0.5*q0^2\"\n[start]\nposition = {" + position +
                    "}\n[run]\nscheme = \"inel\"\nstep = 0.1\nuntil = 5\n");
     EXPECT_EQ(count(svg, "class=\"frame\""), n == 3 ? 2 : 5);
+  }
+}
+
+/// A picture with what it was drawn from.
+struct Drawn {
+  scene::Scene scene;
+  Sheet sheet;
+};
+
+Drawn draw(const std::string& text) {
+  Drawn drawn{scene::read_scene("p.toml", text), {}};
+  const scene::Scene& scene = drawn.scene;
+  const record::Columns columns{scene.model->coordinates(), scene.model->contact_names(),
+                                scene.model->has_potential()};
+  Collector data(scene.plot);
+  std::vector<double> row;
+  const study::Motion motion = study::run_scene(scene, false, [&](const step::Sample& sample) {
+    record::fill_row(columns, sample, row);
+    data.add(row);
+  });
+  data.close();
+  drawn.sheet = draw_run(scene, data, motion.outcome.certificate, "");
+  return drawn;
+}
+
+struct Bounds {
+  double left{1e300};
+  double right{-1e300};
+  double top{1e300};
+  double bottom{-1e300};
+};
+
+/// The extent of the k-th path of a class, from the numbers of its data.
+Bounds bounds_of(const std::string& svg, const std::string& css_class, int k = 0) {
+  std::size_t at = 0;
+  for (int found = 0; found <= k; ++found) {
+    at = svg.find("<path class=\"" + css_class + "\" d=\"", at);
+    if (at == std::string::npos) return {};
+    ++at;
+  }
+  at = svg.find(" d=\"", at) + 4;
+  Bounds bounds;
+  bool is_x = true;
+  const char* text = svg.c_str() + at;
+  while (*text != '"') {
+    char* end = nullptr;
+    const double number = std::strtod(text, &end);
+    if (end == text) {
+      ++text;
+      continue;
+    }
+    text = end;
+    if (is_x) {
+      bounds.left = std::min(bounds.left, number);
+      bounds.right = std::max(bounds.right, number);
+    } else {
+      bounds.top = std::min(bounds.top, number);
+      bounds.bottom = std::max(bounds.bottom, number);
+    }
+    is_x = !is_x;
+  }
+  return bounds;
+}
+
+void expect_bounds(const Bounds& found, const Frame& frame, Point low, Point high, double off) {
+  const Point a = frame.at(low);
+  const Point b = frame.at(high);
+  EXPECT_NEAR(found.left, a.x, off);
+  EXPECT_NEAR(found.right, b.x, off);
+  EXPECT_NEAR(found.bottom, a.y, off);
+  EXPECT_NEAR(found.top, b.y, off);
+}
+
+TEST(Golden, ARevolvingPendulumIsACircle) {
+  const Drawn drawn = draw(study::builtin_scene("essai-04"));
+  ASSERT_EQ(drawn.sheet.panels.size(), 1U);
+  const Frame& frame = drawn.sheet.panels[0].frame;
+  const std::string& svg = drawn.sheet.svg;
+  EXPECT_NEAR(frame.width / frame.x.range.size(), frame.height / frame.y.range.size(), 1e-9)
+      << "a unit is as long in both directions";
+  // The violation is below 0.02 of 40: a tenth of a pixel.
+  expect_bounds(bounds_of(svg, "curve s0"), frame, {-40.0, -40.0}, {40.0, 40.0}, 1.0);
+  expect_bounds(bounds_of(svg, "wall"), frame, {-40.0, -40.0}, {40.0, 40.0}, 0.5);
+  EXPECT_EQ(count(svg, "class=\"mark\""), 11);  // t = 0, 0.1 ... 1
+  EXPECT_EQ(count(svg, "class=\"number\""), 11);
+  EXPECT_EQ(count(svg, "class=\"start\""), 1);
+  EXPECT_EQ(count(svg, "class=\"end\""), 1);
+}
+
+TEST(Golden, TheRodIsDrawnEveryFifthStep) {
+  const Drawn drawn = draw(study::builtin_scene("essai-08"));
+  const std::string& svg = drawn.sheet.svg;
+  ASSERT_EQ(drawn.sheet.panels.size(), 2U);
+  EXPECT_EQ(count(svg, "class=\"body\""), 23);  // 110 steps
+  EXPECT_EQ(count(svg, "class=\"number\""), 23);
+  EXPECT_EQ(count(svg, "class=\"mark\""), 2 * 23);  // + and x
+  EXPECT_EQ(count(svg, "class=\"curve s0\""), 0);   // not the way of G
+  const Frame& frame = drawn.sheet.panels[0].frame;
+  EXPECT_NEAR(frame.x.range.low, -62.0, 1e-9);
+  EXPECT_NEAR(frame.y.range.high, 49.0, 1e-9);
+  expect_bounds(bounds_of(svg, "wall"), frame, {-45.0, -45.0}, {45.0, 45.0}, 0.5);
+  for (int k = 0; k < 23; ++k) {  // AB is 50 long
+    const Bounds rod = bounds_of(svg, "body", k);
+    EXPECT_NEAR(std::hypot(rod.right - rod.left, rod.bottom - rod.top),
+                50.0 * frame.width / frame.x.range.size(), 0.05);
+  }
+  EXPECT_GE(count(svg, "class=\"state1\""), 4);  // A and B touch, leave and touch again
+}
+
+TEST(Golden, TwoProjectionsShareTheirScale) {
+  const Drawn drawn = draw(study::builtin_scene("essai-07"));
+  ASSERT_EQ(drawn.sheet.panels.size(), 2U);
+  const Frame& a = drawn.sheet.panels[0].frame;
+  const Frame& b = drawn.sheet.panels[1].frame;
+  EXPECT_NEAR(a.width / a.x.range.size(), b.width / b.x.range.size(), 1e-9);
+  EXPECT_NEAR(a.corner.x, b.corner.x, 1e-9);
+  EXPECT_LT(a.bottom(), b.corner.y);
+  for (const int k : {0, 1}) {
+    const Frame& frame = k == 0 ? a : b;
+    expect_bounds(bounds_of(drawn.sheet.svg, "wall", k), frame, {-45.0, -45.0}, {45.0, 45.0}, 0.5);
+  }
+  EXPECT_EQ(count(drawn.sheet.svg, "class=\"mark\""), 2 * 26);  // t = 0 ... 2.5
+}
+
+constexpr const char* kFalling = R"toml(
+[system]
+coordinates = ["y", "phi"]
+mass        = [1, 1]
+potential   = "10*y + 0.5*sin(phi)"
+[contact.floor]
+keep = "y >= 0"
+[start]
+position = { y = 5, phi = 0 }
+velocity = { y = 0, phi = 1 }
+[run]
+scheme = "inel"
+step   = 0.001
+until  = 2
+)toml";
+
+TEST(Plans, CurvesOfDifferentUnitsHavePanelsOfTheirOwn) {
+  const Drawn drawn = draw(std::string(kFalling) + "[plot]\ny = [\"y\", \"phi\"]\n");
+  ASSERT_EQ(drawn.scene.plot.panels.size(), 2U);
+  EXPECT_EQ(drawn.scene.plot.panels[1].y[0].unit, "rad");
+  EXPECT_NE(drawn.sheet.svg.find(">phi [rad]<"), std::string::npos);
+  const Drawn alike = draw(std::string(kFalling) + "[plot]\ny = [\"y\", \"y + 1\"]\n");
+  ASSERT_EQ(alike.scene.plot.panels.size(), 1U);
+  EXPECT_EQ(count(alike.sheet.svg, "class=\"curve s1\""), 2);  // the curve, and the legend
+}
+
+TEST(Plans, AnAngleAndALengthDoNotShareAScale) {
+  const Drawn drawn = draw(kFalling);
+  ASSERT_GE(drawn.scene.plot.panels.size(), 1U);
+  EXPECT_FALSE(drawn.scene.plot.panels[0].equal);
+  EXPECT_FALSE(scene::is_angle(*drawn.scene.model, 0));
+  EXPECT_TRUE(scene::is_angle(*drawn.scene.model, 1));
+  // A wave over x makes no angle of x.
+  const Drawn wave = draw(study::builtin_scene("essai-01"));
+  EXPECT_FALSE(scene::is_angle(*wave.scene.model, 0));
+  EXPECT_TRUE(wave.scene.plot.panels[0].equal);
+}
+
+TEST(Plans, FormulasOfEverythingInARow) {
+  const Drawn drawn = draw(std::string(kFalling) + R"toml(
+[plot]
+columns = 2
+units   = { y = "m", t = "s" }
+[[plot.panel]]
+x = "y"
+y = "y'"
+[[plot.panel]]
+y = "energy.kinetic + energy.potential"
+[[plot.panel]]
+y = "floor.gap - y"
+[[plot.panel]]
+kind = "energy"
+[[plot.panel]]
+kind = "events"
+)toml");
+  ASSERT_EQ(drawn.sheet.panels.size(), 5U);
+  const auto& panels = drawn.sheet.panels;
+  EXPECT_EQ(panels[0].frame.corner.y, panels[1].frame.corner.y);
+  EXPECT_GT(panels[1].frame.corner.x, panels[0].frame.right());
+  EXPECT_NE(drawn.sheet.svg.find(">y' [m/s]<"), std::string::npos);
+  // T + V: 50.5 at the start, and about 0.5 after the inelastic shock
+  EXPECT_NEAR(panels[1].frame.y.range.high, 50.5 + 0.06 * 50.0, 0.5);
+  EXPECT_NEAR(panels[2].frame.y.range.size(), 2.0, 1e-9) << "0 all the time";
+  // The energies stand on zero, and reach up to T + V - min V.
+  EXPECT_EQ(panels[3].frame.y.range.low, 0.0);
+  EXPECT_EQ(count(drawn.sheet.svg, "class=\"area-t\""), 2);  // area, legend
+  EXPECT_EQ(count(drawn.sheet.svg, "class=\"area-lost\""), 2);
+}
+
+TEST(Plans, ALogLogPanelShowsTheSlopeOfItsFit) {
+  const Drawn drawn = draw(R"toml(
+[system]
+coordinates = ["x"]
+mass        = [1]
+force       = ["2"]
+[start]
+position = { x = 0 }
+[run]
+scheme = "inel"
+step   = 0.01
+until  = 10
+[plot]
+x   = "t"
+y   = "x"
+log = "xy"
+)toml");
+  EXPECT_NE(drawn.sheet.svg.find(">x: slope 2.00<"), std::string::npos);  // x = t^2
+  EXPECT_NE(drawn.sheet.svg.find(">10⁻²<"), std::string::npos);
+}
+
+TEST(Svg, HasLightAndDarkColoursAndTextThatIsText) {
+  const std::string svg = picture_of(study::builtin_scene("essai-04"));
+  EXPECT_NE(svg.find("prefers-color-scheme: dark"), std::string::npos);
+  EXPECT_GT(count(svg, "<text "), 20);
+  // Every class that is used has a rule.
+  for (std::size_t at = svg.find("class=\""); at != std::string::npos;
+       at = svg.find("class=\"", at + 1)) {
+    std::string name = svg.substr(at + 7, svg.find('"', at + 7) - at - 7);
+    if (name == "rico" || name == "panel" || name == "walls" || name == "label") continue;
+    if (name.rfind("curve ", 0) == 0) name = name.substr(6);
+    EXPECT_NE(svg.find(".rico ." + name), std::string::npos) << name;
   }
 }
 

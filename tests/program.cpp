@@ -28,6 +28,13 @@ void redirect(const std::filesystem::path& file, int to) {
 
 Finished run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                      double interrupt_after, int signal) {
+  std::vector<std::string> words = {RICOCHET_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_command(words, folder, interrupt_after, signal);
+}
+
+Finished run_command(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                     double interrupt_after, int signal) {
   const Folder streams;
   const Clock::time_point start = Clock::now();
   const pid_t child = ::fork();
@@ -36,11 +43,10 @@ Finished run_program(const std::vector<std::string>& arguments, const std::files
     redirect(streams / "err", 2);
     std::filesystem::current_path(folder);
     ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // the search takes seconds in each process
-    std::vector<char*> argv = {const_cast<char*>(RICOCHET_PROGRAM)};
-    for (const std::string& argument : arguments)
-      argv.push_back(const_cast<char*>(argument.c_str()));
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
-    ::execv(argv[0], argv.data());
+    ::execvp(argv[0], argv.data());
     ::_exit(127);
   }
   int status = 0;

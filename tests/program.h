@@ -19,6 +19,10 @@ struct Finished {
 Finished run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                      double interrupt_after = 0.0, int signal = 2);
 
+/// The same for any program on the PATH: its name, then its arguments.
+Finished run_command(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                     double interrupt_after = 0.0, int signal = 2);
+
 /// A fresh folder that is removed with this object.
 class Folder {
  public:

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "commands.h"
+#include "gallery_pages.h"
 #include "ricochet/base/error.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
@@ -22,23 +24,31 @@ int list_entries() {
 /// The user asked to stop: nothing more is to be run.
 struct Stopped {};
 
-/// Runs into folders of `out`, or in memory when there is none. Throws Stopped.
-study::Runner make_runner(const std::string& out, step::Monitor& monitor) {
-  return [out, &monitor](const std::string& label, const scene::Scene& scene,
-                         const std::vector<std::string>& settings) {
+/// Runs into folders of `out`, or in memory when there is none; pages, where there are any, keep
+/// what they show. Throws Stopped.
+study::Runner make_runner(const std::string& out, GalleryPages* pages, step::Monitor& monitor) {
+  return [out, pages, &monitor](const std::string& label, const scene::Scene& scene,
+                                const std::vector<std::string>& settings) {
     if (monitor.stop.load()) throw Stopped{};
-    const FolderOptions options{
-        .keep_rows = true, .check_facts = false, .show_progress = false, .overrides = settings};
-    study::Motion motion =
-        out.empty() ? study::run_scene(scene, true, {}, &monitor)
-                    : run_into(std::filesystem::path(out) / label, scene, options, monitor).motion;
+    if (out.empty()) {
+      study::Motion motion = study::run_scene(scene, true, {}, &monitor);
+      if (monitor.stop.load()) throw Stopped{};
+      return motion;
+    }
+    const FolderOptions options{.keep_rows = true,
+                                .check_facts = false,
+                                .show_progress = false,
+                                .overrides = settings,
+                                .report = pages != nullptr};
+    FolderRun run = run_into(std::filesystem::path(out) / label, scene, options, monitor);
     if (monitor.stop.load()) throw Stopped{};
-    return motion;
+    if (pages != nullptr) pages->keep(label, run);
+    return std::move(run.motion);
   };
 }
 
 /// True when all facts hold.
-bool show(const study::GalleryEntry& entry, const study::Runner& runner) {
+bool show(const study::GalleryEntry& entry, const study::Runner& runner, GalleryPages* pages) {
   const study::Exhibit exhibit = entry.show(runner);
   fmt::print("\n{}: {}  [{}]\n", entry.name, entry.title, entry.source);
   for (const std::string& line : exhibit.table) fmt::print("{}\n", line);
@@ -49,15 +59,25 @@ bool show(const study::GalleryEntry& entry, const study::Runner& runner) {
                fact.found);
     all = all && fact.holds;
   }
+  if (pages != nullptr) {
+    const std::filesystem::path page = pages->add(entry, exhibit);
+    fmt::print("  page     {}\n", page.string());
+  }
   return all;
 }
 
-int show_all(const std::string& out, const study::Runner& runner) {
+int show_all(const std::string& out, const study::Runner& runner, GalleryPages* pages) {
   int agreeing = 0;
-  for (const study::GalleryEntry& entry : study::gallery()) agreeing += show(entry, runner) ? 1 : 0;
+  for (const study::GalleryEntry& entry : study::gallery()) {
+    agreeing += show(entry, runner, pages) ? 1 : 0;
+  }
   const int all = static_cast<int>(study::gallery().size());
   fmt::print("\n{} of {} experiments agree with what their authors state.\n", agreeing, all);
-  if (!out.empty()) fmt::print("Runs and pictures are in {}.\n", out);
+  if (pages != nullptr) {
+    fmt::print("Open {} in a browser.\n", pages->write_index().string());
+  } else if (!out.empty()) {
+    fmt::print("Runs and pictures are in {}.\n", out);
+  }
   return agreeing == all ? kFine : kFailed;
 }
 
@@ -69,11 +89,15 @@ int command_gallery(const GalleryArguments& arguments) {
     throw base::InputError("", fmt::format("'{}' and --all exclude each other", arguments.name),
                            "name one experiment, or write --all for all of them");
   }
+  const std::string out = arguments.report && arguments.out.empty() ? "out/gallery" : arguments.out;
+  std::optional<GalleryPages> pages;
+  if (arguments.report) pages.emplace(out);
+  GalleryPages* const shown = pages ? &*pages : nullptr;
   StopSignals signals;
-  const study::Runner runner = make_runner(arguments.out, signals.monitor());
+  const study::Runner runner = make_runner(out, shown, signals.monitor());
   try {
-    if (arguments.name.empty()) return show_all(arguments.out, runner);
-    return show(study::gallery_entry(arguments.name), runner) ? kFine : kFailed;
+    if (arguments.name.empty()) return show_all(out, runner, shown);
+    return show(study::gallery_entry(arguments.name), runner, shown) ? kFine : kFailed;
   } catch (const Stopped&) {
     fmt::print(stderr, "interrupted: what was run before is whole\n");
     return kInterrupted;

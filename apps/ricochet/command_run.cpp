@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "report_text.h"
+#include "ricochet/base/error.h"
 #include "run_family.h"
 #include "run_folder.h"
 #include "scene_file.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// The expectations are about the scene as written, not about what the arguments make of it.
 FolderOptions options_of(const RunArguments& arguments) {
-  FolderOptions options{.show_progress = !arguments.quiet};
+  FolderOptions options{.show_progress = !arguments.quiet, .report = arguments.report};
   for (const scene::Override& change : changes_of(arguments.scene)) {
     options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
   }
@@ -52,7 +53,13 @@ int command_run(const RunArguments& arguments) {
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
   const FolderOptions options = options_of(arguments);
-  if (!scene.family.empty()) return run_family(arguments, options, scene, folder);
+  if (!scene.family.empty()) {
+    if (arguments.report) {
+      throw base::InputError("--report", "a family of runs has no report",
+                             "choose a member with --set, or leave --report out");
+    }
+    return run_family(arguments, options, scene, folder);
+  }
   StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const std::string fault = describe_fault(run);

@@ -28,6 +28,7 @@ struct RunArguments {
   std::string out;
   bool backward{false};  // into the past
   bool quiet{false};
+  bool report{false};
   int threads{0};  // for the members of a family; 0: one for each core
 };
 
@@ -41,6 +42,30 @@ struct GalleryArguments {
   std::string name;
   bool all{false};
   std::string out;
+  bool report{false};
+};
+
+struct PlotArguments {
+  std::vector<std::string> files;
+  SceneArguments scene;  // file may be empty
+  std::string x;
+  std::vector<std::string> y;
+  std::string log;
+  bool equal{false};
+  std::string out;
+  bool png{false};
+  bool quiet{false};
+};
+
+struct SolveArguments {
+  std::vector<std::string> files;
+  std::string solver;
+  std::string tolerance;
+  std::string time_limit;
+  std::string out;
+  bool json{false};
+  bool rank{false};
+  int threads{0};  // 0: one for each core
 };
 
 int command_new(const std::string& file);
@@ -48,5 +73,7 @@ int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
 int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
+int command_solve(const SolveArguments& arguments);
+int command_plot(const PlotArguments& arguments);
 
 }  // namespace ricochet::app

@@ -63,6 +63,52 @@ void add_until(CLI::App& command, SceneArguments& scene) {
       ->check(refuse_nothing, "");
 }
 
+CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
+  CLI::App* command = app.add_subcommand("solve", "solve contact problems stored in files");
+  command->add_option("problem", solve.files, "FCLIB HDF5, Siconos text or npz")->required();
+  const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
+    command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
+  };
+  add("--solver", solve.solver, "NAME", "the method (auto)");
+  add("--tol", solve.tolerance, "E", "largest err_q of a solution (1e-8)");
+  add("--time-limit", solve.time_limit, "S", "seconds for each problem (30)");
+  add("--out", solve.out, "R", "file for the impulses; a folder for several problems");
+  command->add_flag("--json", solve.json, "print JSON");
+  command->add_flag("--rank", solve.rank, "also the rank of W");
+  command->add_option("--threads", solve.threads, "threads for large problems (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  return command;
+}
+
+CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
+  CLI::App* command = app.add_subcommand("plot", "draw trajectories again, without running");
+  command->add_option("trajectory", plot.files, "trajectory.csv, or several in one picture")
+      ->required();
+  const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
+    command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
+  };
+  add("--scene", plot.scene.file, "SCENE", "its [plot], title and walls (else what suits)");
+  command->add_option("--set", plot.scene.set, "what the run set in the scene; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  add("--x", plot.x, "FORMULA", "of columns, x' for d_x (t)");
+  command->add_option("--y", plot.y, "what to draw against it; may be repeated")
+      ->type_name("FORMULA")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--log", plot.log, "logarithmic scales, with the slope of the fit for xy")
+      ->check(CLI::IsMember({"x", "y", "xy"}));
+  command->add_flag("--equal", plot.equal, "a unit as long in both directions");
+  add("--out", plot.out, "FILE", "the picture (plot.svg beside the trajectory)");
+  command->add_flag("--png", plot.png, "a PNG too, with rsvg-convert or Inkscape");
+  command->add_flag("--quiet", plot.quiet, "print problems only");
+  return command;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -87,6 +133,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("DIR")
       ->check(refuse_nothing, "");
   run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
+  run_command->add_flag("--report", run.report, "also report.html, a page with everything");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
   run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
       ->type_name("N")
@@ -110,9 +157,16 @@ int parse_and_run(int argc, char** argv) {
       app.add_subcommand("gallery", "recompute published experiments; no name: list");
   gallery_command->add_option("name", gallery.name, "one experiment");
   gallery_command->add_flag("--all", gallery.all, "all of them");
+  gallery_command->add_flag("--report", gallery.report,
+                            "pages with the plates and every run (out/gallery without --out)");
   gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)")
       ->type_name("DIR")
       ->check(refuse_nothing, "");
+
+  SolveArguments solve;
+  const CLI::App* solve_command = add_solve(app, solve);
+  PlotArguments plot;
+  CLI::App* plot_command = add_plot(app, plot);
 
   check_first_word(app, argc, argv);
   try {
@@ -124,6 +178,8 @@ int parse_and_run(int argc, char** argv) {
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check);
   if (inspect_command->parsed()) return command_inspect(inspect);
+  if (solve_command->parsed()) return command_solve(solve);
+  if (plot_command->parsed()) return command_plot(plot);
   return command_gallery(gallery);
 }
 

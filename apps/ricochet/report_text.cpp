@@ -261,8 +261,9 @@ std::string describe_run(const FolderRun& run, const std::filesystem::path& fold
   if (!run.facts_not_checked.empty()) {
     text += entry("facts", "not checked: " + run.facts_not_checked);
   }
-  text += entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, plot.svg",
-                                       folder.string(), counted(run.rows, "row")));
+  text += entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, plot.svg{}",
+                                       folder.string(), counted(run.rows, "row"),
+                                       run.report.frames().size() > 0 ? ", report.html" : ""));
   const double seconds = motion.outcome.wall_seconds;
   const double rate = seconds > 0.0 ? static_cast<double>(motion.outcome.steps) / seconds : 0.0;
   text += entry("time", fmt::format("{:.3g} s, {} steps a second", seconds, readable_count(rate)));

@@ -13,6 +13,7 @@
 #include "member_monitors.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/plot/run_plot.h"
 #include "ricochet/record/output_file.h"
 #include "scene_file.h"
 #include "stop_signals.h"
@@ -21,8 +22,7 @@
 namespace ricochet::app {
 namespace {
 
-constexpr std::size_t kMostPaths = 50;         // in one picture
-constexpr std::size_t kMostInstants = 50'000;  // of all paths in it
+constexpr std::size_t kMostPaths = 50;  // in one picture
 
 /// What all threads share: each writes to the places of its own members, and `stop_with` is
 /// guarded.
@@ -39,7 +39,7 @@ class FamilyRunner {
         whole_(whole),
         draws_all_(plan.same_coordinates && scene.family.size() <= kMostPaths),
         members_(scene.family.size()),
-        paths_(draws_all_ ? scene.family.size() : 1) {}
+        data_(draws_all_ ? scene.family.size() : 1) {}
 
   void run(const study::Executor& executor) {
     const base::Stopwatch clock;
@@ -92,12 +92,13 @@ class FamilyRunner {
     FolderOptions options = options_;
     options.show_progress = false;
     options.member = file;
+    options.runs_in_picture = data_.size();
     FolderRun run = run_into(folder_, scene, options, monitor);
     if (!run.summary.output_error.empty()) stop_with(k, run.summary.output_error, nullptr);
     // What holds for all is said once.
     if (run.summary.facts_not_checked == options_.no_facts) run.summary.facts_not_checked.clear();
     members_[k] = digest(k, file, run);
-    if (k < paths_.size()) paths_[k] = std::move(run.path);
+    if (k < data_.size()) data_[k] = std::move(run.data);
     if (k > 0) return;
     run.motion.scene.text.clear();
     first_ = std::move(run);
@@ -154,20 +155,20 @@ class FamilyRunner {
 
   /// All paths, where there are not too many; else the first one.
   std::string picture() const {
-    const model::FormulaModel& model = *first_->motion.scene.model;
+    const scene::Scene& first = first_->motion.scene;
     std::string subtitle = scene_.source + (scene_.source.empty() ? "" : "; ");
     if (!draws_all_) {
       subtitle += fmt::format("member 1 of {}: {}", members_.size(), scene_.family.describe(0));
-      return plot::draw_run(paths_[0], model, first_->motion.outcome.certificate, scene_.title,
-                            subtitle);
+      return plot::draw_run(first, data_[0], first_->motion.outcome.certificate, subtitle).svg;
     }
-    plot::Path all;
-    for (const plot::Path& path : paths_) {
-      if (path.size() > 0) all.add_motion(path, kMostInstants / paths_.size());
+    plot::Block block{&first.plot, {}, ""};
+    for (std::size_t k = 0; k < data_.size(); ++k) {
+      if (data_[k].rows() == 0) continue;
+      block.runs.push_back({&data_[k], scene_.family.describe(k), first.model.get(), nullptr});
     }
     subtitle += describe_members(scene_.family);
-    if (model.contacts() > 0) subtitle += "; walls of member 1";
-    return plot::draw_run(all, model, {}, scene_.title, subtitle);
+    if (first.model->contacts() > 0) subtitle += "; walls of member 1";
+    return plot::draw_sheet({block}, {first.title, subtitle, first.plot.caption}).svg;
   }
 
   const scene::Scene& scene_;
@@ -178,7 +179,7 @@ class FamilyRunner {
   step::Monitor& whole_;
   const bool draws_all_;
   std::vector<std::optional<MemberRun>> members_;
-  std::vector<plot::Path> paths_;
+  std::vector<plot::Collector> data_;
   std::optional<FolderRun> first_;
   std::mutex mutex_;
   Fault fault_;

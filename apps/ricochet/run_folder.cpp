@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/plot/report.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
@@ -76,22 +78,43 @@ std::string part_of(double value, double whole, const std::string& name) {
   return fmt::format("{:.1f} % of {}", 100.0 * value / whole, name);
 }
 
-void warn_of_depth(const study::Motion& motion, const plot::Path& path,
+/// Where each coordinate has been.
+class Extent {
+ public:
+  void add(std::span<const double> q) {
+    if (low_.empty()) {
+      low_.assign(q.begin(), q.end());
+      high_ = low_;
+    }
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      low_[i] = std::min(low_[i], q[i]);
+      high_[i] = std::max(high_[i], q[i]);
+    }
+  }
+  double size() const {
+    double size = 0.0;
+    for (std::size_t i = 0; i < low_.size(); ++i) size = std::max(size, high_[i] - low_[i]);
+    return size;
+  }
+  double largest() const {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < low_.size(); ++i) {
+      largest = std::max({largest, std::abs(high_[i]), std::abs(low_[i])});
+    }
+    return largest;
+  }
+
+ private:
+  std::vector<double> low_;
+  std::vector<double> high_;
+};
+
+void warn_of_depth(const study::Motion& motion, const Extent& extent,
                    std::vector<std::string>& warnings) {
   const certify::Certificate& c = motion.outcome.certificate;
   if (c.violation_contact < 0) return;
-  double size = 0.0;
-  double largest = 0.0;
-  for (int i = 0; i < motion.scene.model->dofs(); ++i) {
-    double low = path.position(0, i);
-    double high = low;
-    for (std::size_t k = 0; k < path.size(); ++k) {
-      low = std::min(low, path.position(k, i));
-      high = std::max(high, path.position(k, i));
-    }
-    size = std::max(size, high - low);
-    largest = std::max({largest, std::abs(high), std::abs(low)});
-  }
+  const double size = extent.size();
+  const double largest = extent.largest();
   if (!(c.violation_depth > std::max(kDeep * size, kRounding * largest))) return;
   const auto contact = static_cast<std::size_t>(c.violation_contact);
   warnings.push_back(
@@ -148,19 +171,24 @@ record::Summary summary_of(const FolderRun& run, const std::string& output_error
           .output_error = output_error};
 }
 
-std::string picture_of(const study::Motion& motion, const plot::Path& path) {
+std::string picture_of(const study::Motion& motion, const plot::Collector& data) {
   const scene::Scene& scene = motion.scene;
   const std::string subtitle =
       fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
                   step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
                   motion.final_state.t);
-  return plot::draw_run(path, *scene.model, motion.outcome.certificate, scene.title, subtitle);
+  return plot::draw_run(scene, data, motion.outcome.certificate, subtitle).svg;
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
-void write_results(const std::filesystem::path& folder, const FolderRun& run,
-                   const plot::Path& path, std::string error) {
-  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, path));
+void write_results(const std::filesystem::path& folder, const FolderRun& run, bool report,
+                   std::string error) {
+  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, run.data));
+  if (error.empty() && report) {
+    error = record::try_to_write(
+        folder / kReport,
+        plot::make_report(run.motion.scene, summary_of(run, ""), run.data, run.report));
+  }
   const std::string last =
       record::try_to_write(folder / kSummary, record::to_json(summary_of(run, error)));
   if (error.empty()) error = last;
@@ -176,19 +204,27 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   const bool is_member = !options.member.empty();
   TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
   if (!is_member) remove_old_files(folder);
-  plot::Path path;
+  FolderRun run;
+  run.data = plot::Collector(scene.plot, options.runs_in_picture);
+  if (options.report) run.report = plot::ReportData(scene);
+  Extent extent;
+  std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
-    path.add(sample);
+    record::fill_row(columns, sample, row);
+    run.data.add(row);
+    if (options.report) run.report.add(row);
+    extent.add(sample.q);
     if (!trajectory.error().empty()) monitor.stop.store(true);
   };
-  FolderRun run;
   {
     std::optional<ProgressBar> bar;
     if (options.show_progress) bar.emplace(monitor, scene.run.steps);
     run.motion = study::run_scene(scene, options.keep_rows, observe, &monitor);
   }
   trajectory.finish();
+  run.data.close();
+  run.report.close();
   run.rows = trajectory.rows();
   const step::Outcome& outcome = run.motion.outcome;
   const bool finished = outcome.certificate.ok() && !outcome.interrupted;
@@ -199,13 +235,12 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   }
   run.overrides = options.overrides;
   run.warnings = run.motion.scene.warnings;  // of the scene, and what the run adds
-  warn_of_depth(run.motion, path, run.warnings);
+  warn_of_depth(run.motion, extent, run.warnings);
   warn_of_adhesion(run.motion, run.warnings);
   warn_of_explicit_forces(run.motion, run.warnings);
   if (!is_member) {
-    write_results(folder, run, path, trajectory.error());
+    write_results(folder, run, options.report, trajectory.error());
   } else {
-    run.path = std::move(path);
     run.summary = summary_of(run, trajectory.error());
   }
   return run;

@@ -2,7 +2,8 @@
 
 #include <filesystem>
 
-#include "ricochet/plot/run_plot.h"
+#include "ricochet/plot/collector.h"
+#include "ricochet/plot/report.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/facts.h"
@@ -18,8 +19,9 @@ struct FolderRun {
   std::vector<std::string> warnings;
   std::vector<std::string> overrides;
   long long rows{0};
-  plot::Path path;          // of a member of a family, instead of a picture
-  record::Summary summary;  // the same
+  plot::Collector data;     // what the picture shows
+  plot::ReportData report;  // when one is made
+  record::Summary summary;  // of a member of a family, instead of a file
 };
 
 struct FolderOptions {
@@ -29,12 +31,15 @@ struct FolderOptions {
   bool show_progress{true};              // on a terminal; and a note before a very large file
   std::vector<std::string> overrides{};  // what changed the scene, as of --set, for the summary
   std::string member{};  // the trajectory's name, of one of a family: no other file is touched
+  std::size_t runs_in_picture{1};
+  bool report{false};  // also report.html
 };
 
-/// Runs a scene into trajectory.csv, plot.svg and summary.json of `folder`, whose old ones are
-/// removed first, so that it never holds parts of two runs. A monitor that says stop ends the run
-/// between two steps, with the files whole. The summary comes last. A file that cannot be written
-/// ends the run too: record::OutputError, after a summary with the status "output_error".
+/// Runs a scene into trajectory.csv, plot.svg, report.html if asked for, and summary.json of
+/// `folder`, whose old ones are removed first, so that it never holds parts of two runs. A monitor
+/// that says stop ends the run between two steps, with the files whole. The summary comes last. A
+/// file that cannot be written ends the run too: record::OutputError, after a summary with the
+/// status "output_error".
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
                    const FolderOptions& options, step::Monitor& monitor);
 

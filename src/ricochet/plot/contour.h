@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cassert>
+#include <functional>
 #include <vector>
 
-#include "ricochet/plot/svg.h"
+#include "ricochet/plot/point.h"
 
 namespace ricochet::plot {
 
@@ -26,8 +27,10 @@ struct Grid {
   }
 };
 
-/// The curves where the values are zero (marching squares, linear between grid points). Each curve
-/// runs with the negative side on its right.
-std::vector<std::vector<Point>> zero_curves(const Grid& grid);
+/// The curves where the values are zero (marching squares). Each curve runs with the negative side
+/// on its right. Where it crosses an edge of the grid is interpolated, and then found exactly where
+/// the function itself is given; a change of sign without a zero (a pole) makes no curve.
+std::vector<std::vector<Point>> zero_curves(const Grid& grid,
+                                            const std::function<double(Point)>& f = {});
 
 }  // namespace ricochet::plot

@@ -28,6 +28,18 @@ std::vector<double> ticks(const Range& range, int count) {
     if (value > range.high + 1e-9 * spacing) break;
     if (all.empty() || value > all.back()) all.push_back(value);
   }
+  // One number is no scale: more of them, unless the digits of the numbers themselves end here.
+  constexpr int kMost = 8;
+  return all.size() < 2 && wanted < kMost ? ticks(range, wanted + 1) : all;
+}
+
+std::vector<double> log_ticks(const Range& range, int count) {
+  const int first = static_cast<int>(std::ceil(std::log10(range.low) - 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(range.high) + 1e-9));
+  if (last - first < 1) return ticks(range, count);
+  const int every = std::max(1, (last - first + 1) / std::max(1, count));
+  std::vector<double> all;
+  for (int k = first; k <= last; k += every) all.push_back(std::pow(10.0, k));
   return all;
 }
 

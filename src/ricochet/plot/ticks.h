@@ -17,6 +17,10 @@ std::vector<double> ticks(const Range& range, int count);
 /// A tick's text, without digits that the spacing does not need.
 std::string tick_text(double value, double spacing);
 
+/// Powers of ten within a range of positive numbers, every so many that about `count` are left; of
+/// less than one power, round numbers.
+std::vector<double> log_ticks(const Range& range, int count);
+
 /// The range with a margin of that part on both sides, and at least a billionth of its largest end;
 /// a point becomes an interval.
 Range widened(const Range& range, double part);

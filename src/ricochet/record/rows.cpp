@@ -78,6 +78,19 @@ double expected_rows(const step::RunSettings& run) {
   return static_cast<double>(run.steps / run.record_every) + (rest > 0 ? 2.0 : 1.0);
 }
 
+void fill_row(const Columns& columns, const step::Sample& sample, std::vector<double>& row) {
+  row.clear();
+  row.push_back(sample.t);
+  row.insert(row.end(), sample.q.begin(), sample.q.end());
+  row.insert(row.end(), sample.u.begin(), sample.u.end());
+  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
+    row.push_back(sample.gaps[a]);
+    row.push_back(sample.impulses[a]);
+  }
+  row.push_back(sample.kinetic);
+  if (columns.has_potential) row.push_back(sample.potential);
+}
+
 double estimate_bytes(const Columns& columns, double rows) {
   const double numbers = 2.0 + static_cast<double>(columns.has_potential) +
                          2.0 * static_cast<double>(columns.coordinates.size()) +

@@ -33,6 +33,9 @@ void append_row(const Columns& columns, const step::Sample& sample, std::string&
 /// Under step control as if all steps were of the largest length: at least about so many.
 double expected_rows(const step::RunSettings& run);
 
+/// The same as numbers, in the order of the header.
+void fill_row(const Columns& columns, const step::Sample& sample, std::vector<double>& row);
+
 /// Bytes a trajectory of that many rows will take, from the length of typical numbers.
 double estimate_bytes(const Columns& columns, double rows);
 

@@ -318,4 +318,15 @@ formula::Syntax FormulaReader::check_fact(const Value& value, const std::string&
   });
 }
 
+formula::NodeId FormulaReader::row_formula(const Value& value, const std::string& key,
+                                           const std::vector<std::string>& columns,
+                                           formula::Graph& graph) const {
+  if (value.kind == Value::Kind::Number) return graph.constant(value.number);
+  formula::Scope scope = velocity_scope_;
+  int slot = 1 + 2 * coordinates_;
+  for (const std::string& name : columns) scope.define(name, graph.input(slot++));
+  const std::string& text = text_of(value, key);
+  return guarded(value, key, [&] { return formula::lower(formula::parse(text), scope, graph); });
+}
+
 }  // namespace ricochet::scene

@@ -52,6 +52,11 @@ class FormulaReader {
   formula::Syntax check_fact(const Value& value, const std::string& key,
                              const std::vector<std::string>& fact_names) const;
 
+  /// A formula of one row of a trajectory, put into `graph`, a copy of the scene's: everything the
+  /// scene speaks of and the further `columns` of a row, whose slots follow the velocities'.
+  formula::NodeId row_formula(const Value& value, const std::string& key,
+                              const std::vector<std::string>& columns, formula::Graph& graph) const;
+
   formula::Graph& graph() { return graph_; }
   const formula::Graph& graph() const { return graph_; }
   const std::vector<std::pair<std::string, double>>& parameters() const { return parameters_; }

@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/scene/document.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/plot_reader.h"
 #include "ricochet/scene/run_reader.h"
 #include "ricochet/scene/system_reader.h"
 #include "ricochet/scene/table_reader.h"
@@ -92,7 +93,6 @@ Scene read_document(const Document& document) {
   scene.notes = root.text("notes").value_or("");
   (void)root.find("family");  // read before: its first member is in the document
   root.not_yet({"structure"}, what_this_version_runs());
-  root.not_yet({"plot"}, "leave it out: the program chooses what to draw");
 
   FormulaReader formulas(document);
   SystemReader system(document, formulas);
@@ -100,6 +100,7 @@ Scene read_document(const Document& document) {
   const Value* start = root.table("start");
   const Value* run = root.table("run");
   const Value* expect = root.table("expect");
+  const Value* plot = root.table("plot");
   root.finish();
 
   RunReader runs(document, formulas);
@@ -113,6 +114,7 @@ Scene read_document(const Document& document) {
   scene.run = runs.read_run(run, scene.scheme);
   scene.start = runs.read_start(start, scene.groups, *model, scene.run, scene.warnings);
   scene.expectations = read_expectations(document, expect, formulas, *scene.model);
+  scene.plot = PlotReader(document, formulas, *scene.model).read(plot);
   return scene;
 }
 

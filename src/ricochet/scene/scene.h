@@ -10,6 +10,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/family.h"
 #include "ricochet/scene/names.h"
+#include "ricochet/scene/plot_plan.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
@@ -38,6 +39,7 @@ struct Scene {
   step::Scheme scheme;
   step::RunSettings run;
   std::vector<Expectation> expectations;
+  PlotPlan plot;
   std::vector<std::string> warnings;  // things that run but may not be meant
   Family family;                      // what varies; the scene itself is the first member
 };

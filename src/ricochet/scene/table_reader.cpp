@@ -18,7 +18,9 @@ constexpr std::string_view kWords =
     " keep where for restitution dissipation_index law slip normal friction body zero"
     " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"
-    " record shock_speed residual_limit violation_limit fact ";
+    " record shock_speed residual_limit violation_limit fact"
+    " panel x y labels x_label y_label x_range y_range equal walls at marks snapshots kind log"
+    " caption columns units body every numbers line outline circle point ";
 
 bool is_word(const std::string& key) {
   return kWords.find(" " + key + " ") != std::string_view::npos;

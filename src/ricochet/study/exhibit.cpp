@@ -8,7 +8,6 @@
 #include "ricochet/study/builtin_scenes.h"
 
 namespace ricochet::study {
-
 namespace {
 
 std::vector<scene::Override> overrides_of(const std::vector<std::string>& settings) {
@@ -22,6 +21,19 @@ scene::Scene read_builtin(const std::string& name, const std::vector<std::string
 }
 
 }  // namespace
+
+std::vector<Fact> Exhibit::facts_of(const Plate& plate) const {
+  if (plate.about.empty()) return facts;
+  std::vector<Fact> some;
+  for (const Fact& fact : facts) {
+    for (const std::string& beginning : plate.about) {
+      if (fact.statement.rfind(beginning, 0) != 0) continue;
+      some.push_back(fact);
+      break;
+    }
+  }
+  return some;
+}
 
 std::size_t family_of(const std::string& name, const std::vector<std::string>& settings) {
   return read_builtin(name, settings).family.size();

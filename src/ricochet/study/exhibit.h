@@ -7,10 +7,32 @@
 
 namespace ricochet::study {
 
+/// A run that a plate draws, by its label, and what is written above it.
+struct PlateRun {
+  std::string label{};
+  std::string heading{};
+};
+
+/// A plate of the source, to be drawn from our runs in its layout: pictures below each other, or a
+/// table whose cells have lines.
+struct Plate {
+  std::string name{};  // "plate-03"
+  std::string title{};
+  std::string caption{};  // the data, and what to see
+  std::vector<PlateRun> runs{};
+  std::vector<std::string> header{};  // of a table
+  std::vector<std::vector<std::vector<std::string>>> rows{};
+  std::vector<std::string> about{};  // its facts begin with one of these; none: all of the exhibit
+};
+
 /// An experiment of the literature, recomputed and held against what its author states.
 struct Exhibit {
   std::vector<std::string> table;  // lines to print, at most 80 columns; may be empty
   std::vector<Fact> facts;
+  std::vector<Plate> plates;
+
+  /// The facts that a plate has beside it.
+  std::vector<Fact> facts_of(const Plate& plate) const;
 };
 
 /// Runs a scene of the program, with settings as of `--set`, under the label "name/label".

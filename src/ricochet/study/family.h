@@ -4,16 +4,13 @@
 #include <functional>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/record/family_summary.h"
 #include "ricochet/scene/scene.h"
 
 namespace ricochet::study {
 
-/// Calls work(0) to work(count - 1), each at most once, in any order, several at the same time
-/// maybe, and returns when all have returned; fewer only where it was told to stop. The library has
-/// no threads: who has some passes them in. `work` does not throw.
-using Executor =
-    std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+using Executor = base::Executor;
 
 /// One after the other.
 void run_in_order(std::size_t count, const std::function<void(std::size_t)>& work);

@@ -100,6 +100,16 @@ Exhibit show_essai6(const Runner& runner) {
   const double jump = horizontal_jump(motion, floor);
   exhibit.facts.push_back({"the shock on the floor keeps the horizontal velocity",
                            fmt::format("a change of {}", jump), jump == 0.0});
+  exhibit.plates.push_back(
+      {.name = "plate-07",
+       .title = "Plate 7: a particle in a conical vase, by INEL",
+       .caption =
+           "9x^2 + 9y^2 <= 4z^2 with the rim at z = 45, floor z >= 0, gravity 981, from (45, "
+           "25, 70) with velocity (-170, -30, 60); h = 0.002, 650 steps, a mark every 50. "
+           "Parabola, shock on the cone, slide in contact (tangent to the outline of the "
+           "cone above), over the rim, parabola, shock on the floor, which the lower "
+           "projection does not show.",
+       .runs = {{"essai-06/inel", ""}}});
   return exhibit;
 }
 
@@ -152,7 +162,8 @@ Exhibit show_essai7(const Runner& runner) {
   for (const char* step : {"0.005", "0.002"}) {
     const Motion motion = run_builtin(
         runner, "essai-07", fmt::format("step{}", step),
-        {fmt::format("run.step={}", step), step[4] == '5' ? "run.steps=500" : "run.steps=1250"});
+        {fmt::format("run.step={}", step), step[4] == '5' ? "run.steps=500" : "run.steps=1250",
+         step[4] == '5' ? "mark=20" : "mark=50"});
     add_run_facts(motion, exhibit.facts);
     const Lobes lobes = measure_lobes(motion);
     exhibit.table.push_back(fmt::format("{:<9}{:.4f}{:>9.4f}{:>9.4f}{:>13.3f}{:>14.3f}", step,
@@ -173,6 +184,22 @@ Exhibit show_essai7(const Runner& runner) {
   exhibit.facts.push_back({"the second lobe is lower than the first, less so at the smaller step",
                            fmt::format("by {:.2f} and {:.2f}", coarse, fine),
                            fine > 0.0 && coarse > fine});
+  const std::string data =
+      "x^2 + y^2 + z^2 <= 45^2, gravity 981, from (-20, 10, -30) with velocity (-250, 0, 300), a "
+      "mark every 0.1: ";
+  const std::string see =
+      ". Parabola, shock a little before mark 1, slide, loss of contact a little after 2, shock a "
+      "little after 6, then a spherical pendulum whose second lobe is lower than the first";
+  exhibit.plates.push_back({.name = "plate-08",
+                            .title = "Plate 8: a particle in a sphere, by INEL, h = 0.005",
+                            .caption = data + "h = 0.005, 500 steps" + see + ".",
+                            .runs = {{"essai-07/step0.005", ""}},
+                            .about = {"h = 0.005", "the second lobe"}});
+  exhibit.plates.push_back({.name = "plate-09",
+                            .title = "Plate 9: the same with h = 0.002",
+                            .caption = data + "h = 0.002, 1250 steps" + see + ", less so here.",
+                            .runs = {{"essai-07/step0.002", ""}},
+                            .about = {"h = 0.002", "the second lobe"}});
   return exhibit;
 }
 
@@ -195,6 +222,14 @@ Exhibit show_essai8(const Runner& runner) {
   const double violation = motion.outcome.certificate.violation_max;
   exhibit.facts.push_back(
       {"no violation is visible", fmt::format("at most {:.3f} of 45", violation), violation < 0.1});
+  exhibit.plates.push_back(
+      {.name = "plate-10",
+       .title = "Plate 10: a rod in a circle, by INEL with correction of violations",
+       .caption =
+           "GA = 37.5, GB = 12.5, radius of gyration 21.65, circle of radius 45, gravity 981; "
+           "h = 0.01, drawn every 5 steps, A marked +, B marked x. A lets go after position "
+           "2, B before 6; A is back at 12, B has struck by 21.",
+       .runs = {{"essai-08/inel", ""}}});
   return exhibit;
 }
 

@@ -124,11 +124,56 @@ std::vector<Plate5Line> recompute_plate5(const Runner& runner) {
   return lines;
 }
 
+namespace {
+
+std::string beside(const Digit& digit, int decimals) {
+  return fmt::format("{:.{}f} {}", digit.ours, decimals, mark(digit));
+}
+
+/// The table in the layout of the plate: in each row the lines of the five coefficients.
+Plate make_plate(const std::vector<Plate5Line>& lines) {
+  Plate plate{.name = "plate-05",
+              .title = "Plate 5: a revolving unilateral pendulum by ELAST",
+              .caption =
+                  "Circle of radius 40, force (0, -1000), angular velocity sqrt(200) at the "
+                  "lowest point, h = 0.005. In each row: the scheme on the angle alone, then "
+                  "ELAST with A_V = -.02, -.01, 0, .01, .02. Behind each of our figures: = "
+                  "where it is the printed one to the last digit, else by how many units of "
+                  "it they differ.",
+              .header = {"t, exact angle", "scheme", "angle", "violation, millionths"}};
+  for (std::size_t j = 0; j < Plate5::kReference.size(); ++j) {
+    std::vector<std::vector<std::string>> cells(4);
+    cells[0] = {fmt::format("{:.1f}", 0.1 * static_cast<double>(j + 1)),
+                fmt::format("{:.5f}", Plate5::kReference[j])};
+    for (const Plate5Line& line : lines) {
+      if (j >= line.angles.size()) continue;
+      cells[1].push_back(line.label);
+      cells[2].push_back(beside(line.angles[j], 5));
+      cells[3].push_back(line.violations.empty() ? "" : beside(line.violations[j], 0));
+    }
+    plate.rows.push_back(cells);
+  }
+  std::vector<std::vector<std::string>> means = {
+      {"mean |violation|,", "root mean square"}, {}, {}, {}};
+  for (const Plate5Line& line : lines) {
+    if (line.means.empty()) continue;
+    means[1].push_back(line.label);
+    means[2].emplace_back("");
+    means[3].push_back(fmt::format("{}, {}", beside(line.means[0], 0), beside(line.means[1], 0)));
+  }
+  plate.rows.push_back(means);
+  return plate;
+}
+
+}  // namespace
+
 Exhibit show_plate5(const Runner& runner) {
   Exhibit exhibit;
   Tally digits;
   Tally means;
-  for (const Plate5Line& line : recompute_plate5(runner)) {
+  const std::vector<Plate5Line> lines = recompute_plate5(runner);
+  exhibit.plates.push_back(make_plate(lines));
+  for (const Plate5Line& line : lines) {
     add_to_table(line, exhibit.table);
     exhibit.facts.insert(exhibit.facts.end(), line.facts.begin(), line.facts.end());
     digits.add(line.angles);

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "commands.h"
+#include "report_text.h"
+#include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
+#include "ricochet/problem/contact_file.h"
+#include "ricochet/problem/contact_velocity.h"
+#include "ricochet/record/output_file.h"
+#include "ricochet/solve/contact.h"
+#include "thread_pool.h"
+
+namespace ricochet::app {
+namespace {
+
+/// A problem that was read and solved, or what was wrong with its file.
+struct Row {
+  std::string file;
+  int dim{0};
+  int contacts{0};
+  int rank{-1};  // -1: not asked for
+  solve::ContactReport report;
+  Eigen::VectorXd impulses;
+  std::string error;
+};
+
+double positive(const std::string& option, const std::string& text, double otherwise) {
+  if (text.empty()) return otherwise;
+  const std::optional<double> value = base::parse_number(text);
+  if (value && std::isfinite(*value) && *value > 0.0) return *value;
+  throw base::InputError(option + " " + text, "is not a positive number",
+                         "write a number such as " + option + " 1e-6");
+}
+
+solve::ContactSettings settings_of(const SolveArguments& arguments) {
+  solve::ContactSettings settings;
+  if (!arguments.solver.empty()) {
+    const auto method = solve::contact_method(arguments.solver);
+    if (!method) {
+      const auto& names = solve::contact_method_names();
+      const auto near = base::nearest_name(arguments.solver, names);
+      throw base::InputError(
+          "--solver " + arguments.solver, "is not known",
+          fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                      base::list_names(names)));
+    }
+    settings.method = *method;
+  }
+  settings.tolerance = positive("--tol", arguments.tolerance, settings.tolerance);
+  settings.scale_free_tolerance = std::max(1e-6, 100.0 * settings.tolerance);
+  settings.time_limit = positive("--time-limit", arguments.time_limit, 30.0);
+  return settings;
+}
+
+/// Singular values of W above 1e-9 of the largest.
+int rank_of(const problem::ContactProblem& problem) {
+  constexpr Eigen::Index kMostRows = 6000;
+  if (problem.rows() > kMostRows) {
+    throw base::InputError("--rank", "is for problems of at most 2000 contacts",
+                           "leave out --rank");
+  }
+  if (problem.contacts() == 0) return 0;
+  problem::ContactVelocity velocity(problem);
+  const Eigen::MatrixXd W(problem::scalars_of(velocity.local().W));
+  const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(W).singularValues();
+  return static_cast<int>((values.array() > 1e-9 * values[0]).count());
+}
+
+Row solve_file(const std::string& file, const SolveArguments& arguments,
+               const solve::ContactSettings& settings) {
+  Row row;
+  row.file = file;
+  try {
+    const problem::ContactProblem problem = problem::read_contact_file(file);
+    row.dim = problem.dim;
+    row.contacts = problem.contacts();
+    if (arguments.rank) row.rank = rank_of(problem);
+    row.report = solve::solve_contacts(problem, settings, row.impulses);
+  } catch (const base::InputError& error) {
+    row.error = error.what();
+  }
+  return row;
+}
+
+const char* words_of(problem::Status status) {
+  switch (status) {
+    case problem::Status::Solved: return "solved";
+    case problem::Status::IterationLimit: return "limit reached";
+    default: return "not solved";
+  }
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  nlohmann::ordered_json json;
+  json["file"] = row.file;
+  if (!row.error.empty()) {
+    json["status"] = "bad input";
+    json["message"] = row.error;
+    return json;
+  }
+  const problem::ContactResidual& residual = row.report.residual;
+  json["status"] = words_of(row.report.status);
+  json["dim"] = row.dim;
+  json["contacts"] = row.contacts;
+  if (row.rank >= 0) json["rank"] = row.rank;
+  json["solver"] = solve::name_of(row.report.method);
+  json["iterations"] = row.report.iterations;
+  json["factorisations"] = row.report.factorisations;
+  json["residual"] = {
+      {"err_q", residual.relative},    {"scale_free", residual.scale_free},
+      {"physical", residual.physical}, {"approach", residual.approach},
+      {"cone", residual.cone},         {"complementarity", residual.complementarity},
+      {"slip", residual.slip}};
+  json["seconds"] = row.report.seconds;
+  return json;
+}
+
+void print_row(const Row& row, bool with_rank, std::size_t width) {
+  if (!row.error.empty()) {
+    fmt::print("{:<{}}  bad input\n", row.file, width);
+    return;
+  }
+  fmt::print("{:<{}}  {:>8}", row.file, width, row.contacts);
+  if (with_rank) fmt::print("  {:>6}", row.rank);
+  const problem::ContactResidual& residual = row.report.residual;
+  fmt::print("  {:<14}  {:>10}  {:>8.1e}  {:>10.1e}  {:>8.1e}  {:>9.3g}  {}\n",
+             solve::name_of(row.report.method), row.report.iterations, residual.relative,
+             residual.scale_free, residual.physical, row.report.seconds,
+             words_of(row.report.status));
+}
+
+void print_heading(bool with_rank, std::size_t width) {
+  fmt::print("{:<{}}  {:>8}", "problem", width, "contacts");
+  if (with_rank) fmt::print("  {:>6}", "rank");
+  fmt::print("  {:<14}  {:>10}  {:>8}  {:>10}  {:>8}  {:>9}  status\n", "solver", "iterations",
+             "err_q", "scale-free", "physical", "seconds");
+}
+
+/// One impulse component per line, contact by contact.
+void write_impulses(const std::filesystem::path& path, const Eigen::VectorXd& impulses) {
+  std::string text;
+  for (const double value : impulses) text += fmt::format("{:.17g}\n", value);
+  record::write_file(path, text);
+}
+
+void write_results(const std::string& out, const Row& row, bool several) {
+  if (out.empty() || !row.error.empty()) return;
+  if (!several) {
+    write_impulses(out, row.impulses);
+    return;
+  }
+  std::filesystem::create_directories(out);
+  write_impulses(
+      std::filesystem::path(out) / (std::filesystem::path(row.file).filename().string() + ".txt"),
+      row.impulses);
+}
+
+}  // namespace
+
+int command_solve(const SolveArguments& arguments) {
+  solve::ContactSettings settings = settings_of(arguments);
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  ThreadPool pool(arguments.threads > 0 ? arguments.threads : static_cast<int>(cores));
+  settings.executor = pool.executor();
+  std::size_t width = 7;
+  for (const std::string& file : arguments.files) width = std::max(width, file.size());
+  if (!arguments.json) print_heading(arguments.rank, width);
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  int code = kFine;
+  for (const std::string& file : arguments.files) {
+    const Row row = solve_file(file, arguments, settings);
+    if (arguments.json) {
+      all.push_back(json_of(row));
+    } else {
+      print_row(row, arguments.rank, width);
+    }
+    if (!row.error.empty()) {
+      fmt::print(stderr, "{}\n", wrapped(row.error));
+      code = kBadInput;
+    } else if (!row.report.solved() && code == kFine) {
+      code = kFailed;
+    }
+    write_results(arguments.out, row, arguments.files.size() > 1);
+  }
+  if (arguments.json) fmt::print("{}\n", all.dump(2));
+  return code;
+}
+
+}  // namespace ricochet::app

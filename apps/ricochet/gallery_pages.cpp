@@ -1,0 +1,148 @@
+#include "gallery_pages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "old_files.h"
+#include "ricochet/plot/animation.h"
+#include "ricochet/plot/page.h"
+#include "ricochet/plot/run_plot.h"
+#include "ricochet/plot/table.h"
+#include "ricochet/record/output_file.h"
+
+namespace ricochet::app {
+namespace {
+
+using plot::escape;
+
+constexpr const char* kFeatured = "essai-08/inel";  // what moves on the index
+
+std::string card(const std::string& link, const std::string& picture, const std::string& name,
+                 const std::string& words, const std::string& verdict) {
+  return fmt::format(
+      "<a class=\"card\" href=\"{}\"><img src=\"{}\" alt=\"{}\" loading=\"lazy\">"
+      "<span class=\"name\">{}</span><span class=\"soft\">{}</span>{}</a>\n",
+      escape(link), escape(picture), escape(name), escape(name), escape(words), verdict);
+}
+
+std::string verdict_of(std::size_t agreeing, std::size_t facts) {
+  if (facts == 0) return "";
+  return fmt::format("<span class=\"{}\">{} of {} stated facts agree</span>",
+                     agreeing == facts ? "agrees" : "differs", agreeing, facts);
+}
+
+std::size_t count_agreeing(const std::vector<study::Fact>& facts) {
+  return static_cast<std::size_t>(std::count_if(
+      facts.begin(), facts.end(), [](const study::Fact& fact) { return fact.holds; }));
+}
+
+}  // namespace
+
+void GalleryPages::keep(const std::string& label, FolderRun& run) {
+  KeptRun kept{label, run.motion.scene, run.data, run.motion.outcome.certificate,
+               run.report.frames()};
+  if (label == kFeatured || player_.empty()) {
+    player_ = plot::make_player(kept.scene, kept.data, kept.frames, kept.certificate);
+    player_title_ = kept.scene.title;
+  }
+  runs_.push_back(std::move(kept));
+}
+
+const KeptRun* GalleryPages::find(const std::string& label) const {
+  for (const KeptRun& run : runs_) {
+    if (run.label == label) return &run;
+  }
+  return nullptr;
+}
+
+std::string GalleryPages::draw(const study::Plate& plate) const {
+  if (!plate.rows.empty()) {
+    return plot::draw_table(plate.title, plate.caption, plate.header, plate.rows);
+  }
+  std::vector<plot::Block> blocks;
+  for (const study::PlateRun& wanted : plate.runs) {
+    const KeptRun* run = find(wanted.label);
+    if (run == nullptr) continue;
+    blocks.push_back({&run->scene.plot,
+                      {{&run->data, "", run->scene.model.get(), &run->certificate}},
+                      wanted.heading});
+  }
+  return plot::draw_sheet(blocks, {plate.title, "", plate.caption}).svg;
+}
+
+std::string GalleryPages::runs_of_entry() const {
+  std::string text = "<h2>Runs</h2>\n<div class=\"cards\">\n";
+  for (const KeptRun& run : runs_) {
+    text += card(fmt::format("../{}/{}", run.label, kReport),
+                 fmt::format("../{}/{}", run.label, kPlot), run.label, run.scene.title, "");
+  }
+  return text + "</div>\n";
+}
+
+std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
+                                        const study::Exhibit& exhibit) {
+  const std::size_t agreeing = count_agreeing(exhibit.facts);
+  std::string body = fmt::format(
+      "<header><p><a href=\"../index.html\">All experiments</a></p>\n<h1>{}</h1>\n"
+      "<p class=\"soft\">{}</p>\n<p>{}</p></header>\n<main>\n",
+      escape(entry.title), escape(entry.source), verdict_of(agreeing, exhibit.facts.size()));
+  Card shown{entry.name, entry.title, entry.source, "", exhibit.facts.size(), agreeing};
+  for (const study::Plate& plate : exhibit.plates) {
+    const std::string svg = draw(plate);
+    const std::string file = fmt::format("plates/{}.svg", plate.name);
+    record::write_file(folder_ / file, svg);
+    if (shown.picture.empty() && plate.rows.empty()) shown.picture = file;
+    body +=
+        fmt::format("<h2 id=\"{}\">{}</h2>\n<div class=\"columns\">\n{}<div>\n{}</div>\n</div>\n",
+                    escape(plate.name), escape(plate.title), plot::figure(svg, "", "picture"),
+                    plot::fact_list(exhibit.facts_of(plate)));
+  }
+  if (exhibit.plates.empty()) {
+    body += "<h2>What is stated, and what we find</h2>\n" + plot::fact_list(exhibit.facts);
+  }
+  if (!exhibit.table.empty()) {
+    std::string table;
+    for (const std::string& line : exhibit.table) table += line + "\n";
+    body += fmt::format("<h2>Figures</h2>\n<pre>{}</pre>\n", escape(table));
+  }
+  if (shown.picture.empty() && !runs_.empty()) {
+    shown.picture = fmt::format("{}/{}", runs_[0].label, kPlot);
+  }
+  body += runs_of_entry();
+  const std::filesystem::path place = folder_ / entry.name / "index.html";
+  record::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
+  cards_.push_back(std::move(shown));
+  runs_.clear();
+  return place;
+}
+
+std::filesystem::path GalleryPages::write_index() const {
+  std::size_t all = 0;
+  std::size_t agreeing = 0;
+  std::string cards;
+  for (const Card& shown : cards_) {
+    all += shown.facts;
+    agreeing += shown.agreeing;
+    cards += card(shown.name + "/index.html", shown.picture, shown.title, shown.source,
+                  verdict_of(shown.agreeing, shown.facts));
+  }
+  std::string body =
+      "<header><h1>Ricochet: published experiments, recomputed</h1>\n"
+      "<p class=\"soft\">Write the energies and the inequalities; get the motion, with the "
+      "proof.</p>\n";
+  body += fmt::format("<p>{} experiments; {}.</p></header>\n<main>\n", cards_.size(),
+                      verdict_of(agreeing, all));
+  if (!player_.empty()) {
+    body += fmt::format(
+        "<h2>{}</h2>\n{}<p class=\"soft\">Space plays and pauses, ← and → go from "
+        "frame to frame.</p>\n",
+        escape(player_title_), player_);
+  }
+  body += "<h2>Experiments</h2>\n<div class=\"cards\">\n" + cards + "</div>\n</main>\n";
+  const std::filesystem::path place = folder_ / "index.html";
+  record::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
+  return place;
+}
+
+}  // namespace ricochet::app

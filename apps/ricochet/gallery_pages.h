@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ricochet/plot/collector.h"
+#include "ricochet/plot/frames.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/study/gallery.h"
+#include "run_folder.h"
+
+namespace ricochet::app {
+
+/// What is kept of a run to draw it again, on a plate or on the index.
+struct KeptRun {
+  std::string label;
+  scene::Scene scene;
+  plot::Collector data;
+  certify::Certificate certificate;
+  plot::Frames frames;
+};
+
+/// The pages of a gallery: one of each experiment with its plates, the facts beside them and links
+/// to the reports of its runs; and the index.
+class GalleryPages {
+ public:
+  explicit GalleryPages(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void keep(const std::string& label, FolderRun& run);
+
+  /// Writes plates and page of an experiment whose runs have been kept; returns the page's place.
+  std::filesystem::path add(const study::GalleryEntry& entry, const study::Exhibit& exhibit);
+
+  /// Writes index.html; returns its place.
+  std::filesystem::path write_index() const;
+
+ private:
+  struct Card {
+    std::string name;
+    std::string title;
+    std::string source;
+    std::string picture;  // relative to the folder
+    std::size_t facts{0};
+    std::size_t agreeing{0};
+  };
+  const KeptRun* find(const std::string& label) const;
+  std::string draw(const study::Plate& plate) const;
+  std::string runs_of_entry() const;
+
+  std::filesystem::path folder_;
+  std::vector<KeptRun> runs_;  // of the experiment being shown
+  std::vector<Card> cards_;
+  std::string player_;  // the one on the index
+  std::string player_title_;
+};
+
+}  // namespace ricochet::app

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ricochet/formula/tape.h"
+#include "ricochet/plot/frames.h"
+#include "ricochet/plot/series.h"
+#include "ricochet/plot/states.h"
+#include "ricochet/plot/trail.h"
+#include "ricochet/scene/plot_plan.h"
+
+namespace ricochet::plot {
+
+/// A mark on a curve: where, and its number.
+struct Mark {
+  Point at;
+  long long number{0};
+};
+
+/// The body at an instant: the values of all formulas of its parts, in their order.
+struct Snapshot {
+  std::vector<double> values;
+  long long number{0};
+};
+
+/// What is kept of a run for one panel. Of a history the curves are series, else trails.
+struct PanelData {
+  std::vector<Series> series;
+  std::vector<Trail> trails;
+  std::vector<States> states;
+  std::vector<Mark> marks;
+  std::vector<Snapshot> snapshots;
+};
+
+/// Sees the rows of a run one by one and keeps what the pictures of a plan need: a bounded amount.
+class Collector {
+ public:
+  Collector() = default;
+  /// `runs` is how many runs the picture will show: they share what it can hold.
+  explicit Collector(const scene::PlotPlan& plan, std::size_t runs = 1);
+
+  /// A row has the columns of the plan.
+  void add(std::span<const double> row);
+
+  /// To be called after the last row.
+  void close();
+
+  /// What is kept for one panel, to be drawn by a plan that has it alone.
+  Collector only(std::size_t panel) const;
+
+  const std::vector<PanelData>& panels() const { return panels_; }
+  long long rows() const { return rows_; }
+  const std::vector<double>& last_row() const { return last_row_; }
+  const std::vector<double>& first_row() const { return first_row_; }
+  /// Which columns the formulas of the plan use: others may be left as they are.
+  const std::vector<int>& columns_used() const { return columns_used_; }
+
+ private:
+  /// What the tape computes for a panel, as registers.
+  struct Outputs {
+    std::size_t x{0};
+    std::vector<std::size_t> y;
+  };
+  void make_panels(std::size_t runs);
+  void find_columns(const formula::Graph& graph, const std::vector<formula::NodeId>& nodes);
+  void add_to(std::size_t panel);
+  void add_snapshot(std::size_t panel);
+  Snapshot snapshot();
+
+  std::vector<scene::PlotPanel> plans_;
+  formula::Tape tape_;
+  std::vector<double> registers_;
+  std::vector<Outputs> outputs_;
+  std::size_t inputs_{0};
+  std::vector<int> columns_used_;
+  std::vector<PanelData> panels_;
+  std::vector<double> first_row_;
+  std::vector<double> last_row_;
+  long long rows_{0};
+
+  static constexpr std::size_t kMostMarks = 2000;
+  static constexpr std::size_t kMostSnapshots = 400;
+};
+
+/// All formulas of the parts of a body, in a fixed order.
+std::vector<formula::NodeId> body_nodes(const std::vector<scene::BodyPart>& body);
+
+}  // namespace ricochet::plot

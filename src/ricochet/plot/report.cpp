@@ -1,0 +1,211 @@
+#include "ricochet/plot/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/plot/animation.h"
+#include "ricochet/plot/page.h"
+#include "ricochet/plot/run_plot.h"
+
+namespace ricochet::plot {
+namespace {
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string contact_name(const record::Summary& summary, int contact) {
+  return contact < 0 ? "" : summary.columns.contacts[static_cast<std::size_t>(contact)];
+}
+
+std::string head(const scene::Scene& scene, const record::Summary& s) {
+  const std::string status = record::status_of(s);
+  std::string text = fmt::format("<header>\n<h1>{}</h1>\n<p class=\"soft\">{}</p>\n",
+                                 escape(scene.title), escape(scene.source));
+  text += fmt::format(
+      "<p><span class=\"status {}\">{}</span> {}, step {:g}, {} steps, t = {:g} to {:g}</p>\n",
+      status == "ok" ? "agrees" : "differs", escape(status), escape(step::name_of(s.scheme)),
+      s.run.step, s.outcome.steps, s.run.start_time, s.final_state.t);
+  if (!scene.notes.empty()) text += fmt::format("<p>{}</p>\n", escape(scene.notes));
+  return text +
+         "<nav class=\"parts\"><a href=\"#motion\">Motion</a> <a href=\"#pictures\">Pictures</a> "
+         "<a href=\"#certificate\">Certificate</a> <a href=\"#energy\">Energy</a> "
+         "<a href=\"#scene\">Scene</a> <a href=\"#timing\">Timing</a></nav>\n</header>\n<main>\n";
+}
+
+/// What was proved, in sentences.
+std::vector<std::string> certificate_words(const record::Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  const certify::Limits& limits = s.run.limits;
+  std::vector<std::string> words;
+  if (c.ok()) {
+    words.push_back(fmt::format(
+        "All {} steps were recomputed from the formulas of the scene by a judge that knows neither "
+        "the scheme nor the solver, and hold.",
+        s.outcome.steps));
+  } else {
+    const certify::FailureText failure = certify::describe(c.failure);
+    words.push_back(fmt::format("The run was stopped at t = {:.9g}: {}. What to try: {}.",
+                                c.failure_time, failure.meaning, failure.remedy));
+  }
+  if (s.outcome.interrupted) words.emplace_back("The run was interrupted; what is here is whole.");
+  words.push_back(
+      fmt::format("Impulses and velocities obey the law of contact with a residual of {:.2g} at "
+                  "most; the limit is {:.0e}.",
+                  c.residual_max, limits.residual));
+  words.push_back(
+      fmt::format("Momentum and positions add up to {:.2g} at most; the limit is {:.0e}.",
+                  c.balance_max, limits.balance));
+  if (!s.columns.contacts.empty()) {
+    words.push_back(
+        c.violation_contact < 0
+            ? "No gap was negative at the end of a step."
+            : fmt::format("A wall is crossed by {:.3g} at most, by '{}' at t = {:.6g}: a matter of "
+                          "the length of the step, not a fault.",
+                          c.violation_depth, contact_name(s, c.violation_contact),
+                          c.violation_time));
+  }
+  if (c.adhesive_count > 0) {
+    words.push_back(
+        fmt::format("In {} steps a contact pulled, by {:.2g} at most, where it should have opened.",
+                    c.adhesive_count, c.adhesive_max));
+  }
+  if (!c.impulses_unique) {
+    words.emplace_back("The impulses are not unique: others give the same motion.");
+  }
+  long long shocks = 0;
+  for (const long long count : c.shock_counts) shocks += count;
+  if (!c.shock_counts.empty()) {
+    words.push_back(shocks == 1 ? "A contact closed at speed once."
+                                : fmt::format("Contacts closed at speed {} times.", shocks));
+  }
+  return words;
+}
+
+Rows ledger_rows(const record::Summary& s) {
+  const certify::Ledger& ledger = s.outcome.certificate.ledger;
+  const auto arrow = [](double a, double b) { return fmt::format("{:.9g} → {:.9g}", a, b); };
+  Rows rows = {{"kinetic energy T", arrow(ledger.kinetic_start, ledger.kinetic_end)}};
+  if (s.columns.has_potential) {
+    rows.emplace_back("potential energy V", arrow(ledger.potential_start, ledger.potential_end));
+    rows.emplace_back("T + V", arrow(ledger.kinetic_start + ledger.potential_start,
+                                     ledger.kinetic_end + ledger.potential_end));
+  }
+  rows.emplace_back("work of forces", fmt::format("{:.9g}", ledger.forces.value()));
+  rows.emplace_back("work of contacts in shocks", fmt::format("{:.9g}", ledger.shocks.value()));
+  rows.emplace_back("work of lasting contacts",
+                    fmt::format("{:.9g}", ledger.contacts.value() - ledger.shocks.value()));
+  if (ledger.joints.value() != 0.0) {
+    rows.emplace_back("work of joints", fmt::format("{:.3g}", ledger.joints.value()));
+  }
+  if (ledger.correction.value() != 0.0) {
+    rows.emplace_back("V changed by corrections", fmt::format("{:.3g}", ledger.correction.value()));
+  }
+  rows.emplace_back("what does not add up", fmt::format("{:.1e}", ledger.defect.value()));
+  return rows;
+}
+
+Rows timing_rows(const record::Summary& s, long long rows) {
+  const double seconds = s.outcome.wall_seconds;
+  Rows table = {{"steps", std::to_string(s.outcome.steps)},
+                {"rows recorded", std::to_string(rows)},
+                {"time", fmt::format("{:.3g} s", seconds)}};
+  if (seconds > 0.0) {
+    table.emplace_back("steps a second",
+                       fmt::format("{:.3g}", static_cast<double>(s.outcome.steps) / seconds));
+  }
+  return table;
+}
+
+std::string pictures(const scene::Scene& scene, const record::Summary& s, const Collector& picture,
+                     const ReportData& data) {
+  const certify::Certificate& c = s.outcome.certificate;
+  std::string text = "<h2 id=\"pictures\">Pictures</h2>\n";
+  text += figure(draw_run(scene, picture, c, scene.source).svg, "", "picture");
+  if (!data.histories_plan().panels.empty()) {
+    const Block block{&data.histories_plan(), {{&data.histories(), "", scene.model.get(), &c}}, ""};
+    text += figure(draw_sheet({block}, {"Coordinates, velocities, phase portraits", "", ""}).svg,
+                   "", "picture");
+  }
+  return text;
+}
+
+std::string certificate(const record::Summary& s) {
+  std::string text = "<h2 id=\"certificate\">Certificate</h2>\n<ul>\n";
+  for (const std::string& words : certificate_words(s)) {
+    text += fmt::format("<li>{}</li>\n", escape(words));
+  }
+  text += "</ul>\n";
+  for (const std::string& warning : s.warnings) {
+    text += fmt::format("<p><strong>Warning:</strong> {}</p>\n", escape(warning));
+  }
+  if (!s.facts.empty()) text += "<h3>What the scene expects</h3>\n" + fact_list(s.facts);
+  if (!s.facts_not_checked.empty()) {
+    text += fmt::format("<p class=\"soft\">The facts of the scene were not checked: {}.</p>\n",
+                        escape(s.facts_not_checked));
+  }
+  return text;
+}
+
+std::string energy(const scene::Scene& scene, const record::Summary& s, const ReportData& data) {
+  std::string text = "<h2 id=\"energy\">Energy and contacts</h2>\n";
+  const Block block{
+      &data.energy_plan(), {{&data.energy(), "", scene.model.get(), &s.outcome.certificate}}, ""};
+  text += figure(draw_sheet({block}, {"Energy, gaps and impulses", "", ""}).svg, "", "picture");
+  return text + pair_table(ledger_rows(s));
+}
+
+std::string scene_text(const scene::Scene& scene, const record::Summary& s) {
+  std::string text = "<h2 id=\"scene\">Scene</h2>\n";
+  if (!s.overrides.empty()) {
+    text += "<p>Changed on the command line:";
+    for (const std::string& change : s.overrides) {
+      text += fmt::format(" <code>{}</code>", escape(change));
+    }
+    text += "</p>\n";
+  }
+  return text + fmt::format("<pre>{}</pre>\n", escape(scene.text));
+}
+
+}  // namespace
+
+ReportData::ReportData(const scene::Scene& scene)
+    : histories_plan_(scene::report_plan(*scene.model)),
+      energy_plan_(scene::energy_plan(*scene.model)),
+      histories_(histories_plan_),
+      energy_(energy_plan_),
+      frames_(scene.plot.columns, most_frames(scene)) {}
+
+void ReportData::add(std::span<const double> row) {
+  histories_.add(row);
+  energy_.add(row);
+  frames_.add(row);
+}
+
+void ReportData::close() {
+  histories_.close();
+  energy_.close();
+}
+
+std::string make_report(const scene::Scene& scene, const record::Summary& summary,
+                        const Collector& picture, const ReportData& data) {
+  const std::string player =
+      make_player(scene, picture, data.frames(), summary.outcome.certificate);
+  std::string body = head(scene, summary);
+  body += "<h2 id=\"motion\">Motion</h2>\n";
+  body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;
+  if (!player.empty()) {
+    body +=
+        "<p class=\"soft\">Space plays and pauses, ← and → go from frame to frame, Home and End to "
+        "start and end. Arrows are impulses since the frame before, their length by the square "
+        "root; a shock flashes.</p>\n";
+  }
+  body += pictures(scene, summary, picture, data);
+  body += certificate(summary);
+  body += energy(scene, summary, data);
+  body += scene_text(scene, summary);
+  body += "<h2 id=\"timing\">Timing</h2>\n" + pair_table(timing_rows(summary, picture.rows()));
+  return make_page(scene.title, body + "</main>\n", !player.empty());
+}
+
+}  // namespace ricochet::plot

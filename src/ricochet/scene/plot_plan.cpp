@@ -1,0 +1,301 @@
+#include "ricochet/scene/plot_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "ricochet/formula/lower.h"
+#include "ricochet/formula/scope.h"
+
+namespace ricochet::scene {
+namespace {
+
+constexpr std::size_t kMostHistories = 6;
+constexpr std::size_t kMostBars = 12;  // contacts in one panel of events
+
+/// What the columns of a trajectory are, by their names alone.
+struct Layout {
+  std::vector<int> coordinates;  // slots
+  std::vector<int> velocities;
+  std::vector<std::string> contacts;
+  bool has_kinetic{false};
+  bool has_potential{false};
+};
+
+int slot_of(const std::vector<std::string>& columns, const std::string& name) {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
+}
+
+Layout layout_of(const std::vector<std::string>& columns) {
+  constexpr std::string_view kImpulse = ".impulse_n";
+  std::unordered_map<std::string, int> slots;  // there may be tens of thousands
+  for (std::size_t k = 0; k < columns.size(); ++k) slots.emplace(columns[k], static_cast<int>(k));
+  Layout layout;
+  for (std::size_t k = 1; k < columns.size(); ++k) {
+    const std::string& name = columns[k];
+    if (const auto velocity = slots.find("d_" + name); velocity != slots.end()) {
+      layout.coordinates.push_back(static_cast<int>(k));
+      layout.velocities.push_back(velocity->second);
+    }
+    if (name.ends_with(kImpulse)) {
+      layout.contacts.push_back(name.substr(0, name.size() - kImpulse.size()));
+    }
+  }
+  layout.has_kinetic = slots.contains("energy.kinetic");
+  layout.has_potential = slots.contains("energy.potential");
+  return layout;
+}
+
+/// Names of the columns, as formulas have them.
+formula::Scope scope_of(PlotPlan& plan) {
+  formula::Scope scope;
+  for (std::size_t k = 0; k < plan.columns.size(); ++k) {
+    const std::string& name = plan.columns[k];
+    const formula::NodeId node = plan.graph.input(static_cast<int>(k));
+    scope.define(name, node);
+    if (name.rfind("d_", 0) == 0) scope.define(name.substr(2) + "'", node);
+  }
+  return scope;
+}
+
+/// Fills a plan with panels, from the names of columns and the kinds of coordinates.
+class Planner {
+ public:
+  Planner(PlotPlan& plan, std::vector<bool> angles, int joints = 0)
+      : plan_(plan), layout_(layout_of(plan.columns)), angles_(std::move(angles)) {
+    layout_.contacts.resize(layout_.contacts.size() - static_cast<std::size_t>(joints));
+    angles_.resize(layout_.coordinates.size(), false);
+  }
+
+  std::size_t dofs() const { return layout_.coordinates.size(); }
+
+  void add_history(std::size_t i) { add_curves({"t", input(0), ""}, coordinate(i)); }
+  void add_velocity(std::size_t i) { add_curves({"t", input(0), ""}, velocity(i)); }
+  void add_phase(std::size_t i) { add_curves(coordinate(i), velocity(i)); }
+  void add_plane(std::size_t i, std::size_t j) {
+    add_curves(coordinate(i), coordinate(j)).equal = angles_[i] == angles_[j];
+  }
+
+  void set_side_by_side(int panels) { plan_.side_by_side = panels; }
+
+  void add_events() {
+    if (layout_.contacts.empty()) return;
+    PlotPanel& panel = add(PlotPanel::Kind::Events);
+    panel.x = {"t", input(0), ""};
+    const std::size_t shown = std::min(layout_.contacts.size(), kMostBars);
+    for (std::size_t a = 0; a < shown; ++a) add_bar(panel, layout_.contacts[a]);
+    if (shown < layout_.contacts.size()) {
+      panel.title = fmt::format("the first {} of {} contacts", shown, layout_.contacts.size());
+    }
+  }
+
+  void add_energy() {
+    if (!layout_.has_kinetic) return;
+    PlotPanel& panel = add(PlotPanel::Kind::Energy);
+    panel.x = {"t", input(0), ""};
+    const formula::NodeId kinetic = input(slot_of(plan_.columns, "energy.kinetic"));
+    if (!layout_.has_potential) {
+      panel.y = {{"T", kinetic, ""}};
+      panel.labels = {"kinetic T"};
+      return;
+    }
+    const formula::NodeId potential = input(slot_of(plan_.columns, "energy.potential"));
+    panel.y = {{"V", potential, ""}, {"T + V", plan_.graph.add(kinetic, potential), ""}};
+    panel.labels = {"potential V, from its lowest", "kinetic T"};
+  }
+
+  /// Gaps and impulses of the first few contacts against time.
+  void add_contact_histories() {
+    for (const char* quantity : {".gap", ".impulse_n"}) {
+      if (layout_.contacts.empty()) return;
+      PlotPanel& panel = add(PlotPanel::Kind::Curves);
+      panel.x = {"t", input(0), ""};
+      panel.y_label = quantity[1] == 'g' ? "gap" : "impulse";
+      const std::size_t shown = std::min(layout_.contacts.size(), std::size_t{4});
+      for (std::size_t a = 0; a < shown; ++a) {
+        const int slot = slot_of(plan_.columns, layout_.contacts[a] + quantity);
+        panel.y.push_back({plan_.columns[static_cast<std::size_t>(slot)], input(slot), ""});
+        panel.labels.push_back(layout_.contacts[a]);
+      }
+    }
+  }
+
+  /// The two coordinates that make the plane of what moves: of one kind, lengths first.
+  std::pair<std::size_t, std::size_t> plane() const {
+    for (const bool angle : {false, true}) {
+      std::vector<std::size_t> same;
+      for (std::size_t i = 0; i < dofs(); ++i) {
+        if (angles_[i] == angle) same.push_back(i);
+      }
+      if (same.size() >= 2) return {same[0], same[1]};
+    }
+    return {0, 1};
+  }
+  bool all_alike() const {
+    return std::all_of(angles_.begin(), angles_.end(), [&](bool a) { return a == angles_[0]; });
+  }
+
+ private:
+  formula::NodeId input(int slot) { return plan_.graph.input(slot); }
+  std::string name_of(int slot) const { return plan_.columns[static_cast<std::size_t>(slot)]; }
+  PlotFormula coordinate(std::size_t i) {
+    const int slot = layout_.coordinates[i];
+    return {name_of(slot), input(slot), angles_[i] ? "rad" : ""};
+  }
+  PlotFormula velocity(std::size_t i) {
+    return {name_of(layout_.coordinates[i]) + "'", input(layout_.velocities[i]), ""};
+  }
+  PlotPanel& add(PlotPanel::Kind kind) {
+    plan_.panels.emplace_back();
+    plan_.panels.back().kind = kind;
+    return plan_.panels.back();
+  }
+  PlotPanel& add_curves(const PlotFormula& x, const PlotFormula& y) {
+    PlotPanel& panel = add(PlotPanel::Kind::Curves);
+    panel.x = x;
+    panel.y = {y};
+    panel.labels = {y.text};
+    return panel;
+  }
+  /// The state of a contact: its own column with friction, else whether it pushed.
+  void add_bar(PlotPanel& panel, const std::string& contact) {
+    const int state = slot_of(plan_.columns, contact + ".state");
+    const int impulse = slot_of(plan_.columns, contact + ".impulse_n");
+    const formula::NodeId zero = plan_.graph.constant(0.0);
+    const formula::NodeId node =
+        state >= 0 ? input(state) : plan_.graph.make(formula::Op::Less, zero, input(impulse));
+    panel.y.push_back({contact, node, ""});
+    panel.labels.push_back(contact);
+  }
+
+  PlotPlan& plan_;
+  Layout layout_;
+  std::vector<bool> angles_;
+};
+
+void plan_by_coordinates(Planner planner) {
+  const std::size_t n = planner.dofs();
+  if (n == 1) {
+    planner.add_history(0);
+    planner.add_phase(0);
+  } else if (n == 2) {
+    planner.add_plane(0, 1);
+  } else if (n == 3) {
+    const auto [i, j] = planner.plane();
+    planner.add_plane(i, j);
+    const std::size_t rest = 3 - i - j;
+    if (planner.all_alike()) {
+      planner.add_plane(i, rest);
+      planner.set_side_by_side(2);
+    } else {
+      planner.add_history(rest);
+    }
+  } else {
+    for (std::size_t i = 0; i < std::min(n, kMostHistories); ++i) planner.add_history(i);
+  }
+  planner.add_events();
+}
+
+PlotPlan empty_plan(std::vector<std::string> columns) {
+  PlotPlan plan;
+  plan.columns = std::move(columns);
+  return plan;
+}
+
+/// The inputs that a sum or difference of inputs and constants is made of.
+void add_terms(const formula::Graph& graph, formula::NodeId id, std::vector<int>& slots) {
+  const formula::Node& node = graph[id];
+  if (node.op == formula::Op::Input) slots.push_back(node.input);
+  if (node.op == formula::Op::Negate) add_terms(graph, node.operands[0], slots);
+  if (node.op == formula::Op::Add || node.op == formula::Op::Subtract) {
+    add_terms(graph, node.operands[0], slots);
+    add_terms(graph, node.operands[1], slots);
+  }
+}
+
+/// Which coordinates are angles, found in one pass over the formulas.
+std::vector<bool> angles_of(const model::FormulaModel& model) {
+  const formula::Graph& graph = model.system().graph;
+  std::vector<bool> angles(static_cast<std::size_t>(model.dofs()), false);
+  std::vector<int> slots;
+  for (formula::NodeId id = 0; id < static_cast<formula::NodeId>(graph.size()); ++id) {
+    const formula::Node& node = graph[id];
+    if (node.op != formula::Op::Sin && node.op != formula::Op::Cos) continue;
+    slots.clear();
+    add_terms(graph, node.operands[0], slots);
+    for (const int slot : slots) {
+      const int coordinate = slot - model.system().position_slot(0);
+      if (coordinate < 0 || coordinate >= model.dofs()) continue;
+      angles[static_cast<std::size_t>(coordinate)] = true;
+    }
+  }
+  return angles;
+}
+
+}  // namespace
+
+bool PlotPanel::is_history() const { return x.text == "t"; }
+
+std::vector<std::string> row_columns(const model::FormulaModel& model) {
+  std::vector<std::string> names = {"t"};
+  for (const std::string& name : model.coordinates()) names.push_back(name);
+  for (const std::string& name : model.coordinates()) names.push_back("d_" + name);
+  for (const std::string& name : model.contact_names()) {
+    names.push_back(name + ".gap");
+    names.push_back(name + ".impulse_n");
+  }
+  names.emplace_back("energy.kinetic");
+  if (model.has_potential()) names.emplace_back("energy.potential");
+  return names;
+}
+
+bool is_angle(const model::FormulaModel& model, int coordinate) {
+  return angles_of(model)[static_cast<std::size_t>(coordinate)];
+}
+
+PlotPlan default_plan(const model::FormulaModel& model) {
+  PlotPlan plan = empty_plan(row_columns(model));
+  plan_by_coordinates(Planner(plan, angles_of(model), model.joints()));
+  return plan;
+}
+
+PlotPlan default_plan(const std::vector<std::string>& columns) {
+  PlotPlan plan = empty_plan(columns);
+  plan_by_coordinates(Planner(plan, {}));
+  return plan;
+}
+
+PlotPlan report_plan(const model::FormulaModel& model) {
+  PlotPlan plan = empty_plan(row_columns(model));
+  Planner planner(plan, angles_of(model), model.joints());
+  const std::size_t shown = std::min(planner.dofs(), kMostHistories);
+  for (std::size_t i = 0; i < shown; ++i) {
+    planner.add_history(i);
+    planner.add_velocity(i);
+  }
+  for (std::size_t i = 0; i < std::min(shown, std::size_t{4}); ++i) planner.add_phase(i);
+  plan.side_by_side = 2;
+  return plan;
+}
+
+PlotPlan energy_plan(const model::FormulaModel& model) {
+  PlotPlan plan = empty_plan(row_columns(model));
+  Planner planner(plan, {}, model.joints());
+  planner.add_energy();
+  planner.add_contact_histories();
+  return plan;
+}
+
+void add_energy_panel(PlotPlan& plan) { Planner(plan, {}).add_energy(); }
+
+void add_events_panel(PlotPlan& plan, int joints) { Planner(plan, {}, joints).add_events(); }
+
+PlotFormula plot_formula(const std::string& text, PlotPlan& plan) {
+  const formula::Scope scope = scope_of(plan);
+  return {text, formula::lower(formula::parse(text), scope, plan.graph), ""};
+}
+
+}  // namespace ricochet::scene

@@ -1,0 +1,179 @@
+#include "ricochet/solve/gauss_seidel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/solve/contact_task.h"
+
+namespace ricochet::solve {
+namespace {
+
+/// Contacts that one thread takes at a time: long enough to be worth the hand-over, a few
+/// microseconds, and the same for any number of threads.
+constexpr int kChunk = 128;
+
+/// From this many contacts on sweeps go colour by colour, with threads or without.
+constexpr int kColoured = 4096;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+template <int D>
+GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
+                            const GaussSeidelSettings& settings, base::Executor executor)
+    : problem_(problem), settings_(settings), executor_(std::move(executor)) {
+  const problem::BlockRows& W = problem.W;
+  locals_.reserve(index(W.rows));
+  for (int i = 0; i < W.rows; ++i) {
+    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
+    locals_.emplace_back(block, problem.mu[index(i)]);
+    weight_.push_back(block.trace() / D);
+  }
+  lambda_.assign(index(W.rows), 0.0);
+  rests_.assign(index(W.rows), 0);
+  next_rest_.assign(index(W.rows), 1);
+  if (settings_.coloured) {
+    colour();
+  } else {
+    colour_start_ = {0, 1};
+    chunks_ = {{0, W.rows}};
+  }
+  tallies_.resize(chunks_.size());
+}
+
+/// The first colour that no neighbour has, contact by contact. W may lack a block whose mirror
+/// image it has: both count.
+template <int D>
+void GaussSeidel<D>::colour() {
+  const problem::BlockRows& W = problem_.W;
+  std::vector<std::vector<int>> mirrored(index(W.rows));
+  for (int i = 0; i < W.rows; ++i) {
+    for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {
+      if (W.column[index(k)] > i) mirrored[index(W.column[index(k)])].push_back(i);
+    }
+  }
+  std::vector<int> colour_of(index(W.rows), -1);
+  std::vector<int> taken;  // by colour: the last contact that found it taken
+  std::vector<std::vector<int>> members;
+  for (int i = 0; i < W.rows; ++i) {
+    const auto mark = [&](int other) {
+      const int c = colour_of[index(other)];
+      if (c >= 0) taken[index(c)] = i;
+    };
+    for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) mark(W.column[index(k)]);
+    for (const int other : mirrored[index(i)]) mark(other);
+    int c = 0;
+    while (index(c) < taken.size() && taken[index(c)] == i) ++c;
+    if (index(c) == taken.size()) {
+      taken.push_back(-1);
+      members.emplace_back();
+    }
+    colour_of[index(i)] = c;
+    members[index(c)].push_back(i);
+  }
+  colour_start_ = {0};
+  for (const std::vector<int>& same : members) {
+    const int first = static_cast<int>(order_.size());
+    order_.insert(order_.end(), same.begin(), same.end());
+    const int last = static_cast<int>(order_.size());
+    for (int k = first; k < last; k += kChunk) chunks_.push_back({k, std::min(k + kChunk, last)});
+    colour_start_.push_back(static_cast<int>(chunks_.size()));
+  }
+}
+
+template <int D>
+void GaussSeidel<D>::wake() {
+  std::fill(rests_.begin(), rests_.end(), std::uint8_t{0});
+  std::fill(next_rest_.begin(), next_rest_.end(), std::uint8_t{1});
+}
+
+template <int D>
+double GaussSeidel<D>::solve_contact(int i, double* r) {
+  using Vector = Eigen::Matrix<double, D, 1>;
+  using Block = Eigen::Matrix<double, D, D>;
+  const problem::BlockRows& W = problem_.W;
+  Vector u = problem_.q.segment<D>(D * i);
+  const int end = W.start[index(i) + 1];
+  for (int k = W.start[index(i)]; k < end; ++k) {
+    u += Eigen::Map<const Block>(W.block(index(k))) *
+         Eigen::Map<const Vector>(r + D * W.column[index(k)]);
+  }
+  Eigen::Map<Vector> mine(r + D * i);
+  const LocalContact<D>& local = locals_[index(i)];
+  const Vector next = local.solve(u - local.symmetric() * mine, lambda_[index(i)]);
+  const double change = (next - mine).squaredNorm() * weight_[index(i)];
+  mine = next;
+  return change;
+}
+
+template <int D>
+void GaussSeidel<D>::rest(int i, double change) {
+  if (change > settings_.quiet * settings_.quiet * mean_change_) {
+    next_rest_[index(i)] = 1;
+    return;
+  }
+  rests_[index(i)] = next_rest_[index(i)];
+  next_rest_[index(i)] =
+      static_cast<std::uint8_t>(std::min(2 * next_rest_[index(i)], settings_.longest_rest));
+}
+
+template <int D>
+typename GaussSeidel<D>::Tally GaussSeidel<D>::sweep_chunk(Chunk chunk, Eigen::VectorXd& r) {
+  Tally tally;
+  for (int k = chunk.begin; k < chunk.end; ++k) {
+    const int i = order_.empty() ? k : order_[index(k)];
+    if (rests_[index(i)] > 0) {
+      --rests_[index(i)];
+      continue;
+    }
+    const double change = solve_contact(i, r.data());
+    tally.change += change;
+    ++tally.solved;
+    if (settings_.quiet > 0.0) rest(i, change);
+  }
+  return tally;
+}
+
+template <int D>
+double GaussSeidel<D>::sweep(Eigen::VectorXd& r) {
+  double change = 0.0;
+  std::int64_t solved = 0;
+  for (std::size_t c = 0; c + 1 < colour_start_.size(); ++c) {
+    const auto begin = index(colour_start_[c]);
+    const auto end = index(colour_start_[c + 1]);
+    const auto work = [&](std::size_t k) {
+      tallies_[begin + k] = sweep_chunk(chunks_[begin + k], r);
+    };
+    if (executor_ && end - begin > 1) {
+      executor_(end - begin, work);
+    } else {
+      for (std::size_t k = 0; k < end - begin; ++k) work(k);
+    }
+    for (std::size_t k = begin; k < end; ++k) {  // in order: the same sum for any executor
+      change += tallies_[k].change;
+      solved += tallies_[k].solved;
+    }
+  }
+  solved_ += solved;
+  mean_change_ = solved > 0 ? change / static_cast<double>(problem_.W.rows) : 0.0;
+  return std::sqrt(change);
+}
+
+template class GaussSeidel<2>;
+template class GaussSeidel<3>;
+
+void run_gauss_seidel(ContactTask& task) {
+  with_dimension(task.problem().dim, [&]<int D>() {
+    const bool large = task.local().contacts() >= kColoured;
+    GaussSeidel<D> sweeps(task.local(), {.coloured = large}, task.settings().executor);
+    // Looked at every so often, less so as the number of sweeps grows.
+    for (int batch = 5; !task.done() && !task.over(); batch = std::min(2 * batch, 80)) {
+      for (int k = 0; k < batch; ++k) sweeps.sweep(task.r);
+      task.count(batch);
+      task.measure(task.r);
+    }
+  });
+}
+
+}  // namespace ricochet::solve
