@@ -170,7 +170,7 @@ TEST(FrictionScene, TwoBodiesAgainstEachOther) {
   const std::string by_hand = replaced(
       kTwo,
       R"(body     = { position = ["x2", "y2"], angle = "p2", point = ["x1 + r1*nx", "y1 + r1*ny"], against = { position = ["x1", "y1"], angle = "p1" } })",
-      R"(slip = ["(x2' - x1')*ny - (y2' - y1')*nx + r2*p2' + r1*p1'"])");
+      R"(slip = ["(x2' - x1')*ny - (y2' - y1')*nx + (d - r1)*p2' + r1*p1'"])");
   expect_close(body, run_text(by_hand), 1e-12);
   // nothing from outside: momentum and moment of momentum are kept
   const auto momentum = [](const study::Row& row) {

@@ -1,6 +1,7 @@
 #include "ricochet/solve/friction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -180,6 +181,9 @@ bool FrictionSolver::weigh_contacts(const problem::Frictional& problem) {
     if (contact.is_flat && !(b_[n] >= -kMust * largest)) return false;
     const double trace = W_.block(n, n, size, size).trace();
     contact.rho = contact.is_flat ? 0.0 : size / trace;
+    contact.rho_N = contact.is_flat ? 0.0 : 1.0 / W_(n, n);
+    const double tangential = trace - W_(n, n);
+    contact.rho_T = tangential > 0.0 ? contact.slips / tangential : 0.0;
   }
   return true;
 }
@@ -248,32 +252,33 @@ double FrictionSolver::residual() {
   return scale > 0.0 ? distance / scale : 0.0;
 }
 
-/// Rows of  R_N - max(0, R_N - rho v_N),  R_T - P(R_T - rho v_T) on max(0, R_N - rho v_N) D.
+/// Rows of  R_N - max(0, R_N - rho_N v_N),  R_T - P(R_T - rho_T v_T) on max(0, R_N - rho_N v_N) D.
 template <class Rows>
 void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
   const Index n = contact.first;
-  const double rho = contact.rho;
-  const double pushed = R_[n] - rho * v_[n];
+  const double rho_N = scale_ * contact.rho_N;
+  const double rho_T = scale_ * contact.rho_T;
+  const double pushed = R_[n] - rho_N * v_[n];
   const double normal = std::max(0.0, pushed);
   const double on = pushed > 0.0 ? 1.0 : 0.0;
   const auto W_row = [&](Index i) { return W_.row(i).head(rows_); };
   auto row = jacobian.row(n).head(rows_);
   defect_[n] = R_[n] - normal;
-  row = on * rho * W_row(n);
+  row = on * rho_N * W_row(n);
   row[n] += 1.0 - on;
   if (contact.slips == 0) return;
   const Tangent x =
-      (block_of(R_, n, contact.slips) - rho * block_of(v_, n, contact.slips)).tail<2>();
+      (block_of(R_, n, contact.slips) - rho_T * block_of(v_, n, contact.slips)).tail<2>();
   const Projected p = std::visit(Projection{x, normal}, contact.section);
   for (int j = 0; j < contact.slips; ++j) {
     auto tangential = jacobian.row(n + 1 + j).head(rows_);
     defect_[n + 1 + j] = R_[n + 1 + j] - p.point[j];
-    tangential = p.by_r[j] * on * rho * W_row(n);
+    tangential = p.by_r[j] * on * rho_N * W_row(n);
     tangential[n] -= p.by_r[j] * on;
     tangential[n + 1 + j] += 1.0;
     for (int k = 0; k < contact.slips; ++k) {
       tangential[n + 1 + k] -= p.by_x(j, k);
-      tangential += p.by_x(j, k) * rho * W_row(n + 1 + k);
+      tangential += p.by_x(j, k) * rho_T * W_row(n + 1 + k);
     }
   }
 }
@@ -366,9 +371,10 @@ void FrictionSolver::read_grips() {
 }
 
 /// Sweeps go forward at first; later back, and by shares of the way, so that they do not run round
-/// in the same circle.
+/// in the same circle. Newton's equations have the same solutions for all rho, but not the same
+/// ways to them.
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
-  constexpr int kMostRounds = 200;
+  constexpr int kMostRounds = 100;
   constexpr double kGood = 1e-11;
   take(problem);
   if (!eliminate_joints(problem)) return {.status = problem::Status::Infeasible};
@@ -385,6 +391,8 @@ problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
     for (int k = 0; k < sweeps; ++k) sweep(way == 1 || (way == 3 && k % 2 == 0), share);
     error = residual();
     swept_.head(rows_) = R();
+    constexpr std::array kScales = {1.0, 10.0, 0.1, 1.0, 100.0, 0.01, 3.0};
+    scale_ = kScales[static_cast<std::size_t>(round) % kScales.size()];
     done = polish(error);
     if (!done) R() = swept_.head(rows_);
   }

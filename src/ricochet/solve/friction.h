@@ -33,7 +33,9 @@ class FrictionSolver {
     Eigen::Index first{0};
     int slips{0};
     convex::Section section{convex::Disc{}};
-    double rho{0.0};      // d / tr W_ii
+    double rho{0.0};    // d / tr W_ii
+    double rho_N{0.0};  // 1 / W_NN: Newton's equations may scale the two parts apart
+    double rho_T{0.0};
     bool is_flat{false};  // no impulse moves it along its normal
   };
 
@@ -82,6 +84,7 @@ class FrictionSolver {
   Eigen::VectorXd joint_free_;
   Eigen::VectorXd joint_impulses_;
   Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
+  double scale_{1.0};  // of rho_N and rho_T
   bool unique_{true};
 };
 

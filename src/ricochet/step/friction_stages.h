@@ -103,7 +103,7 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
   for (int i = 0; i < contact.rows; ++i) {
     u_next += solution.impulse[i] * w.responses[static_cast<std::size_t>(i)];
   }
-  if (solution.grip == problem::Grip::Stick) {
+  if (solution.grip != problem::Grip::Free) {  // U_N = 0 of a slide is as exact as stick
     w.size = w.free.cwiseAbs();
     for (int i = 0; i < contact.rows; ++i) {
       const double impulse = std::abs(solution.impulse[i]);
@@ -168,7 +168,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
   w.gathered.setZero();
   w.pushes.setZero();
   Eigen::Index at = 0;
-  bool sticks = false;
+  bool pushes = false;
   for (int k = 0; k < active.size(); ++k) {
     const int a = active[k];
     const bool is_joint = k >= active.size() - model.joints();
@@ -178,7 +178,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
     w.place.normals.add_size_to(a, w.claim.impulses[k], w.pushes);
     if (is_joint) continue;
     w.claim.grip(k) = w.friction_solver.grip(static_cast<std::size_t>(k));
-    sticks = sticks || w.claim.grip(k) == problem::Grip::Stick;
+    pushes = pushes || w.claim.grip(k) != problem::Grip::Free;
     for (int j = 0; j < model.slips(a); ++j) {
       const double impulse = w.friction_solver.impulse(at++);
       w.claim.tangential[M::kSlips * k + j] = impulse;
@@ -188,7 +188,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
   }
   model.mass(w.place).solve(w.gathered, w.response);
   u_next = w.free + w.response;
-  if (sticks) {
+  if (pushes) {
     model.mass(w.place).solve(w.pushes, w.size);
     w.size = w.size.cwiseAbs() + w.free.cwiseAbs();
     come_to_rest(w.size, u_next);
