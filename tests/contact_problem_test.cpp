@@ -119,11 +119,6 @@ TEST(ContactForms, AgreeOnVelocities) {
 
 class ContactFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / "ricochet-contact-files";
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   std::string error_of(const std::string& name, const std::string& bytes) const {
@@ -138,7 +133,7 @@ class ContactFiles : public ::testing::Test {
     return "no error";
   }
 
-  std::filesystem::path folder_;
+  Folder folder_;
 };
 
 TEST_F(ContactFiles, ComeBackAsTheyWent) {
@@ -208,7 +203,7 @@ TEST_F(ContactFiles, WithBadNumbersAreRefused) {
             std::string::npos);
   EXPECT_NE(error_of("empty.dat", "").find("empty"), std::string::npos);
   EXPECT_THROW(problem::read_contact_file(path("absent.dat")), base::InputError);
-  EXPECT_THROW(problem::read_contact_file(folder_.string()), base::InputError);
+  EXPECT_THROW(problem::read_contact_file(folder_.path().string()), base::InputError);
 }
 
 TEST_F(ContactFiles, NotANumberInHdf5IsRefused) {

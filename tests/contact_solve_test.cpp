@@ -261,7 +261,7 @@ TEST(ContactSolve, LimitsAreKept) {
 }
 
 TEST(GaussSeidel, ThreadsDoNotChangeADigit) {
-  const ContactProblem problem = sample({.bodies = 2500, .agitation = 0.3});
+  const ContactProblem problem = sample({.bodies = 3500, .agitation = 0.3});
   ASSERT_GT(problem.contacts(), 5000);
   problem::ContactVelocity velocity(problem);
   Eigen::VectorXd results[3];

@@ -242,7 +242,7 @@ void grow(const Options& options) {
   Curve two{"two threads", {}, {}};
   fmt::print("\npackings to 1e-4\n{:>9} {:>12} {:>12} {:>8} {:>10}\n", "contacts", "1 thread, s",
              "2 threads, s", "sweeps", "err_q");
-  for (const int bodies : {40, 120, 400, 1200, 4000, 12000, 35000}) {
+  for (const int bodies : {60, 200, 600, 2000, 6200, 20000, 62000}) {
     const problem::ContactProblem problem = problem::in_blocks(
         problem::generate_contacts({.bodies = bodies, .agitation = 0.3, .seed = 7}));
     solve::ContactSettings settings;

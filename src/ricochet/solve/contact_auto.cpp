@@ -77,7 +77,8 @@ class Auto {
       spent += batch * one_sweep;
       const double rate = std::log(before / distance(now_)) / batch;  // per sweep
       const double left = std::log(distance(now_)) / std::max(rate, 1e-300) * one_sweep;
-      if (std::isfinite(inside) && !(left < budget)) break;
+      // One look can mislead: sweeps get a tenth of the price in any case.
+      if (std::isfinite(inside) && spent > 0.1 * inside && !(left < budget)) break;
       batch = std::min(2 * batch, kLongBatch);
     }
     return task_.done();
