@@ -105,9 +105,7 @@ TEST(Csv, PlansAndFilesHaveTheSameColumns) {
   for (const study::BuiltinScene& builtin : study::builtin_scenes()) {
     const scene::Scene scene = scene::read_scene(builtin.name + ".toml", builtin.text);
     std::string header;
-    append_header(
-        {scene.model->coordinates(), scene.model->contact_names(), scene.model->has_potential()},
-        header);
+    append_header(columns_of(*scene.model), header);
     std::string expected;
     for (const std::string& name : scene::row_columns(*scene.model)) {
       expected += (expected.empty() ? "" : ",") + name;

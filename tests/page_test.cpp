@@ -285,6 +285,17 @@ void expect_fine(Chromium& browser, const fs::path& page, int players, int width
   EXPECT_GT(seen.answer.at("end").get<double>(), seen.answer.at("home").get<double>());
 }
 
+/// All reports but those of objects that rest and, of many alike, all but a few.
+bool is_opened(const fs::path& report) {
+  const std::string run = report.parent_path().filename().string();
+  const auto starts = [&](const char* beginning) { return run.rfind(beginning, 0) == 0; };
+  if (run == "rests") return false;
+  if (starts("plate12-start-")) return run == "plate12-start-01";
+  if (starts("plate13-")) return run == "plate13-upper-01";
+  if (starts("angle")) return run == "angle1.0-slip+1.5";
+  return true;
+}
+
 /// Every page of the gallery: the index, the experiments, the reports; some as on a phone.
 TEST_F(GalleryPages, InABrowserShowTheirPicturesAndMove) {
   NEEDS_BROWSER();
@@ -297,7 +308,7 @@ TEST_F(GalleryPages, InABrowserShowTheirPicturesAndMove) {
     const std::string name = entry.path().filename().string();
     if (name == "index.html" && entry.path().parent_path() != root()) {
       expect_fine(browser, entry.path(), 0);
-    } else if (name == "report.html") {
+    } else if (name == "report.html" && is_opened(entry.path())) {
       expect_fine(browser, entry.path(), 1);
     }
   }
