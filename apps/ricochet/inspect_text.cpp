@@ -139,7 +139,11 @@ std::string describe_inspection(const Inspection& found, const scene::Scene& sce
   text += entry("velocity", by_coordinate(scene, found.state.u, "'"));
   text += describe_active(found, scene) + describe_normals(found, scene);
   if (!found.active.empty()) text += describe_velocity(found, scene);
-  return text + (found.ok() ? describe_motion(found, scene) : describe_failure(found));
+  text += found.ok() ? describe_motion(found, scene) : describe_failure(found);
+  if (!scene.model->has_friction()) return text;
+  return text + entry("friction",
+                      "is left out here: cones, shock and reactions are those of smooth contacts; "
+                      "run a few steps to see it act");
 }
 
 }  // namespace ricochet::app

@@ -53,6 +53,21 @@ NodeId stretch_of(FormulaSystem& system, NodeId gap, NodeId normal) {
   return graph.divide(product, square);
 }
 
+/// dU_T/du by the velocities it has, then U_T at u = 0.
+void add_slip_row(FormulaSystem& system, NodeId velocity, Pattern& pattern,
+                  std::vector<NodeId>& outputs) {
+  formula::Graph& graph = system.graph;
+  const int first = system.velocity_slot(0);
+  std::vector<int> used = graph.inputs_of(velocity);
+  std::erase_if(used, [&](int slot) { return slot < first; });
+  const std::vector<NodeId> entries = formula::gradient(graph, velocity, used);
+  for (std::size_t e = 0; e < used.size(); ++e) {
+    pattern.coordinates.push_back(used[e] - first);
+    outputs.push_back(entries[e]);
+  }
+  outputs.push_back(formula::substitute(graph, velocity, first, first + system.dofs(), 0.0));
+}
+
 }  // namespace
 
 std::vector<int> FormulaSystem::position_slots() const {
@@ -183,7 +198,6 @@ void FormulaModel::compile_mass() {
 
 void FormulaModel::compile_friction() {
   formula::Graph& graph = system_.graph;
-  const int first = system_.velocity_slot(0);
   std::vector<NodeId> outputs;
   fewest_slips_ = 2;
   for (int a = 0; a < contacts(); ++a) {
@@ -191,15 +205,8 @@ void FormulaModel::compile_friction() {
     friction_outputs_.push_back(outputs.size());
     for (int j = 0; j < 2; ++j) {
       if (j < slips(a)) {
-        const NodeId velocity = tangential.velocities[static_cast<std::size_t>(j)];
-        std::vector<int> used = graph.inputs_of(velocity);
-        std::erase_if(used, [&](int slot) { return slot < first; });
-        const std::vector<NodeId> entries = formula::gradient(graph, velocity, used);
-        for (std::size_t e = 0; e < used.size(); ++e) {
-          slip_pattern_.coordinates.push_back(used[e] - first);
-          outputs.push_back(entries[e]);
-        }
-        outputs.push_back(formula::substitute(graph, velocity, first, first + dofs(), 0.0));
+        add_slip_row(system_, tangential.velocities[static_cast<std::size_t>(j)], slip_pattern_,
+                     outputs);
         has_moving_belt_ = has_moving_belt_ || !graph.is_constant(outputs.back(), 0.0);
       }
       slip_pattern_.offsets.push_back(slip_pattern_.coordinates.size());

@@ -299,6 +299,25 @@ std::vector<NodeId> FrictionReader::velocity_at(const Body& body,
           graph.add(v[2], graph.subtract(times(0, 1), times(1, 0)))};
 }
 
+/// What the body touches moves too: as a second body, or as it is driven.
+void FrictionReader::subtract_other(TableReader& body, const Value& other,
+                                    const std::vector<NodeId>& point, const formula::Locals& locals,
+                                    std::vector<NodeId>& velocity) {
+  TableReader against(document_, other, body.full("against"));
+  const bool is_driven = against.find("velocity") != nullptr;
+  const std::vector<NodeId> theirs = is_driven
+                                         ? read_list(against, "velocity", Speaks::Velocity, locals)
+                                         : velocity_at(read_one_body(against, locals), point);
+  if (theirs.size() != velocity.size()) {
+    body.fail(other, "against", "needs as many components as position",
+              "write against = { velocity = [\"v\", \"0\"] }, with one for each coordinate");
+  }
+  against.finish();
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    velocity[i] = formulas_.graph().subtract(velocity[i], theirs[i]);
+  }
+}
+
 /// The gap's gradient by the position of the body is along the normal, whatever its units.
 void FrictionReader::read_body(TableReader& contact, const Value& value, NodeId gap,
                                const formula::Locals& locals, model::Slip& slip) {
@@ -323,18 +342,7 @@ void FrictionReader::read_body(TableReader& contact, const Value& value, NodeId 
   }
   std::vector<NodeId> velocity = velocity_at(body, point);
   if (const Value* other = table.find("against")) {
-    TableReader against(document_, *other, table.full("against"));
-    const bool is_driven = against.find("velocity") != nullptr;
-    const std::vector<NodeId> theirs =
-        is_driven ? read_list(against, "velocity", Speaks::Velocity, locals)
-                  : velocity_at(read_one_body(against, locals), point);
-    if (theirs.size() != velocity.size()) {
-      table.fail(*other, "against", "needs as many components as position", kExample);
-    }
-    against.finish();
-    for (std::size_t i = 0; i < velocity.size(); ++i) {
-      velocity[i] = graph.subtract(velocity[i], theirs[i]);
-    }
+    subtract_other(table, *other, point, locals, velocity);
   }
   table.finish();
   const std::vector<NodeId> normal = normalized(graph, formula::gradient(graph, gap, body.slots));
@@ -400,18 +408,7 @@ model::FrictionLaw FrictionReader::read_law_table(TableReader& contact, const Va
     }
     take_two(FrictionKind::TwoWay, "forward", "backward");
   } else if (const Value* ellipse = table.find("ellipse")) {
-    if (plane || ellipse->kind != Value::Kind::Array || ellipse->items.size() != 2) {
-      table.fail(*ellipse, "ellipse", "needs two coefficients, and a slip of two components",
-                 "write ellipse = [0.3, 0.6] beside slip = [\"...\", \"...\"]");
-    }
-    law.kind = FrictionKind::Elliptic;
-    for (std::size_t j = 0; j < 2; ++j) {
-      const Value& axis = ellipse->items[j];
-      law.coefficients[j] = coefficient(axis, table.full("ellipse"), slip, locals);
-      if (formula::range_of(formulas_.graph(), law.coefficients[j]).high > 0.0) continue;
-      table.fail(axis, "ellipse", "must be positive along each axis",
-                 "an axis without friction can be given a very small coefficient");
-    }
+    read_ellipse(table, *ellipse, slip, locals, law);
   } else if (const Value* polygon = table.find("polygon")) {
     if (plane) {
       table.fail(*polygon, "polygon", "needs a slip of two components",
@@ -424,6 +421,24 @@ model::FrictionLaw FrictionReader::read_law_table(TableReader& contact, const Va
   }
   table.finish();
   return law;
+}
+
+void FrictionReader::read_ellipse(TableReader& law_table, const Value& value,
+                                  const model::Slip& slip, const formula::Locals& locals,
+                                  model::FrictionLaw& law) {
+  const bool plane = slip.velocities.size() == 1;
+  if (plane || value.kind != Value::Kind::Array || value.items.size() != 2) {
+    law_table.fail(value, "ellipse", "needs two coefficients, and a slip of two components",
+                   "write ellipse = [0.3, 0.6] beside slip = [\"...\", \"...\"]");
+  }
+  law.kind = FrictionKind::Elliptic;
+  for (std::size_t j = 0; j < 2; ++j) {
+    const Value& axis = value.items[j];
+    law.coefficients[j] = coefficient(axis, law_table.full("ellipse"), slip, locals);
+    if (formula::range_of(formulas_.graph(), law.coefficients[j]).high > 0.0) continue;
+    law_table.fail(axis, "ellipse", "must be positive along each axis",
+                   "an axis without friction can be given a very small coefficient");
+  }
 }
 
 std::vector<convex::Tangent> FrictionReader::read_polygon(TableReader& law, const Value& value,

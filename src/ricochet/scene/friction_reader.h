@@ -44,12 +44,16 @@ class FrictionReader {
   Body read_one_body(TableReader& table, const formula::Locals& locals);
   std::vector<NodeId> read_list(TableReader& table, const std::string& key, Speaks speaks,
                                 const formula::Locals& locals);
+  void subtract_other(TableReader& body, const Value& other, const std::vector<NodeId>& point,
+                      const formula::Locals& locals, std::vector<NodeId>& velocity);
   std::vector<NodeId> velocity_at(const Body& body, const std::vector<NodeId>& point);
 
   model::FrictionLaw read_law(TableReader& contact, const Value& value, const model::Slip& slip,
                               const formula::Locals& locals);
   model::FrictionLaw read_law_table(TableReader& contact, const Value& value,
                                     const model::Slip& slip, const formula::Locals& locals);
+  void read_ellipse(TableReader& law_table, const Value& value, const model::Slip& slip,
+                    const formula::Locals& locals, model::FrictionLaw& law);
   std::vector<convex::Tangent> read_polygon(TableReader& law, const Value& value,
                                             const formula::Locals& locals);
   NodeId coefficient(const Value& value, const std::string& key, const model::Slip& slip,

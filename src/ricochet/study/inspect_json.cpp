@@ -70,6 +70,7 @@ std::string to_json(const Inspection& found, const model::FormulaModel& model) {
   json["position"] = by_coordinate(model, found.state.q);
   json["velocity"] = by_coordinate(model, found.state.u);
   json["resolution_step"] = found.step;
+  if (model.has_friction()) json["friction"] = "left out";
   json["active"] = Json::array();
   for (const ActiveRow& row : found.active) json["active"].push_back(row_json(model, row));
   json["in_tangent_cone"] = found.in_tangent_cone;
