@@ -7,6 +7,7 @@
 #include "report_text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/record/rows.h"
+#include "ricochet/study/growth.h"
 #include "scene_file.h"
 #include "threads.h"
 
@@ -88,6 +89,11 @@ int command_check(const SceneArguments& arguments) {
   fmt::print("{}", entry("forces", model.force_uses_velocity()
                                        ? "use velocities: free motion is of order 1"
                                        : "use no velocities: free motion is of order 2"));
+  fmt::print("{}", entry("growth", study::growth_of(model) == study::Growth::AtMostLinear
+                                       ? "of the forces at most linear in q and q': every motion "
+                                         "exists for all time [Ballard 2013, Theorem 2]"
+                                       : "of the forces not seen to be linear: whether motions "
+                                         "exist for all time is left open"));
   if (!scene.family.empty()) {
     fmt::print("{}", entry("family", describe_members(scene.family) + "; the first of them:"));
   }

@@ -28,8 +28,7 @@ void add_scene_options(CLI::App& command, SceneArguments& scene) {
                        const std::string& words) {
     command.add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
   };
-  add("--scheme", scene.scheme, "NAME",
-      fmt::format("one of {}", base::list_names(step::scheme_names())));
+  add("--scheme", scene.scheme, "NAME", "another scheme than the scene's; a wrong name lists all");
   add("--step", scene.step, "H", "length of a step");
   command.add_option("--set", scene.set, "a parameter, or a key as run.step; may be repeated")
       ->type_name("NAME=VALUE")

@@ -58,6 +58,23 @@ FailureText describe(Failure failure) {
       return {
           "bad_friction", "a coefficient of friction is negative or not finite there",
           "check the formula of `friction` (or of `normal`) for the slip and place of that step"};
+    case Failure::BadRestitution:
+      return {"bad_restitution", "a coefficient of restitution is not between 0 and 1 there",
+              "check the formula of `restitution` for the place and approach of that step"};
+    case Failure::LawEnters:
+      return {"law_enters", "an impact law sends the system into the wall: F is not in V(q)",
+              "write `law` so that the gap's rate after the impact is not negative"};
+    case Failure::LawPulls:
+      return {"law_pulls", "an impact law needs a reaction that is no push: F - u is not in -N(q)",
+              "write `law` so that M (F - u) is a positive multiple of the gap's gradient: "
+              "tangential velocities must stay as they are"};
+    case Failure::LawGains:
+      return {"law_gains", "an impact law creates kinetic energy",
+              "write `law` so that |F| is at most |u| in the kinetic metric"};
+    case Failure::Zeno:
+      return {"zeno", "impacts accumulate: infinitely many before that time",
+              "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
+              "zeno = \"contact\" in [run]"};
     case Failure::NoConvergence:
       return {"no_convergence", "the implicit equations of a step did not settle",
               "try a smaller step"};

@@ -18,6 +18,7 @@ enum class Branch : char {
   Unilateral,  // p >= 0, v >= 0, p v = 0
   Fixed,       // v = 0, p of any sign: the branch of a scheme that fixes the velocity
   Joint,       // g(t_M + h, q_M + h u+) = 0, p of any sign: an equation kept at the middles
+  Lawful,      // p - l >= 0, U+ >= 0, (p - l) U+ = 0, with l the impulse of the model's impact law
 };
 
 /// The velocity U_ref of v = U + e U_ref.
@@ -50,6 +51,16 @@ struct SlipClaim<K, 0> {
   explicit SlipClaim(int) {}
 };
 
+/// The impulses l of impact laws beyond a constant e, in the order of `active`: only models of any
+/// size have such laws.
+template <int K>
+struct LawClaim {};
+
+template <>
+struct LawClaim<kDynamic> {
+  Vector<kDynamic> lawful;
+};
+
 /// In place of e: each contact has its own, which the model states.
 inline constexpr double kOwnRestitution = -1.0;
 
@@ -68,7 +79,7 @@ inline constexpr double kOwnRestitution = -1.0;
 /// constant mass the second line is M (u+ - u). Joints are always active, with J at q_M; W is taken
 /// in the metric M(q_M). The points are the scheme's own vectors: valid until its next step.
 template <int N, int K, int T = 0>
-struct Claim : SlipClaim<K, T> {
+struct Claim : SlipClaim<K, T>, LawClaim<K> {
   double t_mid{0.0};  // t_M = t + h/2
   const Vector<N>* test_point{nullptr};
   const Vector<N>* cone_point{nullptr};
@@ -88,7 +99,10 @@ struct Claim : SlipClaim<K, T> {
   Claim() = default;
   explicit Claim(int contacts) : SlipClaim<K, T>(contacts), active(contacts), impulses(contacts) {
     impulses.setZero();
-    if constexpr (K == kDynamic) branches.resize(static_cast<std::size_t>(contacts));
+    if constexpr (K == kDynamic) {
+      branches.resize(static_cast<std::size_t>(contacts));
+      this->lawful.setZero(contacts);
+    }
   }
   Branch& branch(int k) { return branches[static_cast<std::size_t>(k)]; }
   Branch branch(int k) const { return branches[static_cast<std::size_t>(k)]; }

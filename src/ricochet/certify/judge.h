@@ -10,6 +10,7 @@
 #include "ricochet/certify/certificate.h"
 #include "ricochet/certify/claim.h"
 #include "ricochet/certify/friction_books.h"
+#include "ricochet/certify/node_rule.h"
 #include "ricochet/convex/cone.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/residual.h"
@@ -46,11 +47,16 @@ class Judge {
       if (friction_.exists()) certificate_.friction.resize(static_cast<std::size_t>(contacts));
     }
     may_gain_ = law_may_gain();
+    bounces_ = law_bounces();
+    if constexpr (model::ImpactModel<M>) laws_.setZero(model.contacts());
     open(start);
   }
 
-  /// Checks one step and enters it in the books, if it holds. False at the first failure.
-  bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+  /// Checks one step and enters it in the books, if it holds. False at the first failure. The rule
+  /// tells how the step is made up: Staggered, or a NodeRule.
+  template <class Rule = Staggered>
+  bool check(const State& before, const State& after, double h, const TheClaim& claim,
+             const Rule& rule = {}) {
     ++certificate_.steps;
     const std::size_t shocks_before = certificate_.shocks.size();
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
@@ -60,16 +66,20 @@ class Judge {
     }
     Step step(before, after, h, claim, scratch_);
     const double end_potential = model_.gaps_and_potential(after.t, after.q, end_place_);
-    if (claim.shift != nullptr)
-      check_shift(before, h, claim);  // J shift + g = 0 at the unshifted q_M
-    model_.gaps(claim.t_mid, *claim.test_point, place_);
-    recompute_free_motion(step);        // Q, M^-1 Q, u'
-    check_active_set(step);             // a active <=> g_a(test_point) <= 0
-    check_contacts(step);               // J, W, U: residual, work, shocks
-    check_balance(step);                // M (u+ - u) = h Q + J^T p
-    check_positions(step);              // q+ = q + h/2 (u + u+) + shift
-    weigh_energy(step, end_potential);  // Delta T = forces + contacts + defect
-    check_violation(step);              // max(0, -g) at the end of the step
+    if constexpr (std::is_same_v<Rule, Staggered>) {
+      if (claim.shift != nullptr)
+        check_shift(before, h, claim);  // J shift + g = 0 at the unshifted q_M
+      model_.gaps(claim.t_mid, *claim.test_point, place_);
+      recompute_free_motion(step);        // Q, M^-1 Q, u'
+      check_active_set(step);             // a active <=> g_a(test_point) <= 0
+      check_contacts(step);               // J, W, U: residual, work, shocks
+      check_balance(step);                // M (u+ - u) = h Q + J^T p
+      check_positions(step);              // q+ = q + h/2 (u + u+) + shift
+      weigh_energy(step, end_potential);  // Delta T = forces + contacts + defect
+    } else {
+      check_nodes(step, rule, end_potential);
+    }
+    check_violation(step);  // max(0, -g) at the end of the step
     if (!certificate_.ok()) {
       forget(before, shocks_before);
       return false;
@@ -78,6 +88,23 @@ class Judge {
     enter_energy(step, end_potential);
     enter_violation(step);
     return true;
+  }
+
+  /// The same for something that takes no step of its own: a start value, an impact.
+  template <class Rule>
+  bool check_start(const State& before, const State& after, double h, const TheClaim& claim,
+                   const Rule& rule) {
+    is_impact_ = true;
+    const bool holds = check(before, after, h, claim, rule);
+    is_impact_ = false;
+    if (holds) --certificate_.steps;
+    return holds;
+  }
+
+  /// Impacts accumulate at t.
+  void note_accumulation(double t) {
+    certificate_.zeno_time = t;
+    ++certificate_.zeno_count;
   }
 
   /// A failure the judge did not find itself, such as a solver that gave up.
@@ -187,6 +214,9 @@ class Judge {
     ledger.potential_start = ledger.potential_end = potential_;
     ledger.lowest = ledger.highest = kinetic_ + potential_;
     is_watched_ = limits_.energy_is_watched && model_.is_autonomous();
+    if constexpr (requires { model_.is_conservative(); }) {
+      is_driven_ = limits_.energy_is_watched && !is_watched_ && model_.is_conservative();
+    }
     if constexpr (!M::kPlain) {
       for (int a = model_.contacts() - model_.joints(); a < model_.contacts(); ++a) {
         joints_.push(a);
@@ -300,6 +330,9 @@ class Judge {
       s.free = s.after.u - s.free;
     }
     check_law(claim);
+    if constexpr (model::ImpactModel<M>) {
+      if (model_.has_laws() && claim.restitution == kOwnRestitution) take_laws(s, residual);
+    }
     for (int k = 0; k < claim.active.size(); ++k) check_contact(s, k, residual);
     s.residual = residual.value();
     if (!(s.residual <= limits_.residual)) fail(Failure::Residual, claim.t_mid, -1, s.residual);
@@ -315,6 +348,7 @@ class Judge {
     Certificate& c = certificate_;
     c.impulses_unique = c.impulses_unique && s.claim.unique;
     c.residual_sum += s.residual;
+    if (bounces_ && s.claim.active.size() > 1) note_coupling(s);
     if (s.gained > 0.0) c.ledger.gain.add(s.gained);
     if (s.residual <= c.residual_max) return;
     c.residual_max = s.residual;
@@ -383,7 +417,9 @@ class Judge {
     const auto lost_exactly = [&] {
       return 32.0 * kEpsilon * normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
     };
-    if (claim.branch(k) == Branch::Fixed) {  // only where the free motion penetrates
+    if (claim.branch(k) == Branch::Lawful) {
+      check_lawful(s, k, rho, end, free, lost, residual);
+    } else if (claim.branch(k) == Branch::Fixed) {  // only where the free motion penetrates
       if (free > 0.0 && has_constant_mass()) fail(Failure::Law, claim.t_mid, a);
       residual.add(convex::Line{}, p, rho, end + extra, free + extra, lost, lost_exactly);
     } else {
@@ -395,6 +431,229 @@ class Judge {
     s.gain += 0.5 * p * (start + end);
     s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
     if (p != 0.0) enter_push(claim.t_mid, a, p, -start, W, work);
+  }
+
+  using Rows = NodeRule<N, K>;
+
+  /// The same questions of a step that is made up of nodes.
+  [[gnu::noinline]] void check_nodes(Step& s, const Rows& rule, double end_potential) {
+    if (!gather_forces(s, rule)) return;
+    switch (rule.law) {
+      case NodeLaw::Velocity:
+        model_.gaps(s.claim.t_mid, *s.claim.test_point, place_);
+        rule.touching > 0.0 ? check_near(s, rule.touching) : check_active_set(s);
+        ends_accumulation_ = rule.ends_accumulation && claims_rest(s.claim);
+        check_contacts(s);
+        ends_accumulation_ = false;
+        break;
+      case NodeLaw::MeanPosition: check_mean_position(s, rule); break;
+      case NodeLaw::Given: check_given(s, rule); break;
+    }
+    check_node_balance(s, rule);
+    check_node_positions(s, rule);
+    weigh_energy<false>(s, end_potential);
+  }
+
+  /// h sum_j w_j (Q - c)(node j), with what held contacts push there, and u' without impulses.
+  bool gather_forces(Step& s, const Rows& rule) {
+    if (!model_.load_mass(*s.claim.mass_point, place_)) {
+      fail(Failure::SingularMass, s.claim.t_mid);
+      return false;
+    }
+    s.force.setZero();
+    for (int j = 0; j < rule.count; ++j) {
+      const auto& node = rule.nodes[static_cast<std::size_t>(j)];
+      if (node.force == 0.0) continue;
+      model::applied_force(model_, node.t, *node.q, *node.u, place_, s.work);
+      s.force += node.force * s.work;
+      if (!has_constant_mass()) model_.force(node.t, *node.q, *node.u, place_, s.work);
+      s.force_work += 0.5 * s.h * node.force * (s.before.u.dot(s.work) + s.after.u.dot(s.work));
+    }
+    s.momentum = s.h * s.force;
+    model_.mass(place_).solve(s.force, s.free);
+    s.free = s.before.u + s.h * s.free;
+    for (int j = 0; j < rule.count; ++j) {
+      const auto& node = rule.nodes[static_cast<std::size_t>(j)];
+      if (node.push != nullptr && node.force != 0.0) add_reactions(s, rule, node);
+    }
+    return certificate_.ok();
+  }
+
+  /// h w J^T r of contacts that last; their work goes to the contacts'.
+  void add_reactions(Step& s, const Rows& rule, const Node<N, K>& node) {
+    touched_.clear();
+    for (int a = 0; a < model_.contacts(); ++a) {
+      if ((*node.push)[a] != 0.0) touched_.push(a);
+    }
+    if (touched_.empty()) return;
+    model_.gaps(node.t, *node.q, place_);
+    model_.gradients(touched_, place_);
+    for (const int a : touched_) {
+      const double p = s.h * node.force * (*node.push)[a];
+      if (!(p >= 0.0)) fail(Failure::Law, node.t, a, p);
+      if (!(std::abs(place_.gap[a]) <= rule.touching)) {
+        fail(Failure::ActiveSet, node.t, a, place_.gap[a]);
+      }
+      place_.normals.add_to(a, p, s.momentum);
+      const double start = place_.normals.dot(a, s.before.u);
+      const double end = place_.normals.dot(a, s.after.u);
+      s.contact_work += 0.5 * p * (start + end);
+      last_push_[static_cast<std::size_t>(a)] = certificate_.steps;
+    }
+  }
+
+  /// At the end of an accumulation, and only after it was noted, contacts come to rest.
+  bool claims_rest(const TheClaim& claim) {
+    return claim.restitution == 0.0 && certificate_.zeno_time >= claim.t_mid;
+  }
+
+  /// The active set of an impact whose time was found: g is 0 to `touching` only.
+  void check_near(const Step& s, double touching) {
+    const TheClaim& claim = s.claim;
+    int next = 0;
+    for (int a = 0; a < model_.contacts(); ++a) {
+      const bool listed = next < claim.active.size() && claim.active[next] == a;
+      if (listed) ++next;
+      const double gap = place_.gap[a];
+      if (std::isnan(gap)) return fail(Failure::NotFinite, claim.t_mid, a);
+      if (!model_.exists(a, place_) ? listed : (listed ? gap > touching : gap < -touching)) {
+        fail(Failure::ActiveSet, claim.t_mid, a, gap);
+      }
+    }
+    if (next != claim.active.size()) fail(Failure::ActiveSet, claim.t_mid);
+  }
+
+  /// p >= 0, g(q_bar) >= 0, p g(q_bar) = 0 for all contacts at the mean position
+  /// q_bar = (q+ + e q-) / (1 + e), J and W there.               [Paoli 2001 (3.2)]
+  void check_mean_position(Step& s, const Rows& rule) {
+    const TheClaim& claim = s.claim;
+    const double e = rule.restitution;
+    model_.advance(s.before.q, s.before.u, -s.h, s.work);  // q-
+    s.work = (s.after.q + e * s.work) / (1.0 + e);
+    const double off = (s.work - *claim.cone_point).cwiseAbs().sum();
+    const double size = s.work.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
+    const double moved = s.h * (s.free.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
+    if (!(off <= 16.0 * kEpsilon * (size + moved) + limits_.balance * s.h * largest(s.after.u))) {
+      fail(Failure::Kinematics, claim.t_mid, -1, off);
+    }
+    model_.gaps(claim.t_mid, *claim.cone_point, place_);
+    model_.gradients(claim.active, place_);
+    check_mean_law(claim, e);
+    s.start_momentum.setZero();
+    for (int k = 0; k < claim.active.size(); ++k) {
+      place_.normals.add_to(claim.active[k], claim.impulses[k], s.start_momentum);
+    }
+    model_.mass(place_).solve(s.start_momentum, s.end_momentum);  // M^-1 J^T p
+    problem::Residual residual;
+    int next = 0;
+    for (int a = 0; a < model_.contacts(); ++a) {
+      const bool listed = next < claim.active.size() && claim.active[next] == a;
+      if (std::isnan(place_.gap[a])) return fail(Failure::NotFinite, claim.t_mid, a);
+      if (listed) {
+        check_mean_contact(s, next++, e, residual);
+      } else if (model_.exists(a, place_) && place_.gap[a] < 0.0 &&
+                 !(-place_.gap[a] <= 64.0 * kEpsilon * size)) {
+        fail(Failure::ActiveSet, claim.t_mid, a, place_.gap[a]);
+      }
+    }
+    s.residual = residual.value();
+    if (!(s.residual <= limits_.residual)) fail(Failure::Residual, claim.t_mid, -1, s.residual);
+  }
+
+  /// One e, which every contact that pushes states.
+  void check_mean_law(const TheClaim& claim, double e) {
+    for (int k = 0; k < claim.active.size(); ++k) {
+      if (claim.impulses[k] != 0.0 && model_.restitution(claim.active[k]) != e) {
+        fail(Failure::Law, claim.t_mid, claim.active[k]);
+      }
+    }
+  }
+
+  void check_mean_contact(Step& s, int k, double e, problem::Residual& residual) {
+    const TheClaim& claim = s.claim;
+    const int a = claim.active[k];
+    const double p = claim.impulses[k];
+    const auto& normals = place_.normals;
+    s.start_momentum.setZero();
+    normals.add_to(a, 1.0, s.start_momentum);
+    model_.mass(place_).solve(s.start_momentum, s.work);
+    const double W = s.start_momentum.dot(s.work);
+    const double v = (1.0 + e) * place_.gap[a] / s.h;
+    if (!(W > 0.0)) return check_flat_contact(claim.t_mid, a, p, v);
+    const double free = v - normals.dot(a, s.end_momentum);
+    const double lost = 64.0 * kEpsilon *
+                        (normals.abs_dot(a, *claim.cone_point) / s.h +
+                         normals.abs_dot(a, s.before.u) + normals.abs_dot(a, s.after.u));
+    residual.add(convex::HalfLine{}, p, 1.0 / W, v, free, lost, [&] { return lost; });
+    enter_given(s, k, W);
+  }
+
+  /// Impulses that no law at the step ties down: they push, where they touch.
+  void check_given(Step& s, const Rows& rule) {
+    const TheClaim& claim = s.claim;
+    if (claim.active.empty()) return;
+    model_.gaps(claim.t_mid, *claim.cone_point, place_);
+    model_.gradients(claim.active, place_);
+    for (int k = 0; k < claim.active.size(); ++k) {
+      const int a = claim.active[k];
+      if (!(claim.impulses[k] >= 0.0)) fail(Failure::Law, claim.t_mid, a, claim.impulses[k]);
+      if (!model_.touches(a, place_) && !(place_.gap[a] <= rule.touching)) {
+        fail(Failure::ActiveSet, claim.t_mid, a, place_.gap[a]);
+      }
+      s.start_momentum.setZero();
+      place_.normals.add_to(a, 1.0, s.start_momentum);
+      model_.mass(place_).solve(s.start_momentum, s.work);
+      enter_given(s, k, s.start_momentum.dot(s.work));
+    }
+  }
+
+  /// Momentum, work and shock of contact k, whose W is known.
+  void enter_given(Step& s, int k, double W) {
+    const TheClaim& claim = s.claim;
+    const int a = claim.active[k];
+    const double p = claim.impulses[k];
+    const double rate = place_.rate[a];
+    const double start = place_.normals.dot(a, s.before.u) + rate;
+    const double end = place_.normals.dot(a, s.after.u) + rate;
+    place_.normals.add_to(a, p, s.momentum);
+    const double work = 0.5 * p * (start + end - 2.0 * rate);
+    s.contact_work += work;
+    if (p != 0.0) enter_push(claim.t_mid, a, p, -start, W, work);
+  }
+
+  /// M (u+ - u) = h sum_j w_j (Q - c)_j + J^T p, M at one point.
+  void check_node_balance(Step& s, const Rows& rule) {
+    model_.mass(place_).apply(s.before.u, s.start_momentum);
+    model_.mass(place_).apply(s.after.u, s.end_momentum);
+    const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
+    const double size = s.start_momentum.cwiseAbs().sum() + s.end_momentum.cwiseAbs().sum();
+    const double rounding = 16.0 * kEpsilon * size + problem::Residual::kSmallest;
+    const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
+                         s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();
+    s.work = s.end_momentum - s.start_momentum - s.momentum;
+    model_.mass(place_).solve(s.work, s.slope);
+    const bool is_noise = s.slope.cwiseAbs().sum() <= rule.velocity_noise;
+    s.kinetic = kinetic_of(s.after.q, s.after.u);
+    if (error <= rounding || is_noise) return;
+    enter_error((error - rounding) / scale, Failure::Balance, s.before.t, rule.tolerance);
+  }
+
+  /// q+ = q + h sum_j b_j u_j.
+  void check_node_positions(Step& s, const Rows& rule) {
+    s.work = s.before.q;
+    double speeds = 0.0;
+    for (int j = 0; j < rule.count; ++j) {
+      const auto& node = rule.nodes[static_cast<std::size_t>(j)];
+      if (node.drift == 0.0) continue;
+      model_.advance(s.work, *node.u, node.drift * s.h, s.work);
+      speeds += node.drift * node.u->cwiseAbs().sum();
+    }
+    const double error = (s.work - s.after.q).cwiseAbs().sum();
+    const double size = s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
+    const double rounding = 8.0 * kEpsilon * size + problem::Residual::kSmallest;
+    if (error <= rounding + rule.position_noise) return;
+    enter_error((error - rounding) / (s.h * speeds), Failure::Kinematics, s.before.t,
+                rule.tolerance);
   }
 
   void add_friction(const TheClaim& claim, int k, Vec& momentum) const {
@@ -540,7 +799,7 @@ class Judge {
 
   /// Impulses follow the law the scene states.
   [[gnu::always_inline]] inline void check_law(const TheClaim& claim) {
-    if (claim.restitution == limits_.restitution) return;
+    if (claim.restitution == limits_.restitution || ends_accumulation_) return;
     if (limits_.restitution == Limits::kAnyRestitution) return;
     for (int k = 0; k < claim.active.size(); ++k) {
       if (claim.impulses[k] != 0.0) fail(Failure::Law, claim.t_mid, claim.active[k]);
@@ -548,7 +807,163 @@ class Judge {
   }
 
   double restitution_of(const TheClaim& claim, int a) const {
-    return claim.restitution == kOwnRestitution ? model_.restitution(a) : claim.restitution;
+    if (claim.restitution != kOwnRestitution) return claim.restitution;
+    if constexpr (model::ImpactModel<M>) {
+      if (model_.has_laws()) return laws_[a];
+    }
+    return model_.restitution(a);
+  }
+
+  /// e of the active contacts, and what the model's law says of this impact, if it is one.
+  [[gnu::noinline]] void take_laws(Step& s, problem::Residual& residual) {
+    const TheClaim& claim = s.claim;
+    bool struck = false;
+    bool lawful = false;
+    for (int k = 0; k < claim.active.size(); ++k) {
+      const int a = claim.active[k];
+      const double U = place_.normals.dot(a, s.before.u) + place_.rate[a];
+      laws_[a] = model_.restitution_at(a, claim.t_mid, *claim.cone_point, s.before.u,
+                                       std::max(0.0, -U), place_);
+      if (!(laws_[a] >= 0.0 && laws_[a] <= 1.0)) {
+        return fail(Failure::BadRestitution, claim.t_mid, a, laws_[a]);
+      }
+      struck = struck || U < 0.0;
+      lawful = lawful || claim.branch(k) == Branch::Lawful;
+    }
+    const model::ImpactKind kind = model_.impact_kind(claim.active[0]);
+    if (lawful != (struck && kind != model::ImpactKind::Newton)) {
+      return fail(Failure::Law, claim.t_mid, claim.active[0]);
+    }
+    if (lawful && kind == model::ImpactKind::Poisson) check_compression(s, residual);
+    if (lawful && kind != model::ImpactKind::Poisson) check_conditions(s, kind);
+  }
+
+  /// M^-1 J^T (sum of weight_k l_k) of the active rows, in s.work.
+  template <class Weight>
+  void respond_to_law(Step& s, Weight&& weight) {
+    s.start_momentum.setZero();
+    for (int k = 0; k < s.claim.active.size(); ++k) {
+      place_.normals.add_to(s.claim.active[k], weight(k) * s.claim.lawful[k], s.start_momentum);
+    }
+    model_.mass(place_).solve(s.start_momentum, s.work);
+  }
+
+  /// Poisson: p_C = l / (1 + e) >= 0, U after compression >= 0, and p_C U = 0.
+  void check_compression(Step& s, problem::Residual& residual) {
+    const TheClaim& claim = s.claim;
+    const auto part = [&](int k) { return 1.0 / (1.0 + laws_[claim.active[k]]); };
+    respond_to_law(s, part);
+    s.end_momentum = s.before.u + s.work;  // the velocity after compression
+    for (int k = 0; k < claim.active.size(); ++k) {
+      const int a = claim.active[k];
+      const double W =
+          model::delassus(place_.normals, a, model_.mass(place_), s.start_momentum, s.work);
+      if (!(W > 0.0)) continue;
+      const double start = place_.normals.dot(a, s.before.u) + place_.rate[a];
+      const double end = place_.normals.dot(a, s.end_momentum) + place_.rate[a];
+      const double lost = 32.0 * kEpsilon * place_.normals.norm(a) * s.largest_speeds;
+      residual.add(convex::HalfLine{}, part(k) * claim.lawful[k], 1.0 / W, end, start, lost,
+                   [&] { return lost; });
+    }
+  }
+
+  /// F of the first contact that is struck, or of reflections in turn.
+  void recompute_law(Step& s, model::ImpactKind kind, Vec& F) {
+    const TheClaim& claim = s.claim;
+    F = s.before.u;
+    if (kind == model::ImpactKind::Own) {
+      for (const int a : claim.active) {
+        const double U = place_.normals.dot(a, s.before.u) + place_.rate[a];
+        if (!(U < 0.0)) continue;
+        return model_.impact(a, claim.t_mid, *claim.cone_point, s.before.u, -U, place_, F);
+      }
+    }
+    int left = 1000;
+    for (bool approaches = true; approaches && left > 0;) {
+      approaches = false;
+      for (const int a : claim.active) {
+        const double U = place_.normals.dot(a, F) + place_.rate[a];
+        if (!(U < 0.0)) continue;
+        s.start_momentum.setZero();
+        place_.normals.add_to(a, 1.0, s.start_momentum);
+        model_.mass(place_).solve(s.start_momentum, s.work);  // M^-1 J^T
+        F -= (1.0 + laws_[a]) * U / s.start_momentum.dot(s.work) * s.work;
+        approaches = true;
+        --left;
+      }
+    }
+  }
+
+  /// The three conditions on an impact law: F in V, F - u = M^-1 J^T l with l >= 0, and no gain of
+  /// energy, l . (U + U_F) / 2 <= 0: with walls at rest |F| <= |u|.          [Ballard 2013, par. 3]
+  void check_conditions(Step& s, model::ImpactKind kind) {
+    constexpr double kTolerance = 1e-9;
+    const TheClaim& claim = s.claim;
+    Vec& F = s.end_momentum;
+    recompute_law(s, kind, F);
+    if (!F.allFinite()) return fail(Failure::NotFinite, claim.t_mid, claim.active[0]);
+    double gain = 0.0;
+    double size = problem::Residual::kSmallest;
+    for (int k = 0; k < claim.active.size(); ++k) {
+      const int a = claim.active[k];
+      const double start = place_.normals.dot(a, s.before.u) + place_.rate[a];
+      const double end = place_.normals.dot(a, F) + place_.rate[a];
+      const double scale = place_.normals.norm(a) * (s.before.u.norm() + F.norm());
+      if (!(end >= -kTolerance * scale)) return fail(Failure::LawEnters, claim.t_mid, a, end);
+      gain += 0.5 * claim.lawful[k] * (start + end);
+      size += std::abs(claim.lawful[k]) * (std::abs(start) + std::abs(end));
+      const double least = -kTolerance * claim.lawful.head(claim.active.size()).cwiseAbs().sum();
+      if (!(claim.lawful[k] >= least)) return fail(Failure::LawPulls, claim.t_mid, a);
+    }
+    respond_to_law(s, [](int) { return 1.0; });
+    const double off = (F - s.before.u - s.work).norm();
+    if (!(off <= kTolerance * (F.norm() + s.before.u.norm()))) {
+      return fail(Failure::LawPulls, claim.t_mid, claim.active[0], off);
+    }
+    if (!(gain <= kTolerance * size)) fail(Failure::LawGains, claim.t_mid, -1, gain);
+  }
+
+  /// What pushes beyond the law's own impulse keeps U+ >= 0.
+  void check_lawful(const Step& s, int k, double rho, double end, double free, double lost,
+                    problem::Residual& residual) {
+    if constexpr (model::ImpactModel<M>) {
+      const double more = s.claim.impulses[k] - s.claim.lawful[k];
+      const double rounding = lost + 8.0 * kEpsilon * std::abs(s.claim.lawful[k]) / rho;
+      const double size = std::max(std::abs(free), std::abs(s.claim.lawful[k]) / rho);
+      residual.add(convex::HalfLine{}, more, rho, end, size, rounding, [&] { return rounding; });
+    } else {
+      fail(Failure::Law, s.claim.t_mid, s.claim.active[k]);
+    }
+  }
+
+  /// Several contacts struck at once, elastic to some degree, whose gradients are not orthogonal:
+  /// energy and non-penetration alone do not fix what follows.           [Paoli 2001, par. 5]
+  [[gnu::noinline]] void note_coupling(const Step& s) {
+    constexpr int kMost = 32;  // pairs are looked at; more contacts at once are coupled anyhow
+    const TheClaim& claim = s.claim;
+    model::IndexList<K>& struck = touched_;
+    struck.clear();
+    bool bounces = false;
+    for (int k = 0; k < claim.active.size() - model_.joints(); ++k) {
+      const int a = claim.active[k];
+      if (!(claim.impulses[k] > 0.0)) continue;
+      struck.push(a);
+      const double U = place_.normals.dot(a, s.before.u) + place_.rate[a];
+      bounces = bounces || (restitution_of(claim, a) > 0.0 &&
+                            -U > 1e-9 * place_.normals.norm(a) * s.largest_speeds);
+    }
+    if (!bounces) return;
+    for (int i = 0; i < std::min(struck.size(), kMost); ++i) {
+      scratch_.start_momentum.setZero();
+      place_.normals.add_to(struck[i], 1.0, scratch_.start_momentum);
+      model_.mass(place_).solve(scratch_.start_momentum, scratch_.work);
+      const double W_ii = place_.normals.dot(struck[i], scratch_.work);
+      for (int j = 0; j < i; ++j) {
+        if (std::abs(place_.normals.dot(struck[j], scratch_.work)) <= 1e-12 * W_ii) continue;
+        if (certificate_.coupled_impacts++ == 0) certificate_.coupled_time = claim.t_mid;
+        return;
+      }
+    }
   }
 
   /// Newton's law contact by contact can create energy: with friction and e > 0 [Kane 1985], or
@@ -556,11 +971,25 @@ class Judge {
   bool law_may_gain() const {
     const int contacts = model_.contacts() - model_.joints();
     for (int a = 0; a < contacts; ++a) {
+      if constexpr (model::ImpactModel<M>) {
+        if (contacts > 1 && model_.has_laws()) return true;
+      }
       const double e = model_.restitution(a);
       if (e != model_.restitution(0)) return true;
       if constexpr (M::kSlips > 0) {
         if (e > 0.0 && model_.slips(a) > 0) return true;
       }
+    }
+    return false;
+  }
+
+  bool law_bounces() const {
+    if (limits_.restitution >= 0.0) return limits_.restitution > 0.0;
+    if constexpr (model::ImpactModel<M>) {
+      if (model_.has_laws()) return true;
+    }
+    for (int a = 0; a < model_.contacts() - model_.joints(); ++a) {
+      if (model_.restitution(a) > 0.0) return true;
     }
     return false;
   }
@@ -599,7 +1028,7 @@ class Judge {
       return;
     }
     long long& last = last_push_[static_cast<std::size_t>(a)];
-    const bool after_quiet = c.steps - last > kQuietSteps;
+    const bool after_quiet = is_impact_ || c.steps - last > kQuietSteps;
     last = c.steps;
     if (!after_quiet) return;
     const double speed = approach / std::sqrt(W);  // in the kinetic norm
@@ -662,19 +1091,27 @@ class Judge {
   }
 
   void enter_error(double relative, Failure kind, double t) {
-    if (!(relative <= limits_.balance)) fail(kind, t, -1, relative);
+    enter_error(relative, kind, t, limits_.balance);
+  }
+  void enter_error(double relative, Failure kind, double t, double limit) {
+    if (!(relative <= limit)) fail(kind, t, -1, relative);
     certificate_.balance_max = std::max(certificate_.balance_max, relative);
   }
 
+  template <bool kExplicit = true>
   [[gnu::always_inline]] inline void weigh_energy(Step& s, double end_potential) {
-    s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
+    if (kExplicit) s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
     if (!std::isfinite(s.kinetic + end_potential)) return fail(Failure::NotFinite, s.after.t);
     if (s.claim.shift != nullptr) enter_correction(s.claim);
     if (certificate_.steps == 1) {
       set_energy_scale(0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u)));
     }
-    if (is_watched_) watch_growth(s, end_potential);
-    if (model_.force_uses_velocity()) {
+    if (is_watched_) {
+      watch_growth(s, end_potential);
+    } else if (is_driven_) {
+      watch_driven_growth(s, end_potential);
+    }
+    if (kExplicit && model_.force_uses_velocity()) {
       watch_explicit_force(s.before, s.after, s.h, s.claim, s.kinetic);
     }
   }
@@ -716,6 +1153,23 @@ class Judge {
         gain >= 0.5 * (s.kinetic + std::abs(change))) {
       fail(Failure::Diverged, s.after.t, -1, gain);
     }
+  }
+
+  /// The same where V depends on t, or walls and belts move: what these feed is known, and taken
+  /// off. Forces that a scene states one by one may feed anything.
+  [[gnu::noinline]] void watch_driven_growth(const Step& s, double end_potential) {
+    const Ledger& ledger = certificate_.ledger;
+    const double at_start = model_.gaps_and_potential(s.before.t, s.after.q, joint_place_);
+    const double change = end_potential - ledger.potential_start;
+    const double fed = fed_.value() + (end_potential - at_start) + ledger.contacts.value() +
+                       s.contact_work + ledger.joints.value() + s.joint_work +
+                       ledger.correction.value();
+    const double gain = s.kinetic - ledger.kinetic_start + change - fed;
+    if (gain > (limits_.growth - 1.0) * energy_scale_ &&
+        gain >= 0.5 * (s.kinetic + std::abs(change))) {
+      return fail(Failure::Diverged, s.after.t, -1, gain);
+    }
+    fed_.add(end_potential - at_start);
   }
 
   [[gnu::noinline]] void set_energy_scale(double first_work) {
@@ -800,13 +1254,19 @@ class Judge {
   Scratch scratch_;
   Vec deepest_;  // configuration of the largest violation
   model::IndexList<K> joints_;
-  model::IndexList<K> touched_;       // at the unshifted q_M
-  std::vector<long long> last_push_;  // step of the last impulse, by contact
+  model::IndexList<K> touched_;                        // at the unshifted q_M
+  std::vector<long long> last_push_;                   // step of the last impulse, by contact
+  Vector<model::ImpactModel<M> ? kDynamic : 0> laws_;  // e by contact, of active ones
   double kinetic_{0.0};
   double potential_{0.0};
   double energy_scale_{0.0};
   bool is_watched_{false};
+  bool is_driven_{false};  // watched, with what a known drive feeds taken off
+  base::Sum fed_;          // by a potential that depends on t
+  bool ends_accumulation_{false};
+  bool is_impact_{false};  // what is judged is an impact, whenever the last one was
   bool may_gain_{false};
+  bool bounces_{false};  // some law has e > 0
   FrictionBooks<M> friction_;
 };
 

@@ -125,6 +125,7 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   slack_.assign(system_.gaps.size(), 0.0);
   system_.slips.resize(system_.gaps.size());
   system_.restitution.resize(system_.gaps.size(), 0.0);
+  system_.laws.resize(system_.gaps.size());
   const std::vector<NodeId> forces = total_forces(system_);
   const std::vector<NodeId> slopes = derive_slopes();
   compile_friction();
@@ -137,13 +138,22 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
     walls_move = walls_move || !graph.is_constant(rate, 0.0);
   }
   const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
-  is_autonomous_ = std::all_of(system_.forces.begin(), system_.forces.end(), is_zero) &&
-                   !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
+  is_conservative_ = std::all_of(system_.forces.begin(), system_.forces.end(), is_zero);
+  is_autonomous_ =
+      is_conservative_ && !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
   force_uses_velocity_ = std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
     return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
   });
   compile(slopes, forces);
   compile_mass();
+  if (system_.wants_inertia && !has_constant_mass()) {
+    std::vector<NodeId> applied = inertia_terms(system_);
+    for (std::size_t i = 0; i < applied.size(); ++i) {
+      applied[i] = graph.subtract(forces[i], applied[i]);
+    }
+    applied_tape_ = formula::Tape(graph, system_.inputs(), {applied});
+  }
+  compile_laws();
   describe(slopes, forces);
 }
 
@@ -223,6 +233,18 @@ void FormulaModel::compile_friction() {
     }
   }
   if (has_friction()) friction_tape_ = formula::Tape(graph, system_.inputs(), {outputs});
+}
+
+void FormulaModel::compile_laws() {
+  for (int a = 0; a < contacts(); ++a) has_laws_ = has_laws_ || !law(a).is_plain();
+  if (!has_laws_) return;
+  std::vector<std::vector<NodeId>> groups;
+  for (int a = 0; a < contacts(); ++a) {
+    groups.emplace_back();
+    if (law(a).restitution >= 0) groups.back().push_back(law(a).restitution);
+    groups.push_back(law(a).after);
+  }
+  law_tape_ = formula::Tape(system_.graph, system_.inputs() + 1, groups);
 }
 
 void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {

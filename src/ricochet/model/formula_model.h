@@ -7,9 +7,18 @@
 #include "ricochet/formula/graph.h"
 #include "ricochet/formula/tape.h"
 #include "ricochet/model/friction.h"
+#include "ricochet/model/impact.h"
 #include "ricochet/model/model.h"
 
 namespace ricochet::model {
+
+/// The impact law of one contact, as formulas of t, q, q' and, in the slot `approach_slot`, of -U.
+struct ImpactLaw {
+  ImpactKind kind{ImpactKind::Newton};
+  formula::NodeId restitution{-1};     // e where it is a formula; -1: a number
+  std::vector<formula::NodeId> after;  // F of `Own`, one node for each coordinate
+  bool is_plain() const { return kind == ImpactKind::Newton && restitution < 0; }
+};
 
 /// A system as formulas: what a scene hands over. Input slots of the graph are t, then the
 /// coordinates, then the velocities. Rows are the contacts, then the joints.
@@ -22,6 +31,8 @@ struct FormulaSystem {
   int joints{0};                        // the last so many rows are equations g = 0
   std::vector<Slip> slips;              // by row; may be empty: no friction at all
   std::vector<double> restitution;      // e by row; may be empty: 0
+  std::vector<ImpactLaw> laws;          // by row; may be empty: Newton's with that e
+  bool wants_inertia{false};            // Q - c is wanted as such, where the mass varies
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
   formula::NodeId potential{-1};        // V(t, q); -1: none
   formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
@@ -33,6 +44,7 @@ struct FormulaSystem {
   int position_slot(int coordinate) const { return 1 + coordinate; }
   int velocity_slot(int coordinate) const { return 1 + dofs() + coordinate; }
   int inputs() const { return 1 + 2 * dofs(); }
+  int approach_slot() const { return inputs(); }  // of laws alone: -U before the impact
   std::vector<int> position_slots() const;
   std::vector<int> velocity_slots() const;
 };
@@ -73,6 +85,7 @@ class FormulaModel {
   bool has_constant_mass() const { return system_.kinetic < 0; }
   bool has_where() const { return has_where_; }
   bool is_autonomous() const { return is_autonomous_; }
+  bool is_conservative() const { return is_conservative_; }  // V(t,q) and damping are all forces
   bool force_uses_velocity() const { return force_uses_velocity_; }
   bool has_friction() const { return most_slips_ > 0; }
   int most_slips() const { return most_slips_; }  // tangential directions of one contact
@@ -80,6 +93,8 @@ class FormulaModel {
   const Slip& slip(int a) const { return system_.slips[static_cast<std::size_t>(a)]; }
   int slips(int a) const { return static_cast<int>(slip(a).velocities.size()); }
   double restitution(int a) const { return system_.restitution[static_cast<std::size_t>(a)]; }
+  bool has_laws() const { return has_laws_; }  // some contact has more than a constant e
+  const ImpactLaw& law(int a) const { return system_.laws[static_cast<std::size_t>(a)]; }
 
   /// What is wanted together is compiled together; each tape has a register file of its own.
   /// "g" stands for all gaps and then, if any row has one, all `where`.
@@ -91,6 +106,9 @@ class FormulaModel {
   const formula::Tape& force_tape() const { return force_tape_; }        // Q
   const formula::Tape& mass_tape() const { return mass_tape_; }          // entries of M(q)
   const formula::Tape& momentum_tape() const { return momentum_tape_; }  // dT/du, dT/dq
+  const formula::Tape& applied_tape() const { return applied_tape_; }    // Q - c, where wanted
+  /// Group 2 a: e of contact a where it is a formula; group 2 a + 1: F of its own law.
+  const formula::Tape& law_tape() const { return law_tape_; }
   /// Of each contact with friction: dU_T/du (the entries of the slip pattern) and U_T at u = 0,
   /// direction by direction; stretch; two coefficients.
   const formula::Tape& friction_tape() const { return friction_tape_; }
@@ -120,6 +138,7 @@ class FormulaModel {
                const std::vector<formula::NodeId>& forces);
   void compile_mass();
   void compile_friction();
+  void compile_laws();
   void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
 
@@ -134,6 +153,8 @@ class FormulaModel {
   formula::Tape mass_tape_;
   formula::Tape momentum_tape_;
   formula::Tape friction_tape_;
+  formula::Tape applied_tape_;
+  formula::Tape law_tape_;
   Pattern slip_pattern_;
   std::vector<std::size_t> friction_outputs_;  // of the tape, the first of each contact
   int most_slips_{0};
@@ -141,6 +162,8 @@ class FormulaModel {
   bool has_moving_belt_{false};
   bool has_where_{false};
   bool is_autonomous_{false};
+  bool is_conservative_{false};
+  bool has_laws_{false};
   bool force_uses_velocity_{false};
   std::vector<Derived> derived_;
 };

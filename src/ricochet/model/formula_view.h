@@ -24,8 +24,9 @@ class FormulaView {
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain || (model.has_constant_mass() && model.joints() == 0 && !model.has_where() &&
-                       model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
+    return !kPlain ||
+           (model.has_constant_mass() && model.joints() == 0 && !model.has_where() &&
+            !model.has_laws() && model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
   struct Place : ContactPlace<N, K, T> {
@@ -37,6 +38,8 @@ class FormulaView {
     std::vector<double> force_registers;
     std::vector<double> mass_registers;  // these three only where the mass varies
     std::vector<double> momentum_registers;
+    std::vector<double> applied_registers;
+    std::vector<double> law_registers;  // where some contact has a law of its own
     Matrix<kDynamic, kDynamic> mass_matrix;
     std::vector<convex::Metric<N>> varying_mass;  // one, or none
     std::vector<char> exists;                     // by row, where some row has a `where`
@@ -78,10 +81,14 @@ class FormulaView {
     place.end_registers = model_.end_tape().registers();
     place.force_registers = model_.force_tape().registers();
     if constexpr (!kPlain) {
+      if (model_.has_laws()) place.law_registers = model_.law_tape().registers();
       if (model_.has_where()) place.exists.assign(index(contacts()), 1);
       if (!model_.has_constant_mass()) {
         place.mass_registers = model_.mass_tape().registers();
         place.momentum_registers = model_.momentum_tape().registers();
+        if (model_.system().wants_inertia) {
+          place.applied_registers = model_.applied_tape().registers();
+        }
         place.mass_matrix.setIdentity(dofs(), dofs());
         place.varying_mass.push_back(convex::Metric<N>::full(place.mass_matrix));
       }
@@ -125,6 +132,25 @@ class FormulaView {
   }
 
   double restitution(int a) const { return model_.restitution(a); }
+
+  /// Laws beyond a constant e: see ImpactModel.
+  bool has_laws() const requires(!kPlain) { return model_.has_laws(); }
+  ImpactKind impact_kind(int a) const requires(!kPlain) { return model_.law(a).kind; }
+  bool restitution_varies(int a) const requires(!kPlain) { return model_.law(a).restitution >= 0; }
+  double restitution_at(int a, double t, const Vec& q, const Vec& u, double approach,
+                        Place& place) const requires(!kPlain) {
+    if (model_.law(a).restitution < 0) return model_.restitution(a);
+    double* const r = load_law(t, q, u, approach, place);
+    model_.law_tape().run(2 * a, r);
+    return r[model_.law_tape().outputs(2 * a)[0]];
+  }
+  void impact(int a, double t, const Vec& q, const Vec& u, double approach, Place& place,
+              Vec& out) const requires(!kPlain) {
+    double* const r = load_law(t, q, u, approach, place);
+    model_.law_tape().run(2 * a + 1, r);
+    const std::vector<std::size_t>& at = model_.law_tape().outputs(2 * a + 1);
+    for (int i = 0; i < dofs(); ++i) out[i] = r[at[index(i)]];
+  }
   int slips(int a) const { return kPlain ? T : model_.slips(a); }
 
   /// The tangential side of the active contacts at (t, q), with coefficients at u.
@@ -168,6 +194,16 @@ class FormulaView {
     for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
   }
 
+  /// Q - c; where the mass varies, of systems that want it.
+  void applied(double t, const Vec& q, const Vec& u, Place& place, Vec& out) const {
+    if (has_constant_mass()) return force(t, q, u, place, out);
+    double* const r = load(t, q, place.applied_registers);
+    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    model_.applied_tape().run(0, r);
+    const std::vector<std::size_t>& at = model_.applied_tape().outputs(0);
+    for (int i = 0; i < dofs(); ++i) out[i] = r[at[index(i)]];
+  }
+
   const convex::Metric<N>& mass(const Place& place) const {
     if constexpr (kPlain) return mass_;
     return model_.has_constant_mass() ? mass_ : place.varying_mass[0];
@@ -208,6 +244,7 @@ class FormulaView {
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
+  bool is_conservative() const { return model_.is_conservative(); }
   bool force_uses_velocity() const { return model_.force_uses_velocity(); }
 
  private:
@@ -217,6 +254,13 @@ class FormulaView {
     double* const r = registers.data();
     r[0] = t;
     for (int i = 0; i < dofs(); ++i) r[1 + i] = q[i];
+    return r;
+  }
+
+  double* load_law(double t, const Vec& q, const Vec& u, double approach, Place& place) const {
+    double* const r = load(t, q, place.law_registers);
+    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    r[1 + 2 * dofs()] = approach;
     return r;
   }
 

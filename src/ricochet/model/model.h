@@ -4,6 +4,7 @@
 
 #include "ricochet/convex/metric.h"
 #include "ricochet/convex/section.h"
+#include "ricochet/model/impact.h"
 #include "ricochet/model/index_list.h"
 #include "ricochet/model/normals.h"
 #include "ricochet/model/state.h"
@@ -98,6 +99,32 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   { M::kPlain } -> std::convertible_to<bool>;
   { M::kSlips } -> std::convertible_to<int>;  // tangential directions of a contact, at most
 };
+
+/// What a model with impact laws beyond a constant e adds. The velocity u is that before the
+/// impact, the approach -U.
+template <class M>
+concept ImpactModel = Model<M> &&
+    requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q, Vector<M::kDofs>& out,
+             double t) {
+  { m.has_laws() } -> std::same_as<bool>;
+  { m.impact_kind(0) } -> std::same_as<ImpactKind>;
+  { m.restitution_varies(0) } -> std::same_as<bool>;
+  { m.restitution_at(0, t, q, q, t, place) } -> std::convertible_to<double>;  // e
+  m.impact(0, t, q, q, t, place, out);                                        // F of `Own`
+};
+
+/// Q - c(q,u): all that accelerates a free system, M du/dt = Q - c. Only models whose mass varies
+/// need a function for it.
+template <Model M>
+void applied_force(const M& model, double t, const Vector<M::kDofs>& q, const Vector<M::kDofs>& u,
+                   typename M::Place& place, Vector<M::kDofs>& out) {
+  if constexpr (requires { model.applied(t, q, u, place, out); }) {
+    model.applied(t, q, u, place, out);
+  } else {
+    static_assert(M::kPlain, "a mass that varies needs `applied` for this scheme");
+    model.force(t, q, u, place, out);
+  }
+}
 
 /// What a model with friction adds.
 template <class M>

@@ -16,6 +16,22 @@ std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
 }
 
+/// What only one scheme has.
+void add_scheme_settings(Json& json, const step::Scheme& scheme) {
+  if (const auto* jean = std::get_if<step::MoreauJean>(&scheme)) json["theta"] = jean->theta;
+  if (const auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme)) {
+    constexpr std::array kNames = {"central", "backward", "forward"};
+    json["average"] = kNames[static_cast<std::size_t>(paoli->average)];
+  }
+  if (const auto* penalty = std::get_if<step::Penalty>(&scheme)) {
+    if (penalty->stiffness > 0.0) json["stiffness"] = penalty->stiffness;
+  }
+  if (const auto* events = std::get_if<step::EventDriven>(&scheme)) {
+    json["zeno"] = events->zeno == step::Zeno::Stop ? "stop" : "contact";
+    json["accuracy"] = events->accuracy;
+  }
+}
+
 Json settings_json(const Summary& s) {
   const certify::Limits& limits = s.run.limits;
   Json json;
@@ -32,10 +48,11 @@ Json settings_json(const Summary& s) {
                             {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
-  json["anticipation"] = std::visit([](const auto& x) { return x.anticipation; }, s.scheme);
-  const bool projects =
-      std::visit([](const auto& x) { return x.correction == step::Correction::Project; }, s.scheme);
-  json["correction"] = projects ? "project" : "none";
+  if (step::is_staggered(s.scheme)) {
+    json["anticipation"] = step::anticipation_of(s.scheme);
+    json["correction"] = step::corrects(s.scheme) ? "project" : "none";
+  }
+  add_scheme_settings(json, s.scheme);
   json["restitution"] = step::implied_restitution(s.scheme);
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;

@@ -72,37 +72,24 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
   TableReader contact(document_, table, "contact." + name);
   const Value& keep = contact.require("keep", "write keep = \"x >= 0\"");
   const IndexRange range = read_range(contact);
-  const double restitution = read_law(contact);
   if (const Value* friction = contact.find("friction")) {
     frictions_.emplace_back(contact.full("friction"), friction);
   }
   for (int i = range.first; i <= range.last; ++i) {
     const formula::Locals locals = locals_of(range, i);
     const NodeId where = read_where(contact, locals);
+    const ImpactReader::Law law = impacts_.read(contact, locals);
     for (const Side& side : sides_of(contact, keep, locals)) {
       check_moves(contact, keep, "keep", side.gap);
       system_.contacts.push_back(numbered(name, range, i) + side.suffix);
       system_.gaps.push_back(side.gap);
       system_.where.push_back(where);
       system_.slips.push_back(friction_.read(contact, side.gap, locals));
-      system_.restitution.push_back(restitution);
+      system_.restitution.push_back(law.restitution);
+      system_.laws.push_back(law.impact);
     }
   }
-  contact.not_yet({"dissipation_index", "law"}, what_this_version_runs());
   contact.finish();
-}
-
-/// e, 0 where none is stated.
-double ConstraintReader::read_law(TableReader& contact) {
-  const Value* restitution = contact.find("restitution");
-  if (restitution == nullptr) return 0.0;
-  const double e = formulas_.number(*restitution, contact.full("restitution"));
-  if (!(e >= 0.0 && e <= 1.0)) {
-    contact.fail(*restitution, "restitution", fmt::format("must lie in [0, 1], not {}", e),
-                 "0 is inelastic, 1 elastic");
-  }
-  laws_.push_back({contact.full("restitution"), e, restitution});
-  return e;
 }
 
 /// left <= right has the gap right - left; a <= g <= b has two, "lower" and "upper".
@@ -170,13 +157,15 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
     system_.where.push_back(-1);
     system_.slips.emplace_back();
     system_.restitution.push_back(0.0);
+    system_.laws.emplace_back();
     ++system_.joints;
   }
   hold.finish();
 }
 
 void ConstraintReader::check_laws(const step::Scheme& scheme) const {
-  check_restitution(scheme);
+  impacts_.check(scheme, !frictions_.empty());
+  check_joints(scheme);
   if (step::has_friction(scheme) || frictions_.empty()) return;
   std::vector<std::string> able;
   for (const std::string& name : step::scheme_names()) {
@@ -188,24 +177,16 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
                          document_.spot_of(*value));
 }
 
-void ConstraintReader::check_restitution(const step::Scheme& scheme) const {
-  const double implied = step::implied_restitution(scheme);
-  if (implied == certify::kOwnRestitution) return;
-  for (const StatedLaw& law : laws_) {
-    if (law.restitution == implied) continue;
-    std::vector<std::string> able;
-    for (const std::string& name : step::scheme_names()) {
-      const double possible = step::implied_restitution(step::make_scheme(name));
-      if (possible == law.restitution || possible == certify::kOwnRestitution) {
-        able.push_back(name);
-      }
-    }
-    throw base::InputError(law.key,
-                           fmt::format("the scheme {} has restitution {}, not {}",
-                                       step::name_of(scheme), implied, law.restitution),
-                           fmt::format("schemes that have it: {}", base::list_names(able)),
-                           document_.spot_of(*law.value));
+void ConstraintReader::check_joints(const step::Scheme& scheme) const {
+  if (step::is_staggered(scheme) || system_.joints == 0) return;
+  std::vector<std::string> able;
+  for (const std::string& name : step::scheme_names()) {
+    if (step::is_staggered(step::make_scheme(name))) able.push_back(name);
   }
+  const Value& holds = *document_.root().find("hold");
+  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
+                         fmt::format("schemes that have them: {}", base::list_names(able)),
+                         document_.spot_of_key(holds.entries[0].second));
 }
 
 }  // namespace ricochet::scene

@@ -6,6 +6,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/friction_reader.h"
+#include "ricochet/scene/impact_reader.h"
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/settings.h"
 
@@ -14,11 +15,13 @@ namespace ricochet::scene {
 /// Reads [contact.*] and [hold.*] into the rows of a formula system: inequalities, then equations.
 class ConstraintReader {
  public:
-  ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system)
+  ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system,
+                   const std::vector<CoordinateGroup>& groups)
       : document_(document),
         formulas_(formulas),
         system_(system),
-        friction_(document, formulas, system) {}
+        friction_(document, formulas, system),
+        impacts_(document, formulas, system, groups) {}
 
   void read(TableReader& root);
 
@@ -26,12 +29,6 @@ class ConstraintReader {
   void check_laws(const step::Scheme& scheme) const;
 
  private:
-  struct StatedLaw {
-    std::string key;
-    double restitution{0.0};
-    const Value* value{nullptr};
-  };
-
   /// One gap of a contact: a two-sided one has two.
   struct Side {
     std::string suffix;
@@ -40,8 +37,7 @@ class ConstraintReader {
 
   void check_name(const std::string& kind, const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
-  double read_law(TableReader& contact);
-  void check_restitution(const step::Scheme& scheme) const;
+  void check_joints(const step::Scheme& scheme) const;
   void read_hold(const std::string& name, const Value& table);
   IndexRange read_range(TableReader& table);
   std::vector<Side> sides_of(TableReader& contact, const Value& keep,
@@ -54,7 +50,7 @@ class ConstraintReader {
   FormulaReader& formulas_;
   model::FormulaSystem& system_;
   FrictionReader friction_;
-  std::vector<StatedLaw> laws_;
+  ImpactReader impacts_;
   std::vector<std::pair<std::string, const Value*>> frictions_;  // keys and values
 };
 

@@ -57,6 +57,11 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {
+    if (!step::is_staggered(scheme)) {
+      run.fail(step, "step",
+               fmt::format("the scheme {} has steps of one length", step::name_of(scheme)),
+               "write a number; step control is for billiard, elast, inel and moreau");
+    }
     read_step_control(step, settings);
   } else {
     settings.step = positive(run, step, "step");
@@ -138,8 +143,17 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
 void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
   if (const Value* value = run.find("anticipation")) {
     const double anticipation = formulas_.number(*value, "run.anticipation");
-    std::visit([&](auto& chosen) { chosen.anticipation = anticipation; }, scheme);
+    std::visit(
+        [&](auto& chosen) {
+          if constexpr (chosen.kStaggered) {
+            chosen.anticipation = anticipation;
+          } else {
+            refuse_key(run, *value, "anticipation", chosen.kName);
+          }
+        },
+        scheme);
   }
+  read_node_settings(run, scheme);
   const std::optional<std::string> correction = run.text("correction");
   if (!correction) return;
   if (*correction != "none" && *correction != "project") {
@@ -148,10 +162,68 @@ void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
   }
   std::visit(
       [&](auto& chosen) {
-        chosen.correction =
-            *correction == "project" ? step::Correction::Project : step::Correction::None;
+        if constexpr (chosen.kStaggered) {
+          chosen.correction =
+              *correction == "project" ? step::Correction::Project : step::Correction::None;
+        } else {
+          refuse_key(run, *run.find("correction"), "correction", chosen.kName);
+        }
       },
       scheme);
+}
+
+void RunReader::refuse_key(TableReader& run, const Value& value, const std::string& key,
+                           const std::string& scheme) {
+  // A scheme named on the command line: the scene's own one may have had the setting.
+  if (!run.find("scheme")->override_text.empty() && value.override_text.empty()) return;
+  run.fail(value, key, fmt::format("the scheme {} has no such setting", scheme),
+           fmt::format("remove {}", key));
+}
+
+/// theta, average, stiffness, zeno: each of one scheme alone.
+void RunReader::read_node_settings(TableReader& run, step::Scheme& scheme) {
+  const std::string name = step::name_of(scheme);
+  const auto find = [&](const char* key, bool is_mine) {
+    const Value* value = run.find(key);
+    if (value != nullptr && !is_mine) refuse_key(run, *value, key, name);
+    return is_mine ? value : nullptr;
+  };
+  auto* jean = std::get_if<step::MoreauJean>(&scheme);
+  if (const Value* value = find("theta", jean != nullptr)) {
+    jean->theta = formulas_.number(*value, "run.theta");
+    if (!(jean->theta >= 0.5 && jean->theta <= 1.0)) {
+      run.fail(*value, "theta", fmt::format("must lie in [1/2, 1], not {}", jean->theta),
+               "1/2 keeps energy and is of second order, 1 damps the most");
+    }
+  }
+  auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme);
+  if (const Value* value = find("average", paoli != nullptr)) {
+    const int choice = choose(run, *value, "average", {"central", "backward", "forward"});
+    paoli->average = static_cast<step::Average>(choice);
+  }
+  auto* penalty = std::get_if<step::Penalty>(&scheme);
+  if (const Value* value = find("stiffness", penalty != nullptr)) {
+    penalty->stiffness = positive(run, *value, "stiffness");
+  }
+  auto* events = std::get_if<step::EventDriven>(&scheme);
+  if (const Value* value = find("zeno", events != nullptr)) {
+    events->zeno = static_cast<step::Zeno>(choose(run, *value, "zeno", {"stop", "contact"}));
+  }
+  if (const Value* value = find("accuracy", events != nullptr)) {
+    events->accuracy = positive(run, *value, "accuracy");
+  }
+}
+
+/// The place of a word among those a key may have.
+int RunReader::choose(TableReader& run, const Value& value, const std::string& key,
+                      const std::vector<std::string>& words) {
+  const std::string word = run.text(key).value();
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) {
+    run.fail(value, key, fmt::format("'{}' is not known", word),
+             fmt::format("write one of {}", base::list_names(words)));
+  }
+  return static_cast<int>(found - words.begin());
 }
 
 void RunReader::read_vector(TableReader& start, const std::string& key,

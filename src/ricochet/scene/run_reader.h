@@ -28,6 +28,11 @@ class RunReader {
   using State = model::State<model::kDynamic>;
 
   void read_scheme_settings(TableReader& run, step::Scheme& scheme);
+  void read_node_settings(TableReader& run, step::Scheme& scheme);
+  void refuse_key(TableReader& run, const Value& value, const std::string& key,
+                               const std::string& scheme);
+  int choose(TableReader& run, const Value& value, const std::string& key,
+             const std::vector<std::string>& words);
   double positive(TableReader& table, const Value& value, const std::string& key);
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,

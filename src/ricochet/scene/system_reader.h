@@ -15,12 +15,15 @@ namespace ricochet::scene {
 class SystemReader {
  public:
   SystemReader(const Document& document, FormulaReader& formulas)
-      : document_(document), formulas_(formulas), constraints_(document, formulas, system_) {}
+      : document_(document), formulas_(formulas), constraints_(document, formulas, system_, groups_) {}
 
   void read(TableReader& root);
 
   /// The laws that contacts state must be what the scheme does.
-  void check_laws(const step::Scheme& scheme) const { constraints_.check_laws(scheme); }
+  void check_laws(const step::Scheme& scheme) {
+    constraints_.check_laws(scheme);
+    system_.wants_inertia = !step::is_staggered(scheme);
+  }
 
   /// Derives gradients, mass and forces. To be called once, last.
   std::shared_ptr<model::FormulaModel> build();

@@ -19,6 +19,7 @@ constexpr std::string_view kWords =
     " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"
     " record shock_speed residual_limit violation_limit fact"
+    " theta average stiffness zeno accuracy"
     " panel x y labels x_label y_label x_range y_range equal walls at marks snapshots kind log"
     " caption columns units body every numbers line outline circle point ";
 

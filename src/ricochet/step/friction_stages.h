@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ricochet/solve/single_contact.h"
-#include "ricochet/step/stages.h"
+#include "ricochet/step/impact_stages.h"
 
 namespace ricochet::step {
 
@@ -62,7 +62,7 @@ struct OneContact {
                                            Workspace<M>& w)
       : rows(1 + model.slips(a)) {
     const double stretch = w.place.stretch[a];
-    const double e = model.restitution(a);
+    const double e = restitution_of(model, a, w);
     w.place.normals.copy_to(a, w.rows[0]);
     if (stretch != 1.0) w.rows[0] *= stretch;
     rates[0] = stretch * w.place.rate[a];
@@ -143,7 +143,7 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
     add(stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
     w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
     if (is_joint) continue;
-    w.friction.free[normal] += model.restitution(a) * stretch * contact_velocity(w, a, s.u);
+    w.friction.free[normal] += restitution_of(model, a, w) * stretch * contact_velocity(w, a, s.u);
     problem::Frictional::Contact& contact = w.friction.contacts[static_cast<std::size_t>(k)];
     contact.first = static_cast<int>(normal);
     contact.slips = model.slips(a);
@@ -219,9 +219,12 @@ template <model::Model M>
                     : push_many_with_friction(model, s, u_next, w);
     }
   }
+  if constexpr (model::ImpactModel<M>) {
+    if (acts_by_law(model, s, w)) return push_by_law(model, s, u_next, w);
+  }
   if (!single) return push_many(model, certify::kOwnRestitution, s.u, u_next, w);
   const int a = w.claim.active[0];
-  const double extra = model.restitution(a) * contact_velocity(w, a, s.u);
+  const double extra = restitution_of(model, a, w) * contact_velocity(w, a, s.u);
   return push_one(model, extra, certify::Branch::Unilateral, u_next, w);
 }
 

@@ -30,6 +30,7 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
     if (touches) model.gradients(w.claim.active, w.place);  // g = grad f              (11.20)
     report = take_friction(model, s.u, w);                  // G, C
     if (report.status != problem::Status::Solved) return report;
+    take_laws(model, s, w);  // e
     take_joint_gradients(model, w);
     report = settle(model, h, next.u, w, [&] {  // (11.21)-(11.23)
       return push(model, s, next.u, w);

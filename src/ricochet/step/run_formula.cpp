@@ -1,5 +1,6 @@
 #include "ricochet/step/run_formula.h"
 
+#include "ricochet/step/run_nodes.h"
 #include "ricochet/step/run_sized.h"
 #include "ricochet/step/run_special.h"
 
@@ -14,6 +15,7 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   const auto with = [&](auto run_it) {
     return run_it(model, scheme, run, state, observe, monitor);
   };
+  if (!is_staggered(scheme)) return with(run_nodes);
   if (run.backward || run.control.is_on()) return with(run_special);
   if (model::FormulaView<3, 1, 1>::suits(model) && m == 1) {
     if (n == 2) return with(run_slipping<2, 1, 1>);

@@ -13,7 +13,13 @@ Outcome run_sized(const model::FormulaModel& model, const Scheme& scheme, const 
   const model::FormulaView<N, K> view(model);
   model::State<N> sized{state.t, state.q, state.u, state.stuck};
   Outcome outcome = std::visit(
-      [&](const auto& chosen) { return simulate(view, chosen, run, sized, observe, monitor); },
+      [&](const auto& chosen) {
+        if constexpr (chosen.kStaggered) {
+          return simulate(view, chosen, run, sized, observe, monitor);
+        } else {
+          return Outcome{};  // these go to run_nodes
+        }
+      },
       scheme);
   state = {sized.t, sized.q, sized.u, sized.stuck};
   return outcome;

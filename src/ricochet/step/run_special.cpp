@@ -16,10 +16,14 @@ using View = model::FormulaView<model::kDynamic, model::kDynamic>;
 template <model::Model M, class S, class Told>
 Outcome simulate_either(const M& model, const S& scheme, const RunSettings& run,
                         model::State<M::kDofs>& state, const Told& observe, Monitor* monitor) {
-  if (run.control.is_on()) {
-    return simulate_controlled(model, scheme, run, state, observe, monitor);
+  if constexpr (S::kStaggered) {
+    if (run.control.is_on()) {
+      return simulate_controlled(model, scheme, run, state, observe, monitor);
+    }
+    return simulate(model, scheme, run, state, observe, monitor);
+  } else {
+    return Outcome{};  // these go to run_nodes
   }
-  return simulate(model, scheme, run, state, observe, monitor);
 }
 
 /// A run of the model seen backwards, told in forward time again: t falls from row to row. The

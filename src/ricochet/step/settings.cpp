@@ -53,10 +53,41 @@ bool has_friction(const Scheme& scheme) {
   return std::visit([](const auto& s) { return s.kHasFriction; }, scheme);
 }
 
+bool is_staggered(const Scheme& scheme) {
+  return std::visit([](const auto& s) { return s.kStaggered; }, scheme);
+}
+
+Laws laws_of(const Scheme& scheme) {
+  return std::visit([](const auto& s) { return s.kLaws; }, scheme);
+}
+
+double anticipation_of(const Scheme& scheme) {
+  return std::visit(
+      [](const auto& s) {
+        if constexpr (s.kStaggered) return s.anticipation;
+        return 0.0;
+      },
+      scheme);
+}
+
+bool corrects(const Scheme& scheme) {
+  return std::visit(
+      [](const auto& s) {
+        if constexpr (s.kStaggered) return s.correction == Correction::Project;
+        return false;
+      },
+      scheme);
+}
+
 std::string remedy_of(certify::Failure failure, const Scheme& scheme) {
   const std::string remedy = certify::describe(failure).remedy;
   const bool may_correct = std::visit(
-      [](const auto& s) { return s.kGainsByCorrection && s.correction == Correction::None; },
+      [](const auto& s) {
+        if constexpr (s.kStaggered) {
+          return s.kGainsByCorrection && s.correction == Correction::None;
+        }
+        return false;
+      },
       scheme);
   if (failure != certify::Failure::Violation || !may_correct) return remedy;
   return remedy + " or correction = \"project\"";

@@ -42,6 +42,7 @@ struct Outcome {
   bool interrupted{false};
   long long steps{0};  // done, all of them certified
   double wall_seconds{0.0};
+  double wanted_step{0.0};   // [s], that a stiff wall needs; 0: none is stiff
   long long forced{0};       // pairs of steps that step control took in spite of their error
   std::vector<double> gaps;  // at the end
 };
@@ -133,6 +134,34 @@ class SlipSamples<M, 0> {
   void clear() {}
 };
 
+/// How the steps of a scheme are made up.
+template <class S, model::Model M>
+[[gnu::always_inline]] inline decltype(auto) rule_of(const Workspace<M>& workspace) {
+  if constexpr (S::kStaggered) {
+    return certify::Staggered{};
+  } else {
+    return (workspace.rule);
+  }
+}
+
+/// A scheme's own start value: judged as a step, but time stands still.
+template <class S, model::Model M>
+void make_start(const S& scheme, const M& model, const RunSettings& run, certify::Judge<M>& judge,
+                Workspace<M>& workspace, model::Vector<M::kContacts>& impulses,
+                model::State<M::kDofs>*& now, model::State<M::kDofs>*& next) {
+  if (run.steps == 0) return;
+  const problem::Report report = begin(scheme, model, *now, run.step, *next, workspace);
+  if (report.status != problem::Status::Solved) {
+    return judge.fail(failure_of(report.status), workspace.claim.t_mid);
+  }
+  if (run.certify && !judge.check_start(*now, *next, run.step, workspace.claim, workspace.rule)) {
+    return;
+  }
+  const auto& active = workspace.claim.active;
+  for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
+  std::swap(now, next);
+}
+
 template <class S>
 certify::Limits limits_for(certify::Limits limits) {
   limits.energy_is_watched = limits.energy_is_watched && S::kBalancesEnergy;
@@ -172,7 +201,10 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
   const bool keeps_rows = run.certify && run.record_every > 0;
   long long until_row = run.record_every;
   if (run.certify) show();
-  for (long long i = 1; i <= run.steps; ++i) {
+  if constexpr (requires { begin(scheme, model, *now, run.step, *next, workspace); }) {
+    detail::make_start(scheme, model, run, judge, workspace, impulses, now, next);
+  }
+  for (long long i = 1; i <= run.steps && judge.certificate().ok(); ++i) {
     if (monitor != nullptr) {
       monitor->steps.store(outcome.steps, std::memory_order_relaxed);
       outcome.interrupted = monitor->stop.load(std::memory_order_relaxed);
@@ -185,7 +217,8 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
       break;
     }
     if (run.certify) {
-      if (!judge.check(*now, *next, run.step, workspace.claim)) break;
+      if (!judge.check(*now, *next, run.step, workspace.claim, detail::rule_of<S>(workspace)))
+        break;
       const auto& active = workspace.claim.active;
       for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
       slips.add(model, workspace.claim);
@@ -204,6 +237,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
   outcome.certificate = judge.finish();
   const std::span<const double> gaps = detail::view(judge.gaps());
   outcome.gaps.assign(gaps.begin(), gaps.end());
+  outcome.wanted_step = workspace.wanted_step;
   outcome.wall_seconds = clock.seconds();
   return outcome;
 }

@@ -44,6 +44,14 @@ class Rows {
     slips_.add(model_, claim);
   }
 
+  /// What contacts that last push over an arc.
+  template <class Rule>
+  void add_reactions(const Rule& rule, double h) {
+    for (const auto& node : rule.nodes) {
+      if (node.push != nullptr) impulses_ += h * node.force * *node.push;
+    }
+  }
+
   /// After each step; true when a row is due.
   bool is_due() {
     if (every_ <= 0 || --until_row_ > 0) return false;

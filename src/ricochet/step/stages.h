@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ricochet/certify/claim.h"
+#include "ricochet/certify/node_rule.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/banded.h"
 #include "ricochet/problem/friction.h"
@@ -45,19 +46,26 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   static constexpr int K = M::kContacts;
   using Vec = model::Vector<N>;
 
-  Vec q_mid;                // q_M
-  Vec q_cone;               // q' = q_M + A_V h u
-  Vec q_end;                // where dT/du and dT/dq are taken, and where joints are kept
-  Vec shift;                // what the correction added to q_M
-  Vec force;                // Q
-  Vec free;                 // u': the velocity without impulses
-  Vec gathered;             // J^T p
-  Vec response;             // M^-1 J^T p
-  Vec momentum;             // dT/du + h/2 dT/dq + h Q at the start of the step: what u' must carry
-  Vec slope;                // dT/dq
-  Vec last;                 // u+ of the round before
-  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h
-  Eigen::VectorXd weights;  // shift = M^-1 J^T weights
+  Vec q_mid;              // q_M
+  Vec q_cone;             // q' = q_M + A_V h u
+  Vec q_end;              // where dT/du and dT/dq are taken, and where joints are kept
+  Vec shift;              // what the correction added to q_M
+  Vec force;              // Q
+  Vec free;               // u': the velocity without impulses
+  Vec gathered;           // J^T p
+  Vec response;           // M^-1 J^T p
+  Vec momentum;           // dT/du + h/2 dT/dq + h Q at the start of the step: what u' must carry
+  Vec slope;              // dT/dq
+  Vec last;               // u+ of the round before
+  Vec law;                // F of an impact law
+  Vec law_free;           // u' while the law's impulses are added to it
+  model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
+  certify::NodeRule<N, K> rule;  // of schemes that are not staggered
+  Vec node_u;                    // velocity of a node of theirs
+  bool is_first{true};           // no step was made yet
+  double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
+  model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
+  Eigen::VectorXd weights;       // shift = M^-1 J^T weights
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
@@ -81,6 +89,10 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         momentum(q),
         slope(q),
         last(q),
+        law(q),
+        law_free(q),
+        laws(model::Vector<K>::Zero(model.contacts())),
+        node_u(q),
         bias(model::Vector<K>::Zero(model.contacts())),
         place(model.make_place()),
         joint_place(model.make_place()),
@@ -325,6 +337,15 @@ template <model::Model M>
   return w.place.normals.dot(a, v) + w.place.rate[a];
 }
 
+/// e of contact a in this step.
+template <model::Model M>
+[[gnu::always_inline]] inline double restitution_of(const M& model, int a, const Workspace<M>& w) {
+  if constexpr (model::ImpactModel<M>) {
+    if (model.has_laws()) return w.laws[a];
+  }
+  return model.restitution(a);
+}
+
 /// One active contact: p = max(0, -b / W), u+ = u' + M^-1 J^T p, with b the velocity v = U + e
 /// U_ref without impulse. On a Fixed branch p takes either sign.
 template <model::Model M>
@@ -356,7 +377,7 @@ void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& 
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const int a = w.claim.active[k];
   const bool is_joint = a >= model.contacts() - model.joints();
-  const double e = law == certify::kOwnRestitution ? model.restitution(a) : law;
+  const double e = law == certify::kOwnRestitution ? restitution_of(model, a, w) : law;
   const auto& normals = w.place.normals;
   free = contact_velocity(w, a, w.free);
   noise = kRounding * normals.abs_dot(a, w.free);

@@ -17,6 +17,27 @@ void add_warnings(Motion& motion) {
         "run.step.min",
         motion.outcome.forced));
   }
+  const certify::Certificate& c = motion.outcome.certificate;
+  if (c.coupled_impacts > 0) {
+    warnings.push_back(fmt::format(
+        "{} impacts strike several contacts at once whose gradients are not orthogonal (first at t "
+        "= {:.6g}): energy alone does not fix what follows; another law, or reflections in another "
+        "order, gives another motion",
+        c.coupled_impacts, c.coupled_time));
+  }
+  if (c.zeno_count > 0 && c.ok()) {
+    warnings.push_back(
+        fmt::format("impacts accumulate {} times, last at t = {:.9g}; the contact "
+                    "lasts from then on",
+                    c.zeno_count, c.zeno_time));
+  }
+  const double wanted = motion.outcome.wanted_step;
+  if (wanted > 0.0 && scene.run.step > wanted * (1.0 + 1e-9)) {
+    warnings.push_back(fmt::format(
+        "the step is too large for this stiffness: a contact lasts {:.3g}, so take a step below "
+        "{:.3g}, or a softer wall",
+        wanted * step::Penalty::kFewestSteps, wanted));
+  }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
   if (scene.run.backward && step::implied_restitution(scene.scheme) < 1.0 && !shocks.empty()) {
     warnings.push_back(fmt::format(
@@ -30,6 +51,12 @@ void add_warnings(Motion& motion) {
 }  // namespace
 
 void check_direction(const scene::Scene& scene) {
+  if (scene.run.backward && (!step::is_staggered(scene.scheme) || scene.model->has_laws())) {
+    throw base::InputError("--backward",
+                           "is for the schemes billiard, elast, inel and moreau, with a constant "
+                           "restitution",
+                           "run it with --scheme inel, or forward");
+  }
   if (!scene.run.backward || !scene.model->has_friction()) return;
   throw base::InputError("--backward",
                          "cannot be asked of a scene with friction, which forgets the past: where "

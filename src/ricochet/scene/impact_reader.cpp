@@ -1,0 +1,192 @@
+#include "ricochet/scene/impact_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ricochet/base/text.h"
+#include "ricochet/formula/range.h"
+#include "ricochet/scene/coordinate_values.h"
+
+namespace ricochet::scene {
+namespace {
+
+using formula::NodeId;
+using model::ImpactKind;
+
+std::vector<std::string> schemes_with(step::Laws least) {
+  std::vector<std::string> able;
+  for (const std::string& name : step::scheme_names()) {
+    const step::Scheme scheme = step::make_scheme(name);
+    const bool fits = step::implied_restitution(scheme) == certify::kOwnRestitution;
+    if (fits && step::laws_of(scheme) >= least) able.push_back(name);
+  }
+  return able;
+}
+
+std::vector<std::string> schemes_with_restitution(double e) {
+  std::vector<std::string> able;
+  for (const std::string& name : step::scheme_names()) {
+    const double possible = step::implied_restitution(step::make_scheme(name));
+    if (possible == e || possible == certify::kOwnRestitution) able.push_back(name);
+  }
+  return able;
+}
+
+constexpr const char* kKinds =
+    "write \"newton\", \"poisson\", \"sequential\", or the velocities after an impact as a list "
+    "of formulas or a table { x = \"-0.5*x'\" }";
+
+}  // namespace
+
+ImpactReader::Law ImpactReader::read(TableReader& contact, const formula::Locals& locals) {
+  Stated stated;
+  read_restitution(contact, locals, stated);
+  read_kind(contact, locals, stated);
+  if (stated.value != nullptr) stated_.push_back(stated);
+  return stated.law;
+}
+
+/// e as a number or a formula of t, q, q' and `approach`; or the index d, e = (1 - d)/(1 + d).
+void ImpactReader::read_restitution(TableReader& contact, const formula::Locals& locals,
+                                    Stated& stated) {
+  const Value* restitution = contact.find("restitution");
+  const Value* index = contact.find("dissipation_index");
+  if (restitution != nullptr && index != nullptr) {
+    contact.fail(*index, "dissipation_index", "is given beside restitution",
+                 "keep one of the two: e = (1 - d)/(1 + d)");
+  }
+  stated.value = restitution != nullptr ? restitution : index;
+  if (stated.value == nullptr) return;
+  const std::string name = restitution != nullptr ? "restitution" : "dissipation_index";
+  stated.key = contact.full(name);
+  stated.has_restitution = true;
+  formula::Graph& graph = formulas_.graph();
+  NodeId node = formulas_.formula_of(*stated.value, stated.key, locals, "approach",
+                                     graph.input(system_.approach_slot()));
+  const formula::Range range = formula::range_of(graph, node);
+  if (!(range.high >= 0.0 && range.low <= 1.0) ||
+      (graph.is_constant(node) && !(range.low >= 0.0 && range.high <= 1.0))) {
+    const std::string is = graph.is_constant(node)
+                               ? fmt::format("must lie in [0, 1], not {}", graph[node].value)
+                               : "never lies in [0, 1]";
+    contact.fail(*stated.value, name, is,
+                 index != nullptr ? "0 is elastic, 1 inelastic" : "0 is inelastic, 1 elastic");
+  }
+  if (index != nullptr) {
+    const NodeId one = graph.constant(1.0);
+    node = graph.divide(graph.subtract(one, node), graph.add(one, node));
+  }
+  if (graph.is_constant(node)) {
+    stated.law.restitution = graph[node].value;
+  } else {
+    stated.law.impact.restitution = node;
+  }
+}
+
+void ImpactReader::read_kind(TableReader& contact, const formula::Locals& locals, Stated& stated) {
+  const Value* value = contact.find("law");
+  if (value == nullptr) return;
+  model::ImpactLaw& law = stated.law.impact;
+  if (value->kind == Value::Kind::Text) {
+    const std::vector<std::string> words = {"newton", "poisson", "sequential"};
+    const auto found = std::find(words.begin(), words.end(), value->text);
+    if (found == words.end()) {
+      contact.fail(*value, "law", fmt::format("'{}' is not known", value->text), kKinds);
+    }
+    law.kind = static_cast<ImpactKind>(found - words.begin());
+  } else {
+    if (stated.has_restitution) {
+      contact.fail(*value, "law", "is given beside a restitution", "keep one of the two");
+    }
+    read_own(contact, *value, locals, law);
+  }
+  stated.value = value;
+  stated.key = contact.full("law");
+}
+
+/// Coordinates that a table leaves out keep their velocities.
+void ImpactReader::read_own(TableReader& contact, const Value& value, const formula::Locals& locals,
+                            model::ImpactLaw& law) {
+  law.kind = ImpactKind::Own;
+  formula::Graph& graph = formulas_.graph();
+  for (int i = 0; i < system_.dofs(); ++i) {
+    law.after.push_back(graph.input(system_.velocity_slot(i)));
+  }
+  CoordinateValues(document_, groups_)
+      .for_each(value, contact.full("law"), kKinds,
+                [&](int i, const Value& entry, const std::string& key, const formula::Locals& own) {
+                  formula::Locals all = locals;
+                  all.insert(all.end(), own.begin(), own.end());
+                  law.after[static_cast<std::size_t>(i)] = formulas_.formula_of(
+                      entry, key, all, "approach", graph.input(system_.approach_slot()));
+                });
+}
+
+void ImpactReader::refuse(const Stated& stated, const std::string& message,
+                          const std::string& remedy) const {
+  throw base::InputError(stated.key, message, remedy, document_.spot_of(*stated.value));
+}
+
+void ImpactReader::check(const step::Scheme& scheme, bool has_friction) const {
+  for (const Stated& stated : stated_) check_number(scheme, stated);
+  check_kinds(scheme, has_friction);
+}
+
+/// A scheme that implies an e has no other.
+void ImpactReader::check_number(const step::Scheme& scheme, const Stated& stated) const {
+  const double implied = step::implied_restitution(scheme);
+  const bool plain = stated.law.impact.is_plain();
+  if (implied != certify::kOwnRestitution && plain && stated.law.restitution != implied) {
+    refuse(stated,
+           fmt::format("the scheme {} has restitution {}, not {}", step::name_of(scheme), implied,
+                       stated.law.restitution),
+           fmt::format("schemes that have it: {}",
+                       base::list_names(schemes_with_restitution(stated.law.restitution))));
+  }
+  const bool able = implied == certify::kOwnRestitution && step::laws_of(scheme) == step::Laws::All;
+  if (!plain && !able) {
+    refuse(stated,
+           fmt::format("the scheme {} has impact laws with a constant restitution only",
+                       step::name_of(scheme)),
+           fmt::format("schemes that have others: {}",
+                       base::list_names(schemes_with(step::Laws::All))));
+  }
+}
+
+void ImpactReader::check_kinds(const step::Scheme& scheme, bool has_friction) const {
+  const auto contacts = system_.contacts.size() - static_cast<std::size_t>(system_.joints);
+  for (const Stated& stated : stated_) {
+    const ImpactKind kind = stated.law.impact.kind;
+    if (kind == ImpactKind::Newton) continue;
+    if (has_friction) {
+      refuse(stated, "an impact law of another kind than newton does not go with friction",
+             "leave `law` out, or the friction");
+    }
+    if (system_.joints > 0) {
+      refuse(stated, "an impact law of another kind than newton does not go with joints",
+             "leave `law` out, or choose coordinates that need no [hold]");
+    }
+    for (std::size_t a = 0; a < contacts; ++a) {
+      if (system_.laws[a].kind == kind) continue;
+      refuse(stated,
+             fmt::format("the contact {} has an impact law of another kind", system_.contacts[a]),
+             "contacts may be struck together: write the same kind of `law` for all of them");
+    }
+  }
+  if (step::laws_of(scheme) != step::Laws::OneConstant) return;
+  for (std::size_t a = 1; a < contacts; ++a) {
+    if (system_.restitution[a] == system_.restitution[0]) continue;
+    const auto other = std::find_if(stated_.begin(), stated_.end(), [&](const Stated& stated) {
+      return stated.law.restitution != 0.0;
+    });
+    refuse(*other,
+           fmt::format("the scheme {} has one restitution for all contacts, and {} has {}, {} {}",
+                       step::name_of(scheme), system_.contacts[0], system_.restitution[0],
+                       system_.contacts[a], system_.restitution[a]),
+           fmt::format("write the same for all, or run {}",
+                       base::list_names(schemes_with(step::Laws::Constants))));
+  }
+}
+
+}  // namespace ricochet::scene

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "ricochet/step/node_stages.h"
+
+namespace ricochet::step {
+
+/// One step of the theta-method of contact dynamics codes, with Newton impacts and friction at the
+/// velocity level:                                              [Jean 1999; Acary 2008, ch. 10]
+///
+///   M (u+ - u) = h [theta F(t+, q+, u+) + (1 - theta) F(t, q, u)] + G^T R,   F = Q - c,
+///   q+ = q + h [theta u+ + (1 - theta) u],
+///   contacts with g(q + h/2 u) <= 0 obey the law of friction with U_N + e U_N(u) in place of U_N.
+///
+/// Deviations: M and G are taken at q + h/2 u too; the equations are solved by a fixed point, not
+/// by Newton's method, so that h^2 theta^2 times the stiffness must stay below the mass.
+template <model::Model M>
+problem::Report advance(const MoreauJean& scheme, const M& model, const model::State<M::kDofs>& s,
+                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+  const double theta = scheme.theta;
+  open_nodes(s.t + 0.5 * h, w.q_mid, w);
+  add_node(s.t, s.q, s.u, 1.0 - theta, 1.0 - theta, w);
+  add_node(next.t, next.q, next.u, theta, theta, w);
+  model.advance(s.q, s.u, 0.5 * h, w.q_mid);  // where contacts are looked for
+  problem::Report report = take_contacts(model, s, w.q_mid, w);
+  if (report.status != problem::Status::Solved) return report;
+  if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
+  const auto move = [&] {
+    model.advance(s.q, s.u, (1.0 - theta) * h, next.q);
+    model.advance(next.q, next.u, theta * h, next.q);
+  };
+  next.u = s.u;
+  report = settle_nodes(next.u, w, true, [&] {
+    move();
+    free_velocity_at_nodes(model, s, h, w);
+    if (!w.claim.active.empty()) return push(model, s, next.u, w);
+    next.u = w.free;
+    return problem::Report{};
+  });
+  move();
+  remember_sticks(model, w, next);
+  return report;
+}
+
+}  // namespace ricochet::step

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "ricochet/step/friction_stages.h"
+
+namespace ricochet::step {
+
+/// Opens the claim of a step that is judged at `point` and time t: contacts there, mass there.
+template <model::Model M>
+void open_nodes(double t, const model::Vector<M::kDofs>& mass_point, Workspace<M>& w) {
+  w.claim.t_mid = t;
+  w.claim.active.clear();
+  w.claim.shift = nullptr;
+  w.claim.unique = true;
+  w.claim.mass_point = &mass_point;
+  w.claim.force_point = &mass_point;
+  w.claim.restitution = certify::kOwnRestitution;
+  w.claim.reference = certify::Reference::Start;
+  w.rule = {};
+}
+
+template <model::Model M>
+void add_node(double t, const model::Vector<M::kDofs>& q, const model::Vector<M::kDofs>& u,
+              double force, double drift, Workspace<M>& w) {
+  w.rule.nodes[static_cast<std::size_t>(w.rule.count++)] = {t, &q, &u, force, drift};
+}
+
+/// Contacts active at `point`, with their gradients, friction and laws.
+template <model::Model M>
+problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
+                              const model::Vector<M::kDofs>& point, Workspace<M>& w) {
+  find_touching(model, point, w);
+  if (w.claim.active.empty()) return {};
+  model.gradients(w.claim.active, w.place);
+  take_laws(model, s, w);
+  return take_friction(model, s.u, w);
+}
+
+/// u' = u + h M^-1 sum_j w_j (Q - c)(node j).
+template <model::Model M>
+void free_velocity_at_nodes(const M& model, const model::State<M::kDofs>& s, double h,
+                            Workspace<M>& w) {
+  w.force.setZero();
+  for (int j = 0; j < w.rule.count; ++j) {
+    const auto& node = w.rule.nodes[static_cast<std::size_t>(j)];
+    if (node.force == 0.0) continue;
+    model::applied_force(model, node.t, *node.q, *node.u, w.place, w.response);
+    w.force += node.force * w.response;
+  }
+  model.mass(w.place).solve(w.force, w.free);
+  w.free = s.u + h * w.free;
+}
+
+/// Repeats `round`, which finds u+ from the nodes, whose velocities and positions depend on u+.
+template <model::Model M, class Round>
+problem::Report settle_nodes(model::Vector<M::kDofs>& u_next, Workspace<M>& w, bool repeats,
+                             Round&& round) {
+  for (int i = 0; i < kMostRounds; ++i) {
+    w.last = u_next;
+    const problem::Report report = round();
+    if (report.status != problem::Status::Solved || !repeats) return report;
+    if (i > 0 && is_settled(u_next, w.last, w.last.cwiseAbs().sum())) return report;
+  }
+  return is_close(u_next, w.last, w.last.cwiseAbs().sum());
+}
+
+/// Whether forces, or inertia, depend on the velocity.
+template <model::Model M>
+bool depends_on_velocity(const M& model) {
+  return model.force_uses_velocity() || !model.has_constant_mass();
+}
+
+}  // namespace ricochet::step

@@ -1,0 +1,150 @@
+#pragma once
+
+#include "ricochet/step/node_stages.h"
+
+namespace ricochet::step {
+
+/// The mean position q_bar = (q+ + e q-)/(1+e) = z + h/(1+e) M^-1 J(q_bar)^T p is the projection on
+/// K of z = (2q - (1-e) q- + h^2 F)/(1+e), in the metric M(q).            [Paoli 2001 (3.2)]
+///
+/// Newton's method on the conditions of the projection, without the curvature of K: in each round
+/// the gaps are linearised at q_bar and the projection on the polyhedron they bound is exact, so
+/// that several constraints and their edges need no special case. Rounds that do not come nearer
+/// are shortened. Contacts that q_bar violates join; K need not be convex.
+template <model::Model M>
+class MeanProjection {
+ public:
+  using Vec = model::Vector<M::kDofs>;
+
+  MeanProjection(const M& model, double e, double h, double t_mean, Workspace<M>& w)
+      : model_(model), scale_(h / (1.0 + e)), t_(t_mean), w_(w) {}
+
+  /// From z in `z`; leaves q_bar in w.q_cone and the impulses in the claim.
+  problem::Report solve(const Vec& z) {
+    w_.q_cone = z;
+    model_.gaps(t_, w_.q_cone, w_.place);
+    w_.claim.active.clear();
+    if (!join()) return {};
+    double shorten = 1.0;
+    double last = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < kMostRounds; ++round) {
+      const problem::Report report = project_linearised(z);
+      if (report.status != problem::Status::Solved) return report;
+      const double move = (w_.q_end - w_.q_cone).cwiseAbs().sum();
+      if (move > 0.9 * last) shorten = std::max(0.125, 0.5 * shorten);
+      last = move;
+      w_.q_cone += shorten * (w_.q_end - w_.q_cone);
+      model_.gaps(t_, w_.q_cone, w_.place);
+      const bool joined = join();
+      const double size = w_.q_cone.cwiseAbs().sum() + z.cwiseAbs().sum();
+      if (!joined && move <= 4.0 * std::numeric_limits<double>::epsilon() * size) return report;
+    }
+    const double size = w_.q_cone.cwiseAbs().sum() + z.cwiseAbs().sum();
+    return {.status =
+                last <= 1e-12 * size ? problem::Status::Solved : problem::Status::NoConvergence};
+  }
+
+ private:
+  /// Adds the contacts that q_bar touches or violates; true when there are new ones.
+  bool join() {
+    auto& active = w_.claim.active;
+    const int before = active.size();
+    w_.joints.clear();  // all of them, in order
+    int next = 0;
+    for (int a = 0; a < model_.contacts(); ++a) {
+      const bool listed = next < before && active[next] == a;
+      if (listed) ++next;
+      if (listed || model_.touches(a, w_.place)) w_.joints.push(a);
+    }
+    active.clear();
+    for (const int a : w_.joints) active.push(a);
+    return active.size() > before;
+  }
+
+  /// p >= 0, v = (1+e)/h (g + J (z - x)) + W p >= 0, p . v = 0; the point z + M^-1 J^T p in q_end.
+  problem::Report project_linearised(const Vec& z) {
+    const auto& active = w_.claim.active;
+    model_.gradients(active, w_.place);
+    assemble_factor(model_, w_);
+    w_.gathered = z - w_.q_cone;
+    for (int k = 0; k < active.size(); ++k) {
+      const int a = active[k];
+      w_.problem.free[k] = (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
+      w_.problem.noise[k] = 0.0;
+    }
+    const problem::Report report = w_.solver.solve(w_.problem);
+    w_.claim.unique = report.unique;
+    w_.gathered.setZero();
+    for (int k = 0; k < active.size(); ++k) {
+      w_.claim.impulses[k] = w_.solver.impulse(k);
+      w_.place.normals.add_to(active[k], w_.claim.impulses[k], w_.gathered);
+    }
+    model_.mass(w_.place).solve(w_.gathered, w_.response);  // M^-1 J^T p
+    w_.q_end = z + scale_ * w_.response;
+    return report;
+  }
+
+  const M& model_;
+  double scale_;
+  double t_;
+  Workspace<M>& w_;
+};
+
+/// q^1 = q^0 + h u^0 + h^2/2 a, the velocity between them.            [Paoli 2001 (3.1)]
+template <model::Model M>
+problem::Report first_step(const M& model, const model::State<M::kDofs>& s, double h,
+                           model::State<M::kDofs>& next, Workspace<M>& w) {
+  open_nodes(s.t, s.q, w);
+  w.rule.law = certify::NodeLaw::Given;
+  w.claim.cone_point = w.claim.test_point = &s.q;
+  add_node(s.t, s.q, s.u, 0.5, 0.0, w);
+  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+  if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
+  free_velocity_at_nodes(model, s, h, w);
+  next.u = w.free;
+  model.advance(s.q, next.u, h, next.q);
+  return {};
+}
+
+/// One step of Paoli and Schatzman: q+ = -e q- + (1+e) P_K[(2q - (1-e) q- + h^2 F)/(1+e)].
+///                                                                   [Paoli 2001 (3.1)-(3.3)]
+/// The velocity of a state is that between the last two positions, u = (q - q-)/h, so that q- need
+/// not be kept, and the impulses p follow from M (u+ - u) = h M F + J(q_bar)^T p. F = M^-1 (Q - c)
+/// at (t, q) and at the velocity that `average` names. The metric is frozen at q.
+template <model::Model M>
+problem::Report advance(const PaoliSchatzman& scheme, const M& model,
+                        const model::State<M::kDofs>& s, double h, model::State<M::kDofs>& next,
+                        Workspace<M>& w) {
+  if (w.is_first) {
+    w.is_first = false;
+    return first_step(model, s, h, next, w);
+  }
+  const double e = model.contacts() > 0 ? model.restitution(0) : 0.0;
+  const double t_mean = s.t + h * (1.0 - e) / (1.0 + e);  // of t+ and e t-, as q_bar
+  open_nodes(t_mean, s.q, w);
+  w.rule.law = certify::NodeLaw::MeanPosition;
+  w.rule.restitution = e;
+  w.claim.cone_point = w.claim.test_point = &w.q_cone;
+  add_node(s.t, s.q, w.node_u, 1.0, 0.0, w);
+  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+  if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
+  next.u = s.u;
+  const bool repeats = depends_on_velocity(model) && scheme.average != Average::Backward;
+  const problem::Report report = settle_nodes(next.u, w, repeats, [&] {
+    switch (scheme.average) {
+      case Average::Backward: w.node_u = s.u; break;
+      case Average::Central: w.node_u = 0.5 * (s.u + next.u); break;
+      case Average::Forward: w.node_u = next.u; break;
+    }
+    free_velocity_at_nodes(model, s, h, w);
+    w.q_mid = s.q + h / (1.0 + e) * (w.free - e * s.u);  // z
+    const problem::Report projected = MeanProjection<M>(model, e, h, t_mean, w).solve(w.q_mid);
+    next.u = w.free;
+    if (!w.claim.active.empty()) next.u += w.response;
+    return projected;
+  });
+  model.advance(s.q, next.u, h, next.q);
+  return report;
+}
+
+}  // namespace ricochet::step

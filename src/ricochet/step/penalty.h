@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "ricochet/step/node_stages.h"
+
+namespace ricochet::step {
+
+/// The share of critical damping that gives a spring the restitution e:
+/// ln e = -pi zeta / sqrt(1 - zeta^2).
+inline double damping_ratio(double e) {
+  if (e <= 0.0) return 1.0;
+  const double logarithm = std::log(e);
+  return -logarithm / std::hypot(std::numbers::pi, logarithm);
+}
+
+/// One step with walls of springs and dashpots: r = max(0, -k g - c U) where g <= 0, explicit, on
+/// Moreau's middles. A contact of the mass m = 1/W lasts pi sqrt(m/k), of which the step must be a
+/// small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for walls that are walls.
+template <model::Model M>
+problem::Report advance(const Penalty& scheme, const M& model, const model::State<M::kDofs>& s,
+                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+  open_nodes(s.t + 0.5 * h, w.q_mid, w);
+  w.rule.law = certify::NodeLaw::Given;
+  add_node(s.t + 0.5 * h, w.q_mid, s.u, 1.0, 0.5, w);
+  add_node(next.t, next.q, next.u, 0.0, 0.5, w);
+  model.advance(s.q, s.u, 0.5 * h, w.q_mid);
+  if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
+  free_velocity_at_nodes(model, s, h, w);
+  find_touching(model, w.q_mid, w);
+  if (!w.claim.active.empty()) model.gradients(w.claim.active, w.place);
+  next.u = w.free;
+  for (int k = 0; k < w.claim.active.size(); ++k) {
+    const int a = w.claim.active[k];
+    w.place.normals.copy_to(a, w.gathered);
+    model.mass(w.place).solve(w.gathered, w.response);
+    const double m = 1.0 / w.gathered.dot(w.response);
+    if (!(m < std::numeric_limits<double>::infinity())) {
+      return {.status = problem::Status::Degenerate};
+    }
+    const double lasting = Penalty::kDefaultSteps * h / std::numbers::pi;
+    const double stiffness = scheme.stiffness > 0.0 ? scheme.stiffness : m / (lasting * lasting);
+    const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / Penalty::kFewestSteps;
+    if (w.wanted_step == 0.0 || wanted < w.wanted_step) w.wanted_step = wanted;
+    const double dashpot = 2.0 * damping_ratio(model.restitution(a)) * std::sqrt(stiffness * m);
+    const double r = -stiffness * w.place.gap[a] - dashpot * contact_velocity(w, a, s.u);
+    w.claim.impulses[k] = h * std::max(0.0, r);
+    w.claim.branch(k) = certify::Branch::Unilateral;
+    next.u += w.claim.impulses[k] * w.response;
+  }
+  model.advance(w.q_mid, next.u, 0.5 * h, next.q);
+  return {};
+}
+
+}  // namespace ricochet::step
