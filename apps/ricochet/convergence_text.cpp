@@ -205,7 +205,8 @@ std::string draw_comparison(const study::Comparison& found) {
             [](const study::SchemeRow& row) { return row.certificate.violation_max; }),
       panel("microseconds a step, certified",
             [](const study::SchemeRow& row) { return 1e6 * row.seconds_per_step(); })};
-  return plot::draw_bars({found.title, fmt::format("step {:g}", found.step), "", ""}, panels);
+  return plot::draw_bars(
+      {found.title, fmt::format("step {:g}; logarithmic scales", found.step), "", ""}, panels);
 }
 
 }  // namespace ricochet::app

@@ -106,7 +106,7 @@ CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
   add("--reference", compare.reference, "H",
       "against a run with this step (the motion in [expect], or a sixteenth)");
   add("--reference-scheme", compare.reference_scheme, "NAME", "of that run (the first that can)");
-  add("--window", compare.window, "W", "what is near an impact (4 steps)");
+  add("--window", compare.window, "W", "what is near an impact (10 steps)");
   add("--out", compare.out, "DIR", "folder for compare.json and compare.svg");
   command->add_flag("--json", compare.json, "print JSON");
   return command;

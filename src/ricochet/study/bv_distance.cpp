@@ -108,8 +108,12 @@ class OneSided {
 
  private:
   Polyline::Found look(PlanePoint p) {
+    // Neighbours have neighbours: what was near the last point often is near enough.
+    const double again = to_.distance_from(p, last_);
+    if (again <= largest_) return {last_, again};
     const Polyline::Found found = to_.near(p, largest_);
     largest_ = std::max(largest_, found.distance);
+    last_ = found.segment;
     return found;
   }
 
@@ -132,6 +136,7 @@ class OneSided {
   const Polyline& to_;
   double largest_;
   double rounding_;
+  std::size_t last_{0};
 };
 
 /// The integral of |d| over a time h in which d goes linearly from d0 to d1.

@@ -110,6 +110,8 @@ SchemeRow run_scheme(const Entrant& entrant, const std::optional<Reference>& ref
   if (found.interrupted || !row.certificate.ok() || !reference) return row;
   const double end = std::min({found.to, run.t.back(), reference->end()});
   row.errors = measure_errors(run, *reference, end, windows);
+  const std::string remark = remark_on_windows(run, windows, end, row.scheme);
+  if (!remark.empty()) found.remarks.push_back(remark);
   return row;
 }
 
@@ -173,7 +175,8 @@ Comparison compare(const SceneReader& read, const CompareSettings& settings,
   found.to = end_of(first);
   check_step(first, found.step, found.to, "--step");
   const std::optional<Reference> reference = make_reference(read, first, settings, monitor, found);
-  found.window = settings.window > 0.0 ? settings.window : 4.0 * found.step;
+  found.window =
+      settings.window > 0.0 ? settings.window : CompareSettings::kWindowSteps * found.step;
   if (reference) found.jumps = reference->jumps();
   for (const Entrant& entrant : entrants) {
     if (found.interrupted) break;

@@ -13,10 +13,11 @@ namespace ricochet::study {
 /// What `compare` is asked for.
 struct CompareSettings {
   std::vector<std::string> schemes;
-  double reference_step{0.0};    // [s]; 0: the stated motion, or a sixteenth of the step
-  std::string reference_scheme;  // of a computed reference; empty: the first that can run
-  double window{0.0};            // [s] around jumps; 0: four steps
+  double reference_step{0.0};      // [s]; 0: the stated motion, or a sixteenth of the step
+  std::string reference_scheme{};  // of a computed reference; empty: the first that can run
+  double window{0.0};              // [s] around jumps; 0: kWindowSteps steps
   static constexpr double kFinest = 16.0;
+  static constexpr double kWindowSteps = 10.0;
 };
 
 /// One scheme on the scene.

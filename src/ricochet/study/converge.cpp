@@ -132,19 +132,6 @@ void remark_on_shocks(Convergence& found) {
                                       joined(counts), found.reference_shocks));
 }
 
-/// Shocks of a run that the windows do not hold spoil what is called away.
-void remark_on_windows(const RecordedRun& run, const Windows& windows, Convergence& found) {
-  const auto& shocks = run.outcome.certificate.shocks;
-  const auto outside = std::count_if(shocks.begin(), shocks.end(), [&](const certify::Shock& s) {
-    return s.t <= found.to && !windows.holds(s.t);
-  });
-  if (outside == 0) return;
-  found.remarks.push_back(
-      fmt::format("h = {:g}: {} of {} shocks lie farther than {:g} from any jump of the reference; "
-                  "try a wider --window",
-                  run.step, outside, shocks.size(), windows.width));
-}
-
 void finish(Convergence& found) {
   for (std::size_t m = 0; m < kMeasures; ++m) found.fit[m] = fitted_order(found.rows, m);
   const bool nothing_away = std::any_of(
@@ -207,7 +194,8 @@ Convergence converge(const scene::Scene& scene, const ConvergeSettings& settings
     const double last = std::min(found.to, run.t.back());
     found.rows.push_back(
         {h, run.outcome.steps, run.shocks(), measure_errors(run, *reference, last, windows)});
-    remark_on_windows(run, windows, found);
+    const std::string remark = remark_on_windows(run, windows, last, fmt::format("h = {:g}", h));
+    if (!remark.empty()) found.remarks.push_back(remark);
   }
   finish(found);
   return found;

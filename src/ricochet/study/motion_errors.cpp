@@ -1,5 +1,7 @@
 #include "ricochet/study/motion_errors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -101,6 +103,19 @@ MotionErrors measure_errors(const RecordedRun& run, const Reference& reference, 
   const double of_u = rounding * scales.velocity;
   errors.rounding = {of_q, of_q, time * static_cast<double>(run.coordinates) * of_u, of_u, of_u};
   return errors;
+}
+
+std::string remark_on_windows(const RecordedRun& run, const Windows& windows, double end,
+                              const std::string& name) {
+  const auto& shocks = run.outcome.certificate.shocks;
+  const auto outside = std::count_if(shocks.begin(), shocks.end(), [&](const certify::Shock& s) {
+    return s.t <= end && !windows.holds(s.t);
+  });
+  if (outside == 0) return "";
+  return fmt::format(
+      "{}: {} of {} shocks lie farther than {:g} from any jump of the reference; "
+      "try a wider --window",
+      name, outside, shocks.size(), windows.width);
 }
 
 }  // namespace ricochet::study

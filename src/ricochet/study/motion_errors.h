@@ -45,4 +45,9 @@ struct MotionErrors {
 MotionErrors measure_errors(const RecordedRun& run, const Reference& reference, double end,
                             const Windows& windows);
 
+/// Shocks of a run before `end` that no window holds, in words; empty without any. They spoil what
+/// is called away.
+std::string remark_on_windows(const RecordedRun& run, const Windows& windows, double end,
+                              const std::string& name);
+
 }  // namespace ricochet::study

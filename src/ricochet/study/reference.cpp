@@ -22,7 +22,7 @@ constexpr double kMostSamples = 4e6;
 
 Reference Reference::stated(const scene::Scene& scene, double to, double finest) {
   Reference reference;
-  reference.source_ = Stated{scene.closed_form, {}, scene.run.start_time};
+  reference.source_ = Stated{scene.closed_form, {}, scene.run.start_time, scene.run.start_time};
   reference.end_ = to;
   reference.check_start(scene);
   reference.find_jumps(to, finest);
@@ -76,6 +76,10 @@ void Reference::find_jumps(double to, double finest) {
       size = std::max({size, std::abs(after[i]), std::abs(before[i])});
     }
     if (!(jump > 1e-9 * size)) continue;
+    if (one.before <= stated.first) {  // abs(t) at 0: the start is what comes after
+      stated.first = one.after;
+      continue;
+    }
     // A sign goes through 0: two switches side by side are one jump.
     if (!stated.jumps.empty() && stated.jumps.back().after >= one.before) {
       stated.jumps.back().after = one.after;
@@ -97,7 +101,8 @@ void Reference::at(double t, std::vector<double>& q, std::vector<double>& u) con
     q.resize(n);
     u.resize(n);
     std::vector<double> registers = stated->form->registers();
-    stated->form->at(t, registers, q.data(), u.data());
+    const double read = t == stated->from ? stated->first : t;
+    stated->form->at(read, registers, q.data(), u.data());
     for (std::size_t i = 0; i < n; ++i) {
       if (std::isfinite(q[i]) && std::isfinite(u[i])) continue;
       throw base::InputError(
@@ -146,7 +151,11 @@ std::vector<Curve> Reference::stated_velocities(const Stated& stated, double to,
   for (long long k = 0; k <= pieces; ++k) {
     const double t = k == pieces ? to : stated.from + static_cast<double>(k) * spacing;
     add_jumps(t);
-    if (curves[0].size() == 0 || t > curves[0].t.back()) add(t, t);
+    if (k == 0) {
+      add(stated.first, t);
+    } else if (t > curves[0].t.back()) {
+      add(t, t);
+    }
   }
   return curves;
 }

@@ -41,6 +41,7 @@ class Reference {
     std::shared_ptr<const scene::ClosedForm> form;
     std::vector<scene::ClosedForm::Switch> jumps;
     double from{0.0};
+    double first{0.0};  // where the start is read: after a jump at the very start
   };
 
   void find_jumps(double to, double finest);
