@@ -236,6 +236,23 @@ TEST(Converge, StatedMotionsAreReadLikeOtherFormulas) {
   EXPECT_EQ(broken("{ x = \"3*t +\", y = 1 }").rfind("expect.motion.x: ", 0), 0U);
 }
 
+TEST(Converge, AStatedMotionThatJumpsOrHasNoValueIsRefused) {
+  const auto refusal = [](const std::string& y) {
+    std::string text = kParabola;
+    const std::string old = "5 + t - 5*t^2";
+    text.replace(text.find(old), old.size(), y);
+    try {
+      (void)measure(text, {}, {0.1, 0.05});
+    } catch (const base::InputError& error) {
+      return std::string(error.message());
+    }
+    return std::string("fine");
+  };
+  EXPECT_EQ(refusal("5 + if(t < 0.5, t, 2*t)"), "a position jumps at t = 0.5");
+  EXPECT_EQ(refusal("5 + if(t < 0.5, t, 0.5)"), "fine");
+  EXPECT_EQ(refusal("5 + abs(sqrt(0.75 - t) - sqrt(0.75))").rfind("the motion or its", 0), 0U);
+}
+
 TEST(Compare, SchemesAreListedWithWhatTheyDidOrWhyNot) {
   const std::string text = study::builtin_scene("dropped-ball");
   const auto read = [&](const std::string& scheme) {
@@ -386,6 +403,10 @@ TEST(CompareProgram, SaysWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(error({"--schemes", "moreau,moreau"}, 2).find("moreau twice"), std::string::npos);
   EXPECT_NE(error({"--schemes", "elast,inel"}, 2).find("the scheme elast has restitution 1"),
+            std::string::npos);
+  EXPECT_NE(error({"--schemes", "moreau", "--reference-scheme", "moro"}, 2).find("'moreau'"),
+            std::string::npos);
+  EXPECT_NE(error({"--schemes", "moreau", "--reference", "0.1"}, 2).find("longer than the step"),
             std::string::npos);
   EXPECT_NE(error({"--schemes", "moreau", "--step", "-1"}, 2).find("must be positive"),
             std::string::npos);

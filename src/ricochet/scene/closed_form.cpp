@@ -1,5 +1,7 @@
 #include "ricochet/scene/closed_form.h"
 
+#include <cmath>
+
 #include "ricochet/formula/derivative.h"
 
 namespace ricochet::scene {
@@ -39,7 +41,9 @@ std::vector<double> ClosedForm::branches_at(double t, std::vector<double>& regis
   const std::vector<std::size_t>& outputs = tape_.outputs(0);
   std::vector<double> branches;
   for (std::size_t k = 2 * static_cast<std::size_t>(size_); k < outputs.size(); ++k) {
-    branches.push_back(registers[outputs[k]]);
+    const double branch = registers[outputs[k]];
+    constexpr double kNone = 2.0;  // no value is a branch of its own, equal to itself
+    branches.push_back(std::isnan(branch) ? kNone : branch);
   }
   return branches;
 }
@@ -48,7 +52,7 @@ void ClosedForm::add_switches(double from, double to, std::vector<double>& regis
                               std::vector<Switch>& found) const {
   const std::vector<double> last = branches_at(to, registers);
   std::vector<double> first = branches_at(from, registers);
-  while (first != last) {
+  while (first != last && found.size() < kMostSwitches) {
     // Halved until no number lies between: `before` has the branches of `from`, `after` others.
     double before = from;
     double after = to;

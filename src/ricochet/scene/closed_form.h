@@ -20,6 +20,8 @@ class ClosedForm {
   /// `positions` are nodes of `graph` made of its input `time_slot` only. May throw GraphTooLarge.
   ClosedForm(formula::Graph& graph, const std::vector<formula::NodeId>& positions, int time_slot);
 
+  static constexpr std::size_t kMostSwitches = 100'000;
+
   int size() const { return size_; }
 
   /// Where `at` works; each user brings his own.
@@ -29,7 +31,7 @@ class ClosedForm {
 
   /// Where comparisons (of `if`, `abs`, `sign`, `min`, `max`) in the velocities change between
   /// `from` and `to`. Looked for between `samples` instants: two changes within one such interval
-  /// that undo each other are not seen.
+  /// that undo each other are not seen. At most kMostSwitches are found.
   std::vector<Switch> switches(double from, double to, long long samples) const;
 
  private:

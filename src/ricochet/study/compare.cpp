@@ -21,19 +21,22 @@ struct Entrant {
   std::string refusal;
 };
 
+void check_name(const std::string& option, const std::string& scheme) {
+  try {
+    (void)step::make_scheme(scheme);
+  } catch (const base::InputError& error) {
+    throw base::InputError(option, error.message(), error.remedy());
+  }
+}
+
 void check_names(const std::vector<std::string>& schemes) {
   if (schemes.empty()) {
     throw base::InputError("--schemes", "names no scheme", "write for example elast,inel");
   }
-  for (std::size_t k = 0; k < schemes.size(); ++k) {
-    try {
-      (void)step::make_scheme(schemes[k]);
-    } catch (const base::InputError& error) {
-      throw base::InputError("--schemes", error.message(), error.remedy());
-    }
-    if (std::count(schemes.begin(), schemes.end(), schemes[k]) > 1) {
-      throw base::InputError("--schemes", fmt::format("names {} twice", schemes[k]),
-                             "name each once");
+  for (const std::string& scheme : schemes) {
+    check_name("--schemes", scheme);
+    if (std::count(schemes.begin(), schemes.end(), scheme) > 1) {
+      throw base::InputError("--schemes", fmt::format("names {} twice", scheme), "name each once");
     }
   }
 }
@@ -70,6 +73,11 @@ std::optional<Reference> make_reference(const SceneReader& read, const scene::Sc
   const double h = settings.reference_step > 0.0 ? settings.reference_step
                                                  : found.step / CompareSettings::kFinest;
   check_step(first, h, found.to, settings.reference_step > 0.0 ? "--reference" : "--step");
+  if (h > found.step) {
+    throw base::InputError("--reference",
+                           fmt::format("{:g} is longer than the step, {:g}", h, found.step),
+                           "write a smaller one, or leave it out");
+  }
   const scene::Scene scene =
       settings.reference_scheme.empty() ? first : read(settings.reference_scheme);
   found.reference_scheme = step::name_of(scene.scheme);
@@ -159,6 +167,9 @@ bool Comparison::ok() const {
 Comparison compare(const SceneReader& read, const CompareSettings& settings,
                    step::Monitor* monitor) {
   check_names(settings.schemes);
+  if (!settings.reference_scheme.empty()) {
+    check_name("--reference-scheme", settings.reference_scheme);
+  }
   const std::vector<Entrant> entrants = read_all(read, settings.schemes);
   const auto able = std::find_if(entrants.begin(), entrants.end(),
                                  [](const Entrant& one) { return one.scene.has_value(); });

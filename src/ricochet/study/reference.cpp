@@ -18,6 +18,17 @@ constexpr double kMostSamples = 4e6;
   throw base::InputError("expect.motion." + coordinate, message, remedy);
 }
 
+/// The largest difference, over the largest of all numbers or 1e-3.
+double relative_jump(const std::vector<double>& before, const std::vector<double>& after) {
+  double jump = 0.0;
+  double size = 1e-3;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    jump = std::max(jump, std::abs(after[i] - before[i]));
+    size = std::max({size, std::abs(after[i]), std::abs(before[i])});
+  }
+  return jump / size;
+}
+
 }  // namespace
 
 Reference Reference::stated(const scene::Scene& scene, double to, double finest) {
@@ -61,21 +72,22 @@ void Reference::find_jumps(double to, double finest) {
   const double samples = std::ceil(kSamplesPerStep * (to - stated.from) / finest);
   const auto n = static_cast<std::size_t>(stated.form->size());
   std::vector<double> registers = stated.form->registers();
-  std::vector<double> q(n);
-  std::vector<double> before(n);
-  std::vector<double> after(n);
   const auto switches = stated.form->switches(
       stated.from, to, static_cast<long long>(std::clamp(samples, 1e3, kMostSamples)));
+  jumps_are_cut_ = switches.size() >= scene::ClosedForm::kMostSwitches;
+  std::vector<double> q_before(n);
+  std::vector<double> q_after(n);
+  std::vector<double> u_before(n);
+  std::vector<double> u_after(n);
   for (const scene::ClosedForm::Switch& one : switches) {
-    stated.form->at(one.before, registers, q.data(), before.data());
-    stated.form->at(one.after, registers, q.data(), after.data());
-    double jump = 0.0;
-    double size = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      jump = std::max(jump, std::abs(after[i] - before[i]));
-      size = std::max({size, std::abs(after[i]), std::abs(before[i])});
+    stated.form->at(one.before, registers, q_before.data(), u_before.data());
+    stated.form->at(one.after, registers, q_after.data(), u_after.data());
+    if (relative_jump(q_before, q_after) > 1e-6) {
+      throw base::InputError("expect.motion",
+                             fmt::format("a position jumps at t = {:.9g}", one.after),
+                             "only velocities may: mend the branches of the formula there");
     }
-    if (!(jump > 1e-9 * size)) continue;
+    if (!(relative_jump(u_before, u_after) > 1e-9)) continue;
     if (one.before <= stated.first) {  // abs(t) at 0: the start is what comes after
       stated.first = one.after;
       continue;
