@@ -130,6 +130,34 @@ TEST(Docs, TheGuideNamesEveryKeyOfTheScenes) {
   }
 }
 
+/// What stands between "<!-- mark -->" and "<!-- end of mark -->".
+std::string marked(const std::string& text, const std::string& mark) {
+  const std::string open = "<!-- " + mark + " -->\n";
+  const std::size_t begin = text.find(open) + open.size();
+  return text.substr(begin, text.find("<!-- end of " + mark + " -->") - begin);
+}
+
+TEST(Docs, TheTableOfOrdersIsWhatTheProgramMeasures) {
+  const std::string guide = read_file(kSource / "docs/guide/convergence.md");
+  const Finished table =
+      run_command({(kSource / "tools/convergence-table").string(), RICOCHET_PROGRAM}, kSource);
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_EQ(marked(guide, "measured orders"), table.out) << "run make docs";
+  EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 5);
+}
+
+TEST(Docs, TheExampleOfConvergeIsWhatTheProgramPrints) {
+  std::string shown = blocks(read_file(kSource / "docs/guide/convergence.md"), "text").at(0);
+  const std::string line = shown.substr(0, shown.find('\n'));
+  shown.erase(0, line.size() + 1);
+  std::istringstream rest(line.substr(std::string("$ ricochet ").size()));
+  std::vector<std::string> words;
+  for (std::string word; rest >> word;) words.push_back(word);
+  const Finished run = run_program(words, kSource);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, shown) << "run make docs";
+}
+
 TEST(Docs, TheExampleProgramRuns) { EXPECT_EQ(std::system(RICOCHET_EXAMPLE " > /dev/null"), 0); }
 
 }  // namespace

@@ -45,6 +45,25 @@ struct GalleryArguments {
   bool report{false};
 };
 
+struct ConvergeArguments {
+  SceneArguments scene;
+  std::string steps;  // "0.01,0.005"
+  std::string reference;
+  std::string window;
+  std::string out;
+  bool json{false};
+};
+
+struct CompareArguments {
+  SceneArguments scene;
+  std::string schemes;  // "elast,inel"
+  std::string reference;
+  std::string reference_scheme;
+  std::string window;
+  std::string out;
+  bool json{false};
+};
+
 struct PlotArguments {
   std::vector<std::string> files;
   SceneArguments scene;  // file may be empty
@@ -73,6 +92,8 @@ int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
 int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
+int command_converge(const ConvergeArguments& arguments);
+int command_compare(const CompareArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 
 #include "commands.h"
@@ -22,6 +23,14 @@ std::string refuse_nothing(const std::string& text) {
   return text.empty() ? "needs a value, not an empty string" : "";
 }
 
+void add_set(CLI::App& command, SceneArguments& scene) {
+  command.add_option("--set", scene.set, "a parameter, or a key as run.step; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
 void add_scene_options(CLI::App& command, SceneArguments& scene) {
   command.add_option("scene", scene.file, "the scene, a TOML file")->required();
   const auto add = [&](const char* name, std::string& to, const char* type,
@@ -30,11 +39,7 @@ void add_scene_options(CLI::App& command, SceneArguments& scene) {
   };
   add("--scheme", scene.scheme, "NAME", "another scheme than the scene's; a wrong name lists all");
   add("--step", scene.step, "H", "length of a step");
-  command.add_option("--set", scene.set, "a parameter, or a key as run.step; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  add_set(command, scene);
 }
 
 /// A first word that is no command, with the command it may be meant to be.
@@ -60,6 +65,50 @@ void add_until(CLI::App& command, SceneArguments& scene) {
   command.add_option("--steps", scene.steps, "number of steps, instead of an end")
       ->type_name("N")
       ->check(refuse_nothing, "");
+}
+
+using AddOption = std::function<void(const char*, std::string&, const char*, const char*)>;
+
+AddOption option_adder(CLI::App& command) {
+  return [&command](const char* name, std::string& to, const char* type, const char* words) {
+    command.add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
+  };
+}
+
+CLI::App* add_converge(CLI::App& app, ConvergeArguments& converge) {
+  CLI::App* command = app.add_subcommand("converge", "measured order, with steps of your choice");
+  command->add_option("scene", converge.scene.file, "the scene, a TOML file")->required();
+  const AddOption add = option_adder(*command);
+  add("--steps", converge.steps, "H1,H2,...", "lengths of steps, at least two");
+  command->get_option("--steps")->required();
+  add("--scheme", converge.scene.scheme, "NAME", "instead of the scene's");
+  add("--until", converge.scene.until, "T", "end of the runs");
+  add_set(*command, converge.scene);
+  add("--reference", converge.reference, "H",
+      "against a run with this step (the motion in [expect], or an eighth of the smallest)");
+  add("--window", converge.window, "W", "what is near an impact (4 of the largest steps)");
+  add("--out", converge.out, "DIR", "folder for converge.json and converge.svg");
+  command->add_flag("--json", converge.json, "print JSON");
+  return command;
+}
+
+CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
+  CLI::App* command = app.add_subcommand("compare", "schemes side by side on one scene");
+  command->add_option("scene", compare.scene.file, "the scene, a TOML file")->required();
+  const AddOption add = option_adder(*command);
+  const std::string known = fmt::format("of {}", base::list_names(step::scheme_names()));
+  add("--schemes", compare.schemes, "A,B,...", known.c_str());
+  command->get_option("--schemes")->required();
+  add("--step", compare.scene.step, "H", "length of a step");
+  add("--until", compare.scene.until, "T", "end of the runs");
+  add_set(*command, compare.scene);
+  add("--reference", compare.reference, "H",
+      "against a run with this step (the motion in [expect], or a sixteenth)");
+  add("--reference-scheme", compare.reference_scheme, "NAME", "of that run (the first that can)");
+  add("--window", compare.window, "W", "what is near an impact (10 steps)");
+  add("--out", compare.out, "DIR", "folder for compare.json and compare.svg");
+  command->add_flag("--json", compare.json, "print JSON");
+  return command;
 }
 
 CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
@@ -162,6 +211,10 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("DIR")
       ->check(refuse_nothing, "");
 
+  ConvergeArguments converge;
+  const CLI::App* converge_command = add_converge(app, converge);
+  CompareArguments compare;
+  const CLI::App* compare_command = add_compare(app, compare);
   SolveArguments solve;
   const CLI::App* solve_command = add_solve(app, solve);
   PlotArguments plot;
@@ -177,6 +230,8 @@ int parse_and_run(int argc, char** argv) {
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check);
   if (inspect_command->parsed()) return command_inspect(inspect);
+  if (converge_command->parsed()) return command_converge(converge);
+  if (compare_command->parsed()) return command_compare(compare);
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
   return command_gallery(gallery);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/text.h"
+#include "ricochet/scene/coordinate_values.h"
 #include "ricochet/scene/document.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
@@ -15,6 +16,8 @@
 
 namespace ricochet::scene {
 namespace {
+
+constexpr const char* kMotion = "motion";  // the name in [expect] that is no fact
 
 std::string stem_of(const std::string& file) {
   const std::size_t slash = file.find_last_of('/');
@@ -59,6 +62,7 @@ std::vector<Expectation> read_expectations(const Document& document, const Value
   std::vector<Expectation> expectations;
   if (table == nullptr) return expectations;
   for (const auto& [name, value] : table->entries) {
+    if (name == kMotion) continue;
     Expectation expectation;
     expectation.name = name;
     const std::string path = "expect." + name;
@@ -79,6 +83,39 @@ std::vector<Expectation> read_expectations(const Document& document, const Value
     expectations.push_back(std::move(expectation));
   }
   return expectations;
+}
+
+/// expect.motion: every coordinate as a formula of t.
+std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, const Value* table,
+                                                   FormulaReader& formulas, const Scene& scene) {
+  const Value* stated = table == nullptr ? nullptr : table->find(kMotion);
+  if (stated == nullptr) return nullptr;
+  const std::string path = std::string("expect.") + kMotion;
+  const std::string example =
+      fmt::format("write motion = {{ {} = \"cos(t)\" }}", scene.model->coordinates()[0]);
+  const int dofs = scene.model->dofs();
+  std::vector<formula::NodeId> nodes(static_cast<std::size_t>(dofs), -1);
+  const auto take = [&](int i, const Value& value, const std::string& key,
+                        const formula::Locals& locals) {
+    const formula::NodeId node = formulas.formula(value, key, Speaks::Position, locals);
+    constexpr int kFirst = model::FormulaSystem::kTimeSlot + 1;
+    if (formulas.graph().depends_on(node, kFirst, kFirst + dofs)) {
+      throw base::InputError(key, "is made of coordinates; a stated motion is made of time",
+                             "use t, parameters, and definitions made of them",
+                             document.spot_of(value));
+    }
+    nodes[static_cast<std::size_t>(i)] = node;
+  };
+  CoordinateValues(document, scene.groups).for_each(*stated, path, example, take);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] >= 0) continue;
+    throw base::InputError(path + "." + scene.model->coordinates()[i], "is missing",
+                           "state the motion of every coordinate", document.spot_of_key(*stated));
+  }
+  return formulas.guarded(*stated, path, [&] {
+    return std::make_shared<const ClosedForm>(formulas.graph(), nodes,
+                                              model::FormulaSystem::kTimeSlot);
+  });
 }
 
 Scene read_document(const Document& document) {
@@ -115,6 +152,7 @@ Scene read_document(const Document& document) {
   scene.start = runs.read_start(start, scene.groups, *model, scene.run, scene.warnings);
   scene.expectations = read_expectations(document, expect, formulas, *scene.model);
   scene.plot = PlotReader(document, formulas, *scene.model).read(plot);
+  scene.closed_form = read_closed_form(document, expect, formulas, scene);
   return scene;
 }
 

@@ -8,6 +8,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/formula/syntax.h"
 #include "ricochet/model/formula_model.h"
+#include "ricochet/scene/closed_form.h"
 #include "ricochet/scene/family.h"
 #include "ricochet/scene/names.h"
 #include "ricochet/scene/plot_plan.h"
@@ -39,6 +40,7 @@ struct Scene {
   step::Scheme scheme;
   step::RunSettings run;
   std::vector<Expectation> expectations;
+  std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
   PlotPlan plot;
   std::vector<std::string> warnings;  // things that run but may not be meant
   Family family;                      // what varies; the scene itself is the first member
