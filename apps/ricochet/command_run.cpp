@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "dump_step.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
 #include "run_family.h"
@@ -53,6 +54,7 @@ int command_run(const RunArguments& arguments) {
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
   const FolderOptions options = options_of(arguments);
+  const std::vector<StepDump> dumps = read_dumps(arguments.dumps, scene);
   if (!scene.family.empty()) {
     if (arguments.report) {
       throw base::InputError("--report", "a family of runs has no report",
@@ -64,6 +66,12 @@ int command_run(const RunArguments& arguments) {
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const std::string fault = describe_fault(run);
   if (!arguments.quiet || !fault.empty()) fmt::print("{}", describe_run(run, folder));
+  if (!run.motion.outcome.interrupted) {
+    for (const StepDump& dump : dumps) {
+      const std::string words = dump_step(dump, scene);
+      if (!arguments.quiet) fmt::print("{}", words);
+    }
+  }
   if (!fault.empty()) {
     std::fflush(stdout);  // the report first
     fmt::print(stderr, "{}\n", fault);

@@ -98,6 +98,14 @@ const char* words_of(problem::Status status) {
   }
 }
 
+const char* short_words_of(problem::Status status) {
+  switch (status) {
+    case problem::Status::Solved: return "solved";
+    case problem::Status::IterationLimit: return "limit";
+    default: return "failed";
+  }
+}
+
 nlohmann::ordered_json json_of(const Row& row) {
   nlohmann::ordered_json json;
   json["file"] = row.file;
@@ -123,26 +131,41 @@ nlohmann::ordered_json json_of(const Row& row) {
   return json;
 }
 
-void print_row(const Row& row, bool with_rank, std::size_t width) {
-  if (!row.error.empty()) {
-    fmt::print("{:<{}}  bad input\n", row.file, width);
-    return;
+/// A table of at most 80 columns: a name too long for its column has a line of its own.
+class Table {
+ public:
+  Table(const std::vector<std::string>& files, bool with_rank) : with_rank_(with_rank) {
+    const std::size_t most = with_rank ? 9 : 15;
+    for (const std::string& file : files) width_ = std::max(width_, std::min(file.size(), most));
   }
-  fmt::print("{:<{}}  {:>8}", row.file, width, row.contacts);
-  if (with_rank) fmt::print("  {:>6}", row.rank);
-  const problem::ContactResidual& residual = row.report.residual;
-  fmt::print("  {:<14}  {:>10}  {:>8.1e}  {:>10.1e}  {:>8.1e}  {:>9.3g}  {}\n",
-             solve::name_of(row.report.method), row.report.iterations, residual.relative,
-             residual.scale_free, residual.physical, row.report.seconds,
-             words_of(row.report.status));
-}
 
-void print_heading(bool with_rank, std::size_t width) {
-  fmt::print("{:<{}}  {:>8}", "problem", width, "contacts");
-  if (with_rank) fmt::print("  {:>6}", "rank");
-  fmt::print("  {:<14}  {:>10}  {:>8}  {:>10}  {:>8}  {:>9}  status\n", "solver", "iterations",
-             "err_q", "scale-free", "physical", "seconds");
-}
+  void print_heading() const {
+    fmt::print("{:<{}} contacts", "problem", width_);
+    if (with_rank_) fmt::print("  rank");
+    fmt::print(" {:<14} {:>7} err_q scale  phys seconds status\n", "solver", "steps");
+  }
+
+  void print(const Row& row) const {
+    const bool fits = row.file.size() <= width_;
+    if (!fits) fmt::print("{}\n", row.file);
+    fmt::print("{:<{}}", fits ? row.file : "", width_);
+    if (!row.error.empty()) {
+      fmt::print(" bad input\n");
+      return;
+    }
+    fmt::print(" {:>8}", row.contacts);
+    if (with_rank_) fmt::print(" {:>5}", row.rank);
+    const problem::ContactResidual& residual = row.report.residual;
+    fmt::print(" {:<14} {:>7} {:>5.0e} {:>5.0e} {:>5.0e} {:>7.2g} {}\n",
+               solve::name_of(row.report.method), row.report.iterations, residual.relative,
+               residual.scale_free, residual.physical, row.report.seconds,
+               short_words_of(row.report.status));
+  }
+
+ private:
+  bool with_rank_;
+  std::size_t width_{7};
+};
 
 /// One impulse component per line, contact by contact.
 void write_impulses(const std::filesystem::path& path, const Eigen::VectorXd& impulses) {
@@ -170,9 +193,8 @@ int command_solve(const SolveArguments& arguments) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   ThreadPool pool(arguments.threads > 0 ? arguments.threads : static_cast<int>(cores));
   settings.executor = pool.executor();
-  std::size_t width = 7;
-  for (const std::string& file : arguments.files) width = std::max(width, file.size());
-  if (!arguments.json) print_heading(arguments.rank, width);
+  const Table table(arguments.files, arguments.rank);
+  if (!arguments.json) table.print_heading();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   int code = kFine;
   for (const std::string& file : arguments.files) {
@@ -180,7 +202,7 @@ int command_solve(const SolveArguments& arguments) {
     if (arguments.json) {
       all.push_back(json_of(row));
     } else {
-      print_row(row, arguments.rank, width);
+      table.print(row);
     }
     if (!row.error.empty()) {
       fmt::print(stderr, "{}\n", wrapped(row.error));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ricochet::app {
@@ -30,6 +31,7 @@ struct RunArguments {
   bool quiet{false};
   bool report{false};
   int threads{0};  // for the members of a family; 0: one for each core
+  std::vector<std::pair<std::string, std::string>> dumps;  // steps, and files for their contacts
 };
 
 struct InspectArguments {

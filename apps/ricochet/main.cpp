@@ -157,6 +157,26 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
   return command;
 }
 
+CLI::App* add_run(CLI::App& app, RunArguments& run) {
+  CLI::App* run_command = app.add_subcommand("run", "run a scene and certify every step");
+  add_scene_options(*run_command, run.scene);
+  add_until(*run_command, run.scene);
+  run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
+      ->type_name("DIR")
+      ->check(refuse_nothing, "");
+  run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
+  run_command->add_flag("--report", run.report, "also report.html, a page with everything");
+  run_command->add_flag("--quiet", run.quiet, "print problems only");
+  run_command
+      ->add_option("--dump-step", run.dumps,
+                   "also the contacts of step K, for solve (.h5, .npz, .txt); may be repeated")
+      ->type_name("K FILE");
+  run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  return run_command;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -174,18 +194,7 @@ int parse_and_run(int argc, char** argv) {
   make->add_option("file", new_file, "where to write it")->required();
 
   RunArguments run;
-  CLI::App* run_command = app.add_subcommand("run", "run a scene and certify every step");
-  add_scene_options(*run_command, run.scene);
-  add_until(*run_command, run.scene);
-  run_command->add_option("--out", run.out, "folder for the results (out/<scene>)")
-      ->type_name("DIR")
-      ->check(refuse_nothing, "");
-  run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
-  run_command->add_flag("--report", run.report, "also report.html, a page with everything");
-  run_command->add_flag("--quiet", run.quiet, "print problems only");
-  run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+  const CLI::App* run_command = add_run(app, run);
 
   SceneArguments check;
   CLI::App* check_command =

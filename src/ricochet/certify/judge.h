@@ -1165,8 +1165,10 @@ class Judge {
                        s.contact_work + ledger.joints.value() + s.joint_work +
                        ledger.correction.value();
     const double gain = s.kinetic - ledger.kinetic_start + change - fed;
-    if (gain > (limits_.growth - 1.0) * energy_scale_ &&
-        gain >= 0.5 * (s.kinetic + std::abs(change))) {
+    const double level = s.kinetic + std::abs(change);
+    const bool is_highest = level > highest_;  // else most of it may be elsewhere by now
+    highest_ = std::max(highest_, level);
+    if (is_highest && gain > (limits_.growth - 1.0) * energy_scale_ && gain >= 0.5 * level) {
       return fail(Failure::Diverged, s.after.t, -1, gain);
     }
     fed_.add(end_potential - at_start);
@@ -1263,6 +1265,7 @@ class Judge {
   bool is_watched_{false};
   bool is_driven_{false};  // watched, with what a known drive feeds taken off
   base::Sum fed_;          // by a potential that depends on t
+  double highest_{0.0};    // T + |change of V| so far, of a motion that is driven
   bool ends_accumulation_{false};
   bool is_impact_{false};  // what is judged is an impact, whenever the last one was
   bool may_gain_{false};

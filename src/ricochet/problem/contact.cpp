@@ -171,7 +171,8 @@ void multiply(const BlockRows& matrix, const Eigen::VectorXd& x, Eigen::VectorXd
       y.segment<D>(D * i) = sum;
     }
   };
-  y.resize(static_cast<Eigen::Index>(matrix.rows) * matrix.dim);
+  const Eigen::Index size = static_cast<Eigen::Index>(matrix.rows) * matrix.dim;
+  if (y.size() < size) y.resize(size);
   matrix.dim == 3 ? work.template operator()<3>() : work.template operator()<2>();
 }
 

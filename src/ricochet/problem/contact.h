@@ -73,7 +73,7 @@ BlockRows blocks_of(const SparseMatrix& matrix, int dim);
 BlockRows blocks_of(const Eigen::MatrixXd& matrix, int dim);
 SparseMatrix scalars_of(const BlockRows& matrix);
 
-/// y = A x, of blocks.
+/// y = A x, of blocks. Both vectors may be longer than that needs; a shorter y is made to fit.
 void multiply(const BlockRows& matrix, const Eigen::VectorXd& x, Eigen::VectorXd& y);
 
 /// A problem with W stored by its blocks, which is what most methods work on. It owns nothing.

@@ -20,6 +20,7 @@ struct Frictional {
     int first{0};  // its normal row
     int slips{0};  // tangential rows after it
     convex::Section section{convex::Disc{}};
+    int name{-1};  // the same from step to step; -1: none
   };
 
   Eigen::Index dofs{0};

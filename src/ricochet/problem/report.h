@@ -16,7 +16,9 @@ enum class Status {
 struct [[nodiscard]] Report {
   Status status{Status::Solved};
   int iterations{0};
-  bool unique{true};  // false when W is singular, so that other impulses give the same motion
+  bool unique{true};      // false when W is singular, so that other impulses give the same motion
+  bool general{false};    // found by the solver for any number of contacts, not by a direct one
+  bool fell_back{false};  // and by `auto`, after sweeps and Newton's method did not do
 };
 
 }  // namespace ricochet::problem

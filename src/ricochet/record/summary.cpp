@@ -236,6 +236,10 @@ Json json_of(const Summary& s) {
   if (c.joint_max > 0.0) json["joints"] = {{"max", c.joint_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
   json["impulses_unique"] = c.impulses_unique;
+  if (s.outcome.general_steps > 0) {
+    json["contact_solver"] = {{"general_steps", s.outcome.general_steps},
+                              {"auto_steps", s.outcome.fallback_steps}};
+  }
   json["warnings"] = s.warnings;
   if (!s.facts.empty()) {
     Json facts = Json::array();

@@ -5,29 +5,57 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ricochet::solve {
 
 template <int D>
 void BlockLu<D>::choose_order(int rows, const std::vector<int>& start,
                               const std::vector<int>& column) {
+  constexpr int kFew = 64;
+  if (start == given_start_ && column == given_column_) return;
+  given_start_ = start;
+  given_column_ = column;
+  mirror_pattern(rows);
+  rank_.resize(at(rows));
+  std::iota(rank_.begin(), rank_.end(), 0);
+  if (rows > kFew) find_order(rows);
+  place_.assign(at(rows), -1);
+}
+
+/// W may lack a block whose mirror image it has: the pattern has both. One may come twice.
+template <int D>
+void BlockLu<D>::mirror_pattern(int rows) {
+  start_.assign(at(rows) + 1, 0);
+  const auto each = [&](auto&& tell) {
+    for (int i = 0; i < rows; ++i) {
+      for (int k = given_start_[at(i)]; k < given_start_[at(i) + 1]; ++k) {
+        tell(i, given_column_[at(k)]);
+        if (given_column_[at(k)] != i) tell(given_column_[at(k)], i);
+      }
+    }
+  };
+  each([&](int i, int) { ++start_[at(i) + 1]; });
+  for (int i = 0; i < rows; ++i) start_[at(i) + 1] += start_[at(i)];
+  column_.resize(at(start_.back()));
+  mark_.assign(start_.begin(), start_.end() - 1);
+  each([&](int i, int j) { column_[at(mark_[at(i)]++)] = j; });
+}
+
+template <int D>
+void BlockLu<D>::find_order(int rows) {
   std::vector<Eigen::Triplet<double>> entries;
-  entries.reserve(2 * column.size());
+  entries.reserve(column_.size());
   for (int i = 0; i < rows; ++i) {
-    for (int k = start[at(i)]; k < start[at(i) + 1]; ++k) {
-      entries.emplace_back(i, column[at(k)], 1.0);
-      entries.emplace_back(column[at(k)], i, 1.0);
+    for (int k = start_[at(i)]; k < start_[at(i) + 1]; ++k) {
+      entries.emplace_back(i, column_[at(k)], 1.0);
     }
   }
   Eigen::SparseMatrix<double> pattern(rows, rows);
   pattern.setFromTriplets(entries.begin(), entries.end());
   Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> order;
   Eigen::AMDOrdering<int>()(pattern, order);
-  rank_.resize(at(rows));
   for (int k = 0; k < rows; ++k) rank_[at(order.indices()[k])] = k;
-  start_.assign(pattern.outerIndexPtr(), pattern.outerIndexPtr() + rows + 1);
-  column_.assign(pattern.innerIndexPtr(), pattern.innerIndexPtr() + pattern.nonZeros());
-  place_.assign(at(rows), -1);
 }
 
 template <int D>
@@ -71,10 +99,10 @@ bool BlockLu<D>::find_pattern(std::size_t most) {
   for (const int k : lower_) ++upper_start_[at(k) + 1];
   for (int i = 0; i < n; ++i) upper_start_[at(i) + 1] += upper_start_[at(i)];
   upper_.resize(lower_.size());
-  std::vector<std::size_t> next(upper_start_.begin(), upper_start_.end() - 1);
+  next_.assign(upper_start_.begin(), upper_start_.end() - 1);
   for (int i = 0; i < n; ++i) {
     for (int l = lower_start_[at(i)]; l < lower_start_[at(i) + 1]; ++l) {
-      upper_[next[at(lower_[at(l)])]++] = i;
+      upper_[next_[at(lower_[at(l)])]++] = i;
     }
   }
   return true;

@@ -18,7 +18,8 @@ class BlockLu {
   using Vector = Eigen::Matrix<double, D, 1>;
   static constexpr std::size_t kMostBlocks = 8'000'000;
 
-  /// The order of elimination from the pattern of the whole problem (rows, start, column).
+  /// The order of elimination from the pattern of the whole problem (rows, start, column): as it
+  /// comes for a few rows, else by approximate minimum degree, kept as long as the pattern is.
   void choose_order(int rows, const std::vector<int>& start, const std::vector<int>& column);
 
   /// The rows that take part, any order. False when the factor would be too large to be worth it
@@ -48,11 +49,15 @@ class BlockLu {
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  void find_order(int rows);
+  void mirror_pattern(int rows);
   bool find_pattern(std::size_t most);
   void substitute_back();
   static bool invert(const Block& pivot, Block& inverse);
 
-  std::vector<int> rank_;  // of each row in the order of elimination
+  std::vector<int> rank_;         // of each row in the order of elimination
+  std::vector<int> given_start_;  // the pattern that the order was chosen for
+  std::vector<int> given_column_;
   std::vector<int> start_;
   std::vector<int> column_;  // pattern of the whole problem, both triangles
 
@@ -69,6 +74,7 @@ class BlockLu {
   std::vector<Block> work_;
   std::vector<Vector> x_;
   std::vector<int> mark_;
+  std::vector<std::size_t> next_;
 };
 
 /// Row by row: the rows of U above are subtracted from row i, which leaves its row of U. The right

@@ -33,6 +33,9 @@ struct ContactSettings {
   // Solved when both residuals, computed from the problem as it is given, are at most these.
   double tolerance{1e-8};             // of ContactResidual::relative (err_q)
   double scale_free_tolerance{1e-6};  // of ContactResidual::scale_free
+  // Whether methods stop by ContactResidual::strict, which also serves who looks at small impulses,
+  // or by scale_free itself. What counts as solved is the same.
+  bool judge_by_impulses{true};
   double time_limit{std::numeric_limits<double>::infinity()};  // [s]
   int max_iterations{1'000'000};  // sweeps, or steps of the other methods, whichever is counted
   base::Executor executor{};      // threads for the sweeps of large problems; none: one thread

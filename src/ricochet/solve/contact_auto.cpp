@@ -86,8 +86,10 @@ class Auto {
 
   /// How many times the residuals are above what is asked.
   double distance(const Progress& progress) const {
-    return std::max({1.0 + 1e-9, progress.relative / task_.settings().tolerance,
-                     progress.strict / task_.settings().scale_free_tolerance});
+    const ContactSettings& settings = task_.settings();
+    const double scaled = settings.judge_by_impulses ? progress.strict : progress.scale_free;
+    return std::max({1.0 + 1e-9, progress.relative / settings.tolerance,
+                     scaled / settings.scale_free_tolerance});
   }
 
   /// Newton steps from r, each followed by a sweep, while they halve the merit.

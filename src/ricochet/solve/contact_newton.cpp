@@ -11,9 +11,14 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 template <int D>
-ContactNewton<D>::ContactNewton(const problem::LocalProblem& problem)
-    : problem_(problem), rows_(index(problem.contacts())) {
-  const problem::BlockRows& W = problem.W;
+ContactNewton<D>::ContactNewton(const problem::LocalProblem& problem) : problem_(problem) {
+  refresh();
+}
+
+template <int D>
+void ContactNewton<D>::refresh() {
+  const problem::BlockRows& W = problem_.W;
+  rows_.resize(index(W.rows));
   rho_.resize(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
     rho_[index(i)] = D / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace();
@@ -63,7 +68,8 @@ bool ContactNewton<D>::step(double alpha, Eigen::VectorXd& r, const Eigen::Vecto
   without_open_ = r;
   for (int i = 0; i < W.rows; ++i) choose_mode(i, r, u);
   problem::multiply(W, without_open_, velocity_);
-  velocity_ += problem_.q;
+  const Eigen::Index used = Eigen::Index{D} * W.rows;
+  velocity_.head(used) += problem_.q.head(used);
   if (!lu_.begin(active_)) return false;
   const auto put_row = [&](int i, auto&& put) {
     const Row& row = rows_[index(i)];

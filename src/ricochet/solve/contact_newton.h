@@ -25,6 +25,10 @@ class ContactNewton {
   /// The problem must outlive this.
   explicit ContactNewton(const problem::LocalProblem& problem);
 
+  /// Takes the problem anew, whose numbers and size may have changed since. Allocates only where
+  /// contacts of a large problem have come or gone: the order of elimination is then made anew.
+  void refresh();
+
   /// r, with velocities u = W r + q, becomes the solution of the linearised problem. False when the
   /// system is singular or too large; r is then as it was.
   bool step(double alpha, Eigen::VectorXd& r, const Eigen::VectorXd& u);

@@ -3,56 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/solve/contact_measure.h"
+
 namespace ricochet::solve {
 namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-template <int D>
-using Vec = Eigen::Matrix<double, D, 1>;
-
-template <int D>
-Vec<D> projected(double mu, const Vec<D>& z) {
-  const double t = z.template tail<D - 1>().norm();
-  if (z[0] >= 0.0 && t <= mu * z[0]) return z;  // the first counts where mu = 0
-  if (mu * t <= -z[0]) return Vec<D>::Zero();
-  const double s = (z[0] + mu * t) / (1.0 + mu * mu);
-  Vec<D> result = Vec<D>::Zero();
-  if (t > 0.0) result.template tail<D - 1>() = (mu * s / t) * z.template tail<D - 1>();
-  result[0] = s;
-  return result;
-}
-
-struct Sums {
-  double natural{0.0};
-  double merit{0.0};
-  double distance{0.0};
-  double largest{0.0};
-};
-
-template <int D>
-Sums add_up(const std::vector<double>& friction, const std::vector<double>& rho,
-            const Eigen::VectorXd& r, const Eigen::VectorXd& u) {
-  Sums sums;
-  for (int i = 0; i < static_cast<int>(friction.size()); ++i) {
-    const double mu = friction[index(i)];
-    const Vec<D> mine = r.segment<D>(D * i);
-    Vec<D> lifted = u.segment<D>(D * i);
-    lifted[0] += mu * lifted.template tail<D - 1>().norm();
-    sums.natural += (mine - projected<D>(mu, mine - lifted)).squaredNorm();
-    const double step = rho[index(i)];
-    const double scaled = (mine - projected<D>(mu, mine - step * lifted)).squaredNorm();
-    sums.merit += scaled / step;
-    sums.distance = std::max(sums.distance, scaled);
-    sums.largest = std::max(sums.largest, mine.squaredNorm());
-  }
-  return sums;
-}
-
 /// Nearer to the tolerances, which both count.
 bool better(const Progress& a, const Progress& b, const ContactSettings& settings) {
   const auto worst = [&](const Progress& p) {
-    return std::max(p.relative / settings.tolerance, p.strict / settings.scale_free_tolerance);
+    return std::max(
+        p.relative / settings.tolerance,
+        (settings.judge_by_impulses ? p.strict : p.scale_free) / settings.scale_free_tolerance);
   };
   return worst(a) < worst(b);
 }
@@ -102,8 +65,8 @@ Progress ContactTask::measure(Eigen::VectorXd& impulses) {
   }
   Progress progress;
   if (!u_.allFinite()) return progress;
-  const Sums sums = with_dimension(
-      problem_.dim, [&]<int D>() { return add_up<D>(problem_.mu, rho_, impulses, u_); });
+  const ContactSums sums = with_dimension(
+      problem_.dim, [&]<int D>() { return measure_contacts<D>(problem_.mu, rho_, impulses, u_); });
   const auto ratio = [](double a, double b) { return a == 0.0 ? 0.0 : a / b; };
   progress.relative = ratio(std::sqrt(sums.natural), q_norm_);
   progress.strict = ratio(std::sqrt(sums.distance), std::sqrt(sums.largest));
@@ -121,7 +84,7 @@ bool ContactTask::is_solution(const Progress& progress) const {
   constexpr double kMargin = 0.9;
   const double factor = kMargin * tightened_;
   return progress.relative <= factor * settings_.tolerance &&
-         (strict_ ? progress.strict : progress.scale_free) <=
+         (settings_.judge_by_impulses ? progress.strict : progress.scale_free) <=
              factor * settings_.scale_free_tolerance;
 }
 

@@ -55,7 +55,6 @@ class ContactTask {
 
   /// Scales both tolerances: below 1 to go on where the definition was not satisfied.
   void tighten(double factor) { tightened_ *= factor; }
-  void accept_scale_free() { strict_ = false; }
 
  private:
   void project(Eigen::VectorXd& impulses) const;
@@ -74,7 +73,6 @@ class ContactTask {
   int iterations_{0};
   int factorisations_{0};
   double tightened_{1.0};
-  bool strict_{true};
 };
 
 /// The methods. Each takes task.r as its start, works until the task is done or over or it has

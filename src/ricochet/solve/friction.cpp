@@ -370,10 +370,31 @@ void FrictionSolver::read_grips() {
   }
 }
 
+problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
+  const bool is_small = problem.rows - problem.held <= kFew;
+  problem::Report report;
+  if (is_small) {
+    report = solve_directly(problem);
+    if (report.status != problem::Status::IterationLimit) return report;
+  }
+  if (many_contacts_.take(problem)) return solve_generally(problem);
+  return is_small ? report : solve_directly(problem);
+}
+
+problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {
+  const problem::Report report = many_contacts_.solve(problem);
+  if (report.status == problem::Status::Degenerate) return report;
+  if (impulses_.size() < problem.rows) impulses_.resize(problem.rows);
+  impulses_.head(problem.rows) = many_contacts_.impulses().head(problem.rows);
+  grips_.resize(problem.count);
+  for (std::size_t i = 0; i < problem.count; ++i) grips_[i] = many_contacts_.grip(i);
+  return report;
+}
+
 /// Sweeps go forward at first; later back, and by shares of the way, so that they do not run round
 /// in the same circle. Newton's equations have the same solutions for all rho, but not the same
 /// ways to them.
-problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
+problem::Report FrictionSolver::solve_directly(const problem::Frictional& problem) {
   constexpr int kMostRounds = 100;
   constexpr double kGood = 1e-11;
   take(problem);

@@ -7,6 +7,7 @@
 
 #include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::solve {
 
@@ -16,6 +17,10 @@ namespace ricochet::solve {
 /// are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
 /// eliminated first. Ellipses are made discs by stretching.
 ///
+/// That is for up to kFew rows, and for sections that contact problems do not have (polygons,
+/// segments with two different ends). More rows, and what this way gives up on, go to
+/// `StepContacts`, which begins at the impulses of the last solve by it.
+///
 /// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {
  public:
@@ -24,8 +29,9 @@ class FrictionSolver {
   double impulse(Eigen::Index row) const { return impulses_[row]; }
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
 
- private:
   static constexpr int kFew = 36;  // rows whose Newton equations need no heap
+
+ private:
   using FewRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>;
   using FewValues = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>;
 
@@ -39,6 +45,8 @@ class FrictionSolver {
     bool is_flat{false};  // no impulse moves it along its normal
   };
 
+  problem::Report solve_directly(const problem::Frictional& problem);
+  problem::Report solve_generally(const problem::Frictional& problem);
   void grow(Eigen::Index rows, Eigen::Index held);
   void take(const problem::Frictional& problem);
   bool eliminate_joints(const problem::Frictional& problem);
@@ -86,6 +94,7 @@ class FrictionSolver {
   Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
   double scale_{1.0};  // of rho_N and rho_T
   bool unique_{true};
+  StepContacts many_contacts_;
 };
 
 }  // namespace ricochet::solve

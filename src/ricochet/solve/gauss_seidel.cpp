@@ -23,11 +23,18 @@ template <int D>
 GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
                             const GaussSeidelSettings& settings, base::Executor executor)
     : problem_(problem), settings_(settings), executor_(std::move(executor)) {
-  const problem::BlockRows& W = problem.W;
+  refresh();
+}
+
+template <int D>
+void GaussSeidel<D>::refresh() {
+  const problem::BlockRows& W = problem_.W;
+  locals_.clear();
+  weight_.clear();
   locals_.reserve(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
     const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
-    locals_.emplace_back(block, problem.mu[index(i)]);
+    locals_.emplace_back(block, problem_.mu[index(i)]);
     weight_.push_back(block.trace() / D);
   }
   lambda_.assign(index(W.rows), 0.0);
@@ -36,8 +43,8 @@ GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
   if (settings_.coloured) {
     colour();
   } else {
-    colour_start_ = {0, 1};
-    chunks_ = {{0, W.rows}};
+    colour_start_.assign({0, 1});
+    chunks_.assign(1, {0, W.rows});
   }
   tallies_.resize(chunks_.size());
 }
@@ -47,6 +54,8 @@ GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
 template <int D>
 void GaussSeidel<D>::colour() {
   const problem::BlockRows& W = problem_.W;
+  order_.clear();
+  chunks_.clear();
   std::vector<std::vector<int>> mirrored(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
     for (int k = W.start[index(i)]; k < W.start[index(i) + 1]; ++k) {

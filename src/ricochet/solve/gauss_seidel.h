@@ -28,6 +28,10 @@ class GaussSeidel {
   GaussSeidel(const problem::LocalProblem& problem, const GaussSeidelSettings& settings,
               base::Executor executor = {});
 
+  /// Takes the problem anew, whose numbers and size may have changed since; without colours nothing
+  /// allocates once the largest problem was there.
+  void refresh();
+
   /// One sweep over all contacts that do not rest; r is changed in place. Returns the change,
   /// sqrt of the sum of |dr_i|^2 / rho_i.
   double sweep(Eigen::VectorXd& r);

@@ -118,6 +118,17 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
   return {};
 }
 
+/// e U_ref of contact a, by what the claim says of the law.
+template <model::Model M>
+double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
+                         const Workspace<M>& w) {
+  const bool own = w.claim.restitution == certify::kOwnRestitution;
+  const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
+  if (e == 0.0) return 0.0;
+  const bool from_start = w.claim.reference == certify::Reference::Start;
+  return e * contact_velocity(w, a, from_start ? s.u : w.free);
+}
+
 /// Rows of the active contacts and joints, as a problem.
 template <model::FrictionModel M>
 void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
@@ -143,10 +154,11 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
     add(stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
     w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
     if (is_joint) continue;
-    w.friction.free[normal] += restitution_of(model, a, w) * stretch * contact_velocity(w, a, s.u);
+    w.friction.free[normal] += stretch * returned_velocity(model, a, s, w);
     problem::Frictional::Contact& contact = w.friction.contacts[static_cast<std::size_t>(k)];
     contact.first = static_cast<int>(normal);
     contact.slips = model.slips(a);
+    contact.name = a;
     if (contact.slips == 0) continue;
     contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
     for (int j = 0; j < contact.slips; ++j) {

@@ -42,7 +42,10 @@ struct Outcome {
   bool interrupted{false};
   long long steps{0};  // done, all of them certified
   double wall_seconds{0.0};
-  double wanted_step{0.0};   // [s], that a stiff wall needs; 0: none is stiff
+  double wanted_step{0.0};  // [s], that a stiff wall needs; 0: none is stiff
+  // Steps whose contacts the solver for any number of them found, and by its last resort, `auto`.
+  long long general_steps{0};
+  long long fallback_steps{0};
   long long forced{0};       // pairs of steps that step control took in spite of their error
   std::vector<double> gaps;  // at the end
 };
@@ -225,6 +228,10 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
     }
     std::swap(now, next);
     outcome.steps = i;
+    if (report.general) [[unlikely]] {
+      ++outcome.general_steps;
+      if (report.fell_back) ++outcome.fallback_steps;
+    }
     if (keeps_rows && --until_row == 0) {
       show();
       until_row = run.record_every;

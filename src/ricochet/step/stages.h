@@ -29,8 +29,6 @@ struct SlipWorkspace {
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
   model::Vector<N> pushes;                    // parts of G^T R added without signs
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
-  problem::Frictional friction;
-  solve::FrictionSolver friction_solver;
 };
 
 template <int N>
@@ -75,6 +73,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   solve::UnilateralSolver solver;
   solve::BandedSolver banded_solver;
   solve::LeastNorm least_norm;
+  problem::Frictional friction;
+  solve::FrictionSolver friction_solver;
 
   Workspace(const M& model, const Vec& q)
       : SlipWorkspace<N, M::kSlips>(q),
@@ -404,6 +404,26 @@ void apply_impulses(const M& model, Impulse&& impulse, model::Vector<M::kDofs>& 
   u_next = w.free + w.response;
 }
 
+/// The rows of w.problem as contacts whose friction is 0, for the solver that takes any number.
+template <model::Model M>
+problem::Report push_generally(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  const Eigen::Index rows = w.problem.count;
+  const auto contacts = static_cast<std::size_t>(rows - w.problem.held);
+  w.friction.resize(model.dofs(), rows, contacts);
+  w.friction.held = w.problem.held;
+  w.friction.factor.leftCols(rows) = w.problem.factor.leftCols(rows);
+  w.friction.free.head(rows) = w.problem.free.head(rows);
+  for (std::size_t k = 0; k < contacts; ++k) {
+    const int row = static_cast<int>(k);
+    w.friction.contacts[k] = {.first = row, .slips = 0, .name = w.claim.active[row]};
+  }
+  const problem::Report report = w.friction_solver.solve(w.friction);
+  w.claim.unique = report.unique;
+  apply_impulses(
+      model, [&](int k) { return w.friction_solver.impulse(k); }, u_next, w);
+  return report;
+}
+
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
 template <model::Model M>
 problem::Report push_many(const M& model, double law, const model::Vector<M::kDofs>& u_ref,
@@ -426,6 +446,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
     free_row(model, k, law, u_ref, w, w.problem.free[k], w.problem.noise[k]);
   }
   const problem::Report report = w.solver.solve(w.problem);
+  if (report.status == problem::Status::IterationLimit) return push_generally(model, u_next, w);
   w.claim.unique = report.unique;
   apply_impulses(
       model, [&](int k) { return w.solver.impulse(k); }, u_next, w);

@@ -1,0 +1,109 @@
+#include "dump_step.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "report_text.h"
+#include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
+#include "ricochet/problem/contact_file.h"
+#include "ricochet/step/capture.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::app {
+namespace {
+
+std::string option_of(const StepDump& dump) {
+  return fmt::format("--dump-step {} {}", dump.step, dump.file);
+}
+
+long long step_number(const std::string& text, long long steps) {
+  const std::optional<double> value = base::parse_number(text);
+  if (!value || !(*value >= 1.0) || *value != std::floor(*value) || !(*value < 1e15)) {
+    throw base::InputError("--dump-step " + text, "is not the number of a step",
+                           fmt::format("write a whole number from 1 to {}", steps));
+  }
+  if (*value > static_cast<double>(steps)) {
+    throw base::InputError("--dump-step " + text,
+                           fmt::format("lies beyond the run, which has {}", counted(steps, "step")),
+                           fmt::format("write a whole number from 1 to {}", steps));
+  }
+  return static_cast<long long>(*value);
+}
+
+void check_file(const std::string& file) {
+  const std::string form = std::filesystem::path(file).extension().string();
+  for (const char* known : {".h5", ".hdf5", ".npz", ".txt", ".dat"}) {
+    if (form == known) return;
+  }
+  throw base::InputError("--dump-step … " + file, "does not tell the form of the file",
+                         "end its name in .h5 (FCLIB), .npz or .txt (Siconos)");
+}
+
+/// Where the run is before the step.
+model::State<model::kDynamic> state_before(const StepDump& dump, const scene::Scene& scene) {
+  scene::Scene shorter = scene;
+  shorter.run.steps = dump.step - 1;
+  shorter.run.record_every = 0;
+  const study::Motion motion = study::run_scene(shorter, false);
+  if (motion.outcome.steps < shorter.run.steps) {
+    throw base::InputError(
+        option_of(dump),
+        fmt::format("is beyond step {}, where the run fails", motion.outcome.steps + 1),
+        fmt::format("write a whole number from 1 to {}", motion.outcome.steps + 1));
+  }
+  return motion.final_state;
+}
+
+}  // namespace
+
+std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::string>>& given,
+                                 const scene::Scene& scene) {
+  std::vector<StepDump> dumps;
+  if (given.empty()) return dumps;
+  const auto refuse = [](const char* problem, const char* remedy) {
+    throw base::InputError("--dump-step", problem, remedy);
+  };
+  if (!scene.family.empty()) {
+    refuse("a family of runs has no single step of a number",
+           "choose a member with --set, or leave --dump-step out");
+  }
+  if (scene.run.control.is_on()) {
+    refuse("steps chosen by step control have no fixed numbers", "set run.step to one number");
+  }
+  if (!step::is_staggered(scene.scheme)) {
+    refuse("is for the schemes billiard, elast, inel and moreau",
+           "run it with --scheme moreau, or leave --dump-step out");
+  }
+  if (scene.run.backward) refuse("cannot be asked of a run backwards", "leave out --backward");
+  for (const auto& [step, file] : given) {
+    check_file(file);
+    dumps.push_back({step_number(step, scene.run.steps), file});
+  }
+  return dumps;
+}
+
+std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
+  const model::State<model::kDynamic> state = state_before(dump, scene);
+  const step::StepProblem captured =
+      step::capture_step(*scene.model, scene.scheme, scene.run, state);
+  if (!captured.has_form) {
+    throw base::InputError(option_of(dump),
+                           "has a law of friction that contact files do not know, or joints that "
+                           "depend on each other",
+                           "files hold discs, ellipses and symmetric segments of friction");
+  }
+  if (captured.contacts.contacts() == 0) {
+    throw base::InputError(option_of(dump), "is a step without contacts",
+                           "choose one with impulses in trajectory.csv");
+  }
+  problem::ContactProblem problem = captured.contacts;
+  problem.title = fmt::format("{}, step {}", scene.title, dump.step);
+  problem::write_contact_file(dump.file, problem);
+  return fmt::format("dumped      step {} with {}: {}\n", dump.step,
+                     counted(problem.contacts(), "contact"), dump.file);
+}
+
+}  // namespace ricochet::app

@@ -1,0 +1,250 @@
+#include "ricochet/solve/step_contacts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ricochet/solve/contact.h"
+#include "ricochet/solve/contact_measure.h"
+
+namespace ricochet::solve {
+namespace {
+
+using Index = Eigen::Index;
+using problem::Grip;
+
+constexpr double kDone = 1e-15;
+constexpr double kGoal = 1e-12;  // asked of sweeps and Newton's method
+constexpr double kGood = 1e-11;  // what makes a step solved: a tenth of what certificates allow
+constexpr double kFair = 1e-8;   // of iterative methods: the certificate's limit decides
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+template <int D>
+WarmContacts<D>::WarmContacts(const problem::LocalProblem& problem)
+    : problem_(problem), sweeps_(problem, {}), newton_(problem) {}
+
+template <int D>
+void WarmContacts<D>::refresh() {
+  const problem::BlockRows& W = problem_.W;
+  sweeps_.refresh();
+  newton_.refresh();
+  rho_.resize(at(W.rows));
+  free_scale_ = 0.0;
+  for (int i = 0; i < W.rows; ++i) {
+    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
+    rho_[at(i)] = D / block.trace();
+    ContactVector<D> free = problem_.q.segment<D>(D * i);
+    free[0] += problem_.mu[at(i)] * free.template tail<D - 1>().norm();
+    free_scale_ = std::max(free_scale_, rho_[at(i)] * free.norm());
+  }
+}
+
+template <int D>
+typename WarmContacts<D>::Size WarmContacts<D>::measure(Eigen::VectorXd& r) {
+  const Index used = Index{D} * problem_.W.rows;
+  for (int i = 0; i < problem_.W.rows; ++i) {
+    r.segment<D>(D * i) = projected<D>(problem_.mu[at(i)], r.segment<D>(D * i));
+  }
+  problem::multiply(problem_.W, r, u_);
+  u_.head(used) += problem_.q.head(used);
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (!u_.head(used).allFinite()) return {infinity, infinity};
+  const ContactSums sums = measure_contacts<D>(problem_.mu, rho_, r, u_);
+  const double distance = std::sqrt(sums.distance);
+  const double scale = std::max(std::sqrt(sums.largest), free_scale_);
+  return {distance > 0.0 ? distance / scale : 0.0, std::sqrt(sums.merit)};
+}
+
+template <int D>
+void WarmContacts<D>::sweep(Eigen::VectorXd& r, int count) {
+  sweeps_.wake();
+  for (int k = 0; k < count; ++k) sweeps_.sweep(r);
+  iterations_ += count;
+}
+
+/// Newton steps, each followed by a sweep, while they halve the merit.
+template <int D>
+typename WarmContacts<D>::Size WarmContacts<D>::polish(Eigen::VectorXd& r, Size now,
+                                                       double tolerance) {
+  constexpr int kMostSteps = 8;
+  double alpha = std::clamp(1e-3 * now.residual, 1e-11, 1e-4);
+  trial_ = r;
+  for (int k = 0; k < kMostSteps && now.residual > tolerance; ++k) {
+    if (!newton_.step(alpha, trial_, u_)) break;
+    sweep(trial_, 1);
+    const Size then = measure(trial_);
+    if (!(then.merit < 0.5 * now.merit)) break;
+    r = trial_;
+    now = then;
+    alpha = std::max(1e-12, 0.1 * alpha);
+  }
+  return now;
+}
+
+template <int D>
+double WarmContacts<D>::solve(Eigen::VectorXd& r, double tolerance) {
+  iterations_ = 0;
+  refresh();
+  Size now;
+  for (const int sweeps : {5, 20, 50, 100, 200}) {
+    sweep(r, sweeps);
+    now = measure(r);
+    if (now.residual > tolerance) now = polish(r, now, tolerance);
+    if (now.residual <= tolerance) break;
+  }
+  return now.residual;
+}
+
+template <int D>
+double WarmContacts<D>::finish(Eigen::VectorXd& r) {
+  Size now = measure(r);
+  // Where W is singular a small alpha costs digits, where it is nearly so a large one costs steps.
+  for (const double alpha : {1e-8, 1e-8, 1e-6, 1e-10, 1e-7}) {
+    if (now.residual <= kDone) break;
+    trial_ = r;
+    if (!newton_.step(alpha, trial_, u_)) break;
+    const Size then = measure(trial_);
+    if (then.residual < now.residual) {
+      r = trial_;
+      now = then;
+    } else {
+      measure(r);
+    }
+  }
+  return measure(r).residual;
+}
+
+template class WarmContacts<2>;
+template class WarmContacts<3>;
+
+bool StepContacts::take(const problem::Frictional& step) { return form_.take(step); }
+
+/// The impulses of the step before, where the contact was there.
+template <int D>
+void StepContacts::begin(const problem::Frictional& step) {
+  if (r_.size() < form_.rows()) r_.resize(form_.rows());
+  r_.setZero();
+  for (int i = 0; i < form_.contacts(); ++i) {
+    const int name = step.contacts[at(i)].name;
+    if (name < 0 || at(name) >= last_.size() || last_[at(name)].solve != solves_) continue;
+    for (int j = 0; j < D; ++j) r_[D * i + j] = last_[at(name)].impulse[j] / form_.stretch(i, j);
+  }
+  ++solves_;
+}
+
+/// What each impulse does, read off where it lies in its cone and how the contact moves; and the
+/// impulses themselves, for the next step. What is rounding beside the largest one is no impulse.
+template <int D>
+void StepContacts::remember(const problem::Frictional& step, const WarmContacts<D>& warm) {
+  constexpr double kRounding = 1e-12;
+  constexpr double kInside = 1e-9;
+  constexpr double kNothing = 1e-13;
+  grips_.assign(step.count, Grip::Free);
+  const double largest = r_.head(form_.rows()).cwiseAbs().maxCoeff();
+  for (int i = 0; i < form_.contacts(); ++i) {
+    if (r_[D * i] <= kNothing * largest) r_.segment<D>(D * i).setZero();
+    const ContactVector<D> r = r_.segment<D>(D * i);
+    if (r[0] > 0.0) {
+      const double motion =
+          warm.rho(at(i)) *
+          warm.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
+      const double free = warm.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
+      const bool is_inside =
+          r.template tail<D - 1>().norm() < (1.0 - kInside) * form_.local().mu[at(i)] * r[0];
+      // A claim of stick is judged by this contact's own impulse, whatever rounding the others
+      // bring: where it is too small for that, the contact counts as slipping.
+      const double sure = kGood * (r.norm() + free) - 1e-15 * largest;
+      const bool sticks = motion <= sure && (is_inside || motion <= kRounding * r.norm());
+      grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
+    }
+    const int name = step.contacts[at(i)].name;
+    if (name < 0) continue;
+    if (at(name) >= last_.size()) last_.resize(at(name) + 1);
+    last_[at(name)].solve = solves_;
+    for (int j = 0; j < D; ++j) last_[at(name)].impulse[j] = form_.stretch(i, j) * r[j];
+  }
+}
+
+double StepContacts::fall_back(double tolerance) {
+  ContactSettings settings;
+  settings.tolerance = std::numeric_limits<double>::max();
+  settings.scale_free_tolerance = tolerance;
+  settings.judge_by_impulses = false;
+  settings.max_iterations = 20'000;
+  Eigen::VectorXd r = r_.head(form_.rows());
+  const ContactReport report = solve_contacts(form_.problem(), settings, r);
+  r_.head(form_.rows()) = r;
+  return report.residual.scale_free;
+}
+
+/// Whether the columns of A that push are independent: the Gram-Schmidt rank, for up to kMost of
+/// them; more than that are only counted.
+bool StepContacts::is_unique(const problem::Frictional& step) {
+  constexpr Index kMost = 256;
+  constexpr double kSingular = 1e-10;
+  Index count = step.held;
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const int slips = step.contacts[i].slips;
+    if (grips_[i] != Grip::Free) count += grips_[i] == Grip::Stick ? 1 + slips : std::max(1, slips);
+  }
+  if (count > step.dofs) return false;
+  if (count > kMost) return true;
+  if (columns_.rows() != step.dofs || columns_.cols() < count) columns_.resize(step.dofs, count);
+  Index rank = 0;
+  const auto add = [&](Index row) {
+    auto column = columns_.col(rank);
+    column = step.factor.col(row);
+    const double before = column.norm();
+    for (int twice = 0; twice < 2; ++twice) {
+      for (Index k = 0; k < rank; ++k) column -= columns_.col(k).dot(column) * columns_.col(k);
+    }
+    const double after = column.norm();
+    if (!(after > kSingular * before)) return false;
+    column /= after;
+    ++rank;
+    return true;
+  };
+  for (Index k = 0; k < step.held; ++k) {
+    if (!add(step.rows - step.held + k)) return false;
+  }
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const problem::Frictional::Contact& contact = step.contacts[i];
+    if (grips_[i] == Grip::Free) continue;
+    const int rows = grips_[i] == Grip::Stick ? 1 + contact.slips : 1;
+    for (int j = 0; j < rows; ++j) {
+      if (!add(contact.first + j)) return false;
+    }
+  }
+  return true;
+}
+
+template <int D>
+problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& warm,
+                                       const problem::Frictional& step) {
+  if (!warm) warm.emplace(form_.local());
+  begin<D>(step);
+  residual_ = warm->solve(r_, kGoal);
+  bool fell_back = false;
+  if (residual_ > kGood) {
+    residual_ = fall_back(kGood);
+    fell_back = true;
+  }
+  residual_ = warm->finish(r_);
+  remember(step, *warm);
+  form_.give(r_, impulses_);
+  return {.status = residual_ <= kFair ? problem::Status::Solved : problem::Status::IterationLimit,
+          .iterations = warm->iterations(),
+          .unique = is_unique(step),
+          .general = true,
+          .fell_back = fell_back};
+}
+
+problem::Report StepContacts::solve(const problem::Frictional& step) {
+  if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
+  return form_.dim() == 3 ? solve_in<3>(space_, step) : solve_in<2>(plane_, step);
+}
+
+}  // namespace ricochet::solve

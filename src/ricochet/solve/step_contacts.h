@@ -1,0 +1,100 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "ricochet/problem/contact_form.h"
+#include "ricochet/problem/friction.h"
+#include "ricochet/problem/report.h"
+#include "ricochet/solve/contact_newton.h"
+#include "ricochet/solve/gauss_seidel.h"
+
+namespace ricochet::solve {
+
+/// Sweeps and Newton's method for problems of d = D that come one after the other, in room that is
+/// kept: what `auto` begins with, without its allocations.
+template <int D>
+class WarmContacts {
+ public:
+  /// The problem must outlive this; its numbers and size may change between solves.
+  explicit WarmContacts(const problem::LocalProblem& problem);
+
+  /// Improves r, which is at least as long as the problem has rows, until the scale-free residual
+  /// is at most `tolerance`, or the methods have nothing left to try. Returns the residual.
+  double solve(Eigen::VectorXd& r, double tolerance);
+  /// A few Newton steps more, as long as they help. Leaves the velocities at those of r.
+  double finish(Eigen::VectorXd& r);
+
+  int iterations() const { return iterations_; }
+  const Eigen::VectorXd& velocity() const { return u_; }
+  double rho(std::size_t contact) const { return rho_[contact]; }
+
+ private:
+  struct Size {
+    double residual{0.0};  // scale-free
+    double merit{0.0};
+  };
+  void refresh();
+  Size measure(Eigen::VectorXd& r);  // of impulses projected on their cones
+  void sweep(Eigen::VectorXd& r, int count);
+  Size polish(Eigen::VectorXd& r, Size now, double tolerance);
+
+  problem::LocalProblem problem_;
+  GaussSeidel<D> sweeps_;
+  ContactNewton<D> newton_;
+  std::vector<double> rho_;
+  double free_scale_{0.0};
+  Eigen::VectorXd u_;
+  Eigen::VectorXd trial_;
+  int iterations_{0};
+};
+
+extern template class WarmContacts<2>;
+extern template class WarmContacts<3>;
+
+/// All contacts of a step, however many: `WarmContacts` from the impulses of the step before, and
+/// `auto` (solve_contacts) where that does not do. Storage grows to the largest step so far and is
+/// kept; only `auto` allocates, and the order of elimination where more than 64 contacts change.
+class StepContacts {
+ public:
+  StepContacts() = default;
+  StepContacts(const StepContacts&) = delete;  // its parts refer to each other
+  StepContacts& operator=(const StepContacts&) = delete;
+
+  /// False when the step is not of the form that contact problems have (see ContactForm).
+  bool take(const problem::Frictional& step);
+  problem::Report solve(const problem::Frictional& step);
+
+  const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
+  problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
+  double residual() const { return residual_; }  // scale-free, of the problem as it was solved
+
+ private:
+  template <int D>
+  problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step);
+  template <int D>
+  void begin(const problem::Frictional& step);
+  template <int D>
+  void remember(const problem::Frictional& step, const WarmContacts<D>& warm);
+  double fall_back(double tolerance);
+  bool is_unique(const problem::Frictional& step);
+
+  struct Last {
+    long long solve{-1};  // in which it was found
+    Eigen::Vector3d impulse{Eigen::Vector3d::Zero()};
+  };
+
+  problem::ContactForm form_;
+  std::optional<WarmContacts<2>> plane_;
+  std::optional<WarmContacts<3>> space_;
+  std::vector<Last> last_;  // by the contact's name
+  long long solves_{0};
+  Eigen::VectorXd r_;
+  Eigen::VectorXd impulses_;
+  std::vector<problem::Grip> grips_;
+  Eigen::MatrixXd columns_;  // those that push, for their rank
+  double residual_{0.0};
+};
+
+}  // namespace ricochet::solve
