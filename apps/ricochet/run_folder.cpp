@@ -76,12 +76,9 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
 }
 
 std::string picture_of(const study::Motion& motion, const plot::Collector& data) {
-  const scene::Scene& scene = motion.scene;
-  const std::string subtitle =
-      fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
-                  step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
-                  motion.final_state.t);
-  return plot::draw_run(scene, data, motion.outcome.certificate, subtitle).svg;
+  return plot::draw_run(motion.scene, data, motion.outcome.certificate,
+                        study::describe_settings(motion))
+      .svg;
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.

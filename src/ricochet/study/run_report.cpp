@@ -236,6 +236,13 @@ std::string describe_step(const step::RunSettings& run) {
   return fmt::format("steps of {:g} to {:g}", run.control.smallest, run.step);
 }
 
+std::string describe_settings(const Motion& motion) {
+  const scene::Scene& scene = motion.scene;
+  return fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
+                     step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
+                     motion.final_state.t);
+}
+
 void conclude(RunReport& report, const Extent& extent, bool check_facts,
               const std::string& no_facts) {
   const step::Outcome& outcome = report.motion.outcome;

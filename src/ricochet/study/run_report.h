@@ -65,6 +65,9 @@ std::string describe_speed(const step::Outcome& outcome);
 /// "step 0.01", or under step control "steps of 1e-6 to 0.01".
 std::string describe_step(const step::RunSettings& run);
 
+/// "Moreau 1986; elast, step 0.01, t = 0 to 1": what was run, below a title.
+std::string describe_settings(const Motion& motion);
+
 record::Summary summary_of(const RunReport& report, const std::string& output_error);
 
 }  // namespace ricochet::study
