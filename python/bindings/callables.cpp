@@ -97,7 +97,7 @@ py::object Functions::call(const py::object& function, const std::string& name, 
                            PyObject* const* arguments, std::size_t count) const {
   constexpr long long kBetweenLooks = 64;
   Watch* const watch = Watch::current();
-  if (watch != nullptr && evaluations_ % kBetweenLooks == 0) watch->tick();
+  if (watch != nullptr && calls_++ % kBetweenLooks == 0) watch->tick();
   for (;;) {
     PyObject* result = PyObject_Vectorcall(function.ptr(), arguments, count, nullptr);
     if (result != nullptr) return py::reinterpret_steal<py::object>(result);
@@ -214,7 +214,6 @@ double Functions::differences(int k, double t, std::span<const double> q, bool b
 void Functions::add_force(double t, std::span<const double> q, std::span<const double> u,
                           std::span<double> force) const {
   now_ = t;
-  ++evaluations_;
   q_.load(q);
   u_.load(u);
   const py::float_ time(t);

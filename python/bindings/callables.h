@@ -51,7 +51,6 @@ class Functions : public model::Outside {
     py::object array_;
     double* data_{nullptr};
   };
-  struct Differences;
 
   py::object call(const py::object& function, const std::string& name, double t,
                   PyObject* const* arguments, std::size_t count) const;
@@ -75,6 +74,7 @@ class Functions : public model::Outside {
   mutable Vector u_;
   mutable double now_{0.0};  // the last time that was asked for: a mass has none of its own
   mutable long long evaluations_{0};
+  mutable long long calls_{0};
 };
 
 }  // namespace ricochet::python

@@ -86,7 +86,7 @@ def _number(value, form=".3g"):
 class Convergence(_Result):
     """How errors fall with the step.
 
-    ``errors["final"]`` and the like are lists, from the largest step to the smallest; ``fit`` has
+    ``errors["velocity_l1"]`` and the like are lists, from the largest step to the smallest; ``fit`` has
     the exponents of h.
 
     >>> import ricochet
@@ -165,9 +165,9 @@ class Comparison(_Result):
     """Schemes side by side on one scene; ``comparison["moreau"]`` has what was found of one.
 
     >>> import ricochet
-    >>> found = ricochet.compare(ricochet.builtin("oscillator"), schemes=["elast", "billiard"])
+    >>> found = ricochet.compare(ricochet.builtin("oscillator"), schemes=["elast", "mabrouk"])
     >>> found.schemes, found.ok
-    (['elast', 'billiard'], True)
+    (['elast', 'mabrouk'], True)
     """
 
     @property

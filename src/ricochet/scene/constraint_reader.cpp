@@ -98,6 +98,12 @@ bool ConstraintReader::take_outside(const std::string& name, TableReader& contac
                                     const Value& keep) {
   const int number = system_.outside ? system_.outside->find_gap(name) : -1;
   if (number < 0 || keep.kind != Value::Kind::Text || keep.text != kOutside) return false;
+  for (const char* key : {"slip", "friction", "normal", "body", "for"}) {
+    const Value* value = contact.find(key);
+    if (value == nullptr) continue;
+    contact.fail(*value, key, "needs a formula of the gap, and this gap is a function",
+                 "write keep as an inequality");
+  }
   formula::Graph& graph = formulas_.graph();
   NodeId gap = graph.constant(0.0);
   for (const int slot : system_.position_slots()) gap = graph.add(gap, graph.input(slot));
