@@ -111,7 +111,8 @@ py::object Functions::call_at(const py::object& function, const std::string& nam
                               std::span<const double> q) const {
   q_.load(q);
   const py::float_ time(t);
-  const std::array<PyObject*, 2> arguments = {time.ptr(), q_.get()};
+  const py::object place = q_.get();  // ours while it is called, whoever else calls meanwhile
+  const std::array<PyObject*, 2> arguments = {time.ptr(), place.ptr()};
   return call(function, name, t, arguments.data(), arguments.size());
 }
 
@@ -217,7 +218,9 @@ void Functions::add_force(double t, std::span<const double> q, std::span<const d
   q_.load(q);
   u_.load(u);
   const py::float_ time(t);
-  const std::array<PyObject*, 3> arguments = {time.ptr(), q_.get(), u_.get()};
+  const py::object place = q_.get();
+  const py::object velocity = u_.get();
+  const std::array<PyObject*, 3> arguments = {time.ptr(), place.ptr(), velocity.ptr()};
   std::vector<double> found(force.size());
   numbers(call(force_, "force", t, arguments.data(), arguments.size()), "force", t, found);
   for (std::size_t i = 0; i < force.size(); ++i) force[i] += found[i];
@@ -226,7 +229,8 @@ void Functions::add_force(double t, std::span<const double> q, std::span<const d
 void Functions::mass(std::span<const double> q,
                      model::Matrix<model::kDynamic, model::kDynamic>& mass) const {
   q_.load(q);
-  const std::array<PyObject*, 1> arguments = {q_.get()};
+  const py::object place = q_.get();
+  const std::array<PyObject*, 1> arguments = {place.ptr()};
   const py::object value = call(mass_, "mass", now_, arguments.data(), arguments.size());
   const py::object array = [&] {
     try {

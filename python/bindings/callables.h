@@ -45,7 +45,7 @@ class Functions : public model::Outside {
   class Vector {
    public:
     void load(std::span<const double> values);
-    PyObject* get() const { return array_.ptr(); }
+    const py::object& get() const { return array_; }
 
    private:
     py::object array_;

@@ -151,7 +151,10 @@ void bind_run(py::module_& m) {
                              [](const KeptRun& r) { return r.report.motion.outcome.steps; })
       .def_property_readonly("warnings", [](const KeptRun& r) { return r.report.warnings; })
       .def_property_readonly("title", [](const KeptRun& r) { return r.report.motion.scene.title; })
-      .def_property_readonly("slips", [](const KeptRun& r) { return r.rows->columns().slips; });
+      .def_property_readonly("coordinates",
+                             [](const KeptRun& r) { return r.rows->columns().coordinates; })
+      .def_property_readonly("contacts",
+                             [](const KeptRun& r) { return r.rows->columns().contacts; });
   m.def("run", run, py::arg("scene"), py::arg("no_facts"), py::arg("progress"));
   m.def("run_family", run_family, py::arg("scene"), py::arg("threads"), py::arg("no_facts"),
         py::arg("progress"));

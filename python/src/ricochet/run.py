@@ -158,12 +158,12 @@ class Run:
     ('ok', 1.6, True)
     """
 
-    def __init__(self, engine, scene):
+    def __init__(self, engine):
         self._engine = engine
         self._summary = None
         self._columns = None
-        self.coordinates = list(scene.coordinates)
-        self.contacts = list(scene.contacts)
+        self.coordinates = list(engine.coordinates)
+        self.contacts = list(engine.contacts)
 
     # -- numbers
 

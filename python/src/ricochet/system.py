@@ -1,5 +1,6 @@
 """Systems: from scene files, from formulas, from Python functions."""
 
+import json
 import os
 import sys
 import time
@@ -279,7 +280,7 @@ class System:
                              "run it with .family(), or choose a member with set=")
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
-            run = Run(_engine.run(scene, no_facts, told), scene)
+            run = Run(_engine.run(scene, no_facts, told))
         if strict and not run.certificate.ok:
             raise NotConverged(run._engine.failure, run)
         return run
@@ -310,7 +311,7 @@ class System:
             raise ValueError("family: nothing varies; give lists of values, as in R=[1, 2, 3]")
         with _progress(progress) as told:
             runs = _engine.run_family(scene, int(threads), self._why_no_facts(changes, False), told)
-        return Family([None if run is None else Run(run, scene) for run in runs], values)
+        return Family([None if run is None else Run(run) for run in runs], values)
 
     def inspect(self, t=None, *, scheme=None, step=None, set=None, progress=None):
         """The system at an instant: the start, or the time to which it is run first.
@@ -392,7 +393,6 @@ class System:
         if self._file != "<System>":
             return self.coordinates
         line = next(one for one in self._text.splitlines() if one.startswith("coordinates = "))
-        import json
         return json.loads(line.removeprefix("coordinates = "))
 
     def _why_no_facts(self, changes, backward):
