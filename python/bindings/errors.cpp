@@ -28,18 +28,19 @@ void raise(const char* kind, const base::InputError& error) {
 }
 
 void raise_callable(const std::string& callable, double t, const std::string& what) {
-  const py::object type = class_named("CallableError");
   py::object cause = py::none();
   std::string words = what;
   if (PyErr_Occurred() != nullptr) {
-    const py::error_already_set error;
+    const py::error_already_set error;  // first: nothing may be asked of Python while one is set
     cause = error.value();
-    words = fmt::format("{}{}{}", what, what.empty() ? "" : ": ",
-                        fmt::format("{}: {}", std::string(py::str(error.type().attr("__name__"))),
-                                    std::string(py::str(cause))));
+    words += fmt::format("{}{}: {}", what.empty() ? "" : ": ",
+                         std::string(py::str(error.type().attr("__name__"))),
+                         std::string(py::str(cause)));
   }
-  const py::object value = type(
-      base::wrapped(fmt::format("error: {} at t = {:.9g}: {}", callable, t, words)), callable, t);
+  const py::object type = class_named("CallableError");
+  const py::object value =
+      type(base::wrapped(fmt::format("error: {} at t = {:.9g}: {}", callable, t, words)), callable,
+           t);
   if (!cause.is_none()) PyException_SetCause(value.ptr(), cause.inc_ref().ptr());
   PyErr_SetObject(type.ptr(), value.ptr());
   throw py::error_already_set();

@@ -128,7 +128,7 @@ class Wrong(unittest.TestCase):
         with self.assertRaises(kind) as caught:
             pendulum(**changes).run(**RUN)
         error = caught.exception
-        self.assertRegex(str(error), words)
+        self.assertRegex(" ".join(str(error).split()), words)  # however its lines are broken
         self.assertRegex(str(error), "at t = ")
         if cause is not None:
             self.assertIsInstance(error.__cause__, cause)
@@ -218,9 +218,9 @@ class Speed(unittest.TestCase):
         best = 0.0
         for _ in range(3):
             before = system._functions.evaluations
-            start = time.perf_counter()
+            start = time.process_time()  # the machine may have other work
             system.run(scheme="elast", step=1e-4, until=1)
-            seconds = time.perf_counter() - start
+            seconds = time.process_time() - start
             best = max(best, (system._functions.evaluations - before) / seconds)
         print(f"\n{best / 1e6:.2f} million gap evaluations a second")
         self.assertGreater(best, 1e5)

@@ -116,7 +116,7 @@ class Guide(unittest.TestCase):
         for block in blocks:
             if ">>>" in block:
                 test = doctest.DocTestParser().get_doctest(block, scope, "python.md", None, 0)
-                runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+                runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
                 runner.run(test, clear_globs=False)
                 self.assertEqual(runner.failures, 0)
                 scope.update(test.globs)
@@ -154,7 +154,7 @@ class Notebooks(unittest.TestCase):
                      str(file)],
                     capture_output=True, text=True, check=False,
                     env={**os.environ, "JUPYTER_PATH": str(kernel.parents[1]),
-                         "IPYTHONDIR": folder, "MPLBACKEND": "Agg"})
+                         "IPYTHONDIR": folder})
                 self.assertEqual(done.returncode, 0, done.stderr[-2000:])
                 book = json.loads((pathlib.Path(folder) / file.name).read_text())
                 shown = [out for cell in book["cells"] for out in cell.get("outputs", [])]

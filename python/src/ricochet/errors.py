@@ -20,7 +20,7 @@ class InputError(RicochetError, ValueError):
     ...                     scheme="elast", step=0.01, until=1).check()
     ... except ricochet.SceneError as error:
     ...     print(error.key, error.line)
-    system.potential 5
+    system.potential 6
     """
 
     def __init__(self, text, file="", line=0, column=0, key="", message="", remedy=""):

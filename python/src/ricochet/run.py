@@ -84,7 +84,7 @@ class ContactRecord:
     >>> import ricochet
     >>> wall = ricochet.builtin("essai-10-200").run(until=0.2)["wall"]
     >>> wall
-    <contact 'wall': 201 rows, 1 shock>
+    <contact 'wall': 201 rows, 2 shocks>
     >>> wall.impulse.shape, wall.slip.shape, sorted(set(wall.states))
     ((201,), (201, 1), ['free', 'shock'])
     """

@@ -130,8 +130,8 @@ class System:
     >>> ball = ricochet.System(["y"], mass=[1], potential="9.81*y", contacts={"floor": "y >= 0"},
     ...                        position=[1])
     >>> run = ball.run(scheme="inel", step=0.001, until=1)
-    >>> run.status, abs(run.q[-1, 0]) < 1e-4, run["floor"].shock_count
-    ('ok', True, 1)
+    >>> run.status, run["floor"].shock_count > 0, abs(run.q[-1, 0]) < 1e-4
+    ('ok', True, True)
     """
 
     def __init__(self, coordinates, *, kinetic=None, mass=None, potential=None, force=None,
@@ -302,9 +302,9 @@ class System:
         members = {**(values or {}), **named}
         spans = {name: {"from": one["from"], "to": one["to"], "count": one["count"]}
                  if isinstance(one, dict) else list(one) for name, one in members.items()}
-        if spans:
-            text = _toml.value(spans)
-            changes = changes + [("family", text, f"family={text}")]
+        changes = changes + [(f"family.{name}", _toml.value(span),
+                              f"family.{name}={_toml.value(span)}")
+                             for name, span in spans.items()]
         scene = self._read(changes)
         values = scene.members()
         if not values:
