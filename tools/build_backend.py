@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "src" / "ricochet"
@@ -64,7 +65,9 @@ def extension():
 
 def build_folder():
     soabi = sysconfig.get_config_var("SOABI")
-    return pathlib.Path(os.environ.get("RICOCHET_BUILD", ROOT / "build-python" / soabi))
+    which = zlib.crc32(sys.base_prefix.encode())  # there may be two of one version
+    folder = ROOT / "build-python" / f"{soabi}-{which:08x}"
+    return pathlib.Path(os.environ.get("RICOCHET_BUILD", folder))
 
 
 def options(settings):

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
 
 #include "member_monitors.h"
+#include "ricochet/base/error.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/study/family.h"
@@ -26,8 +28,24 @@ std::vector<std::string> overrides_of(const ReadScene& read) {
   return overrides;
 }
 
+/// Rows are kept in memory: too many of them are refused before the first step.
+void check_room(const scene::Scene& scene) {
+  const record::Trajectory row(record::columns_of(*scene.model), 0.0);
+  const double bytes =
+      record::expected_rows(scene.run) * static_cast<double>(row.width() * sizeof(double));
+  const double room = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  if (bytes < 0.8 * room) return;
+  throw base::InputError("run.record",
+                         fmt::format("the rows of this run take about {:.0f} GB of memory, and "
+                                     "the machine has {:.0f}",
+                                     bytes / 1e9, room / 1e9),
+                         "record=N keeps every N-th row only, record=0 the first and the last");
+}
+
 std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
                              py::object progress) {
+  check_room(read.scene);
   Watch watch(std::move(progress), read.scene.run.steps);
   auto kept = watched(watch, read.calls_python(),
                       [&] { return keep_run(read.scene, no_facts, &watch.monitor()); });

@@ -281,8 +281,9 @@ class System:
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
             run = Run(_engine.run(scene, no_facts, told))
-        if strict and not run.certificate.ok:
-            raise NotConverged(run._engine.failure, run)
+        failure = run._engine.failure
+        if strict and failure:
+            raise NotConverged(failure, run)
         return run
 
     def family(self, values=None, /, *, threads=0, scheme=None, step=None, until=None, steps=None,
