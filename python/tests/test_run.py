@@ -354,7 +354,7 @@ class Interrupts(unittest.TestCase):
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
                               text=True) as child:
             self.assertEqual(child.stdout.readline().strip(), "ready")
-            time.sleep(0.2)
+            time.sleep(0.225)  # not a multiple of what it looks every
             sent = time.monotonic()
             child.send_signal(signal.SIGINT)
             words = child.stdout.readline().split()
