@@ -26,7 +26,7 @@ struct Atom {
 template <int N, int K>
 struct Motion {
   std::vector<double> instants;  // increasing, from the begin of the motion to its end
-  std::function<void(double t, Vector<N>& q, Vector<N>& u)> at;
+  std::function<void(double t, Vector<N>& q, Vector<N>& u)> at{};
   std::function<void(double t, Vector<K>& r)> reaction{};  // by contact; empty: atoms alone
   std::vector<Atom<N, K>> atoms{};                         // in order, each at an instant
 };
@@ -50,6 +50,7 @@ class MotionJudge {
   using Vec = Vector<N>;
   using TheMotion = Motion<N, K>;
   using TheAtom = Atom<N, K>;
+  using TheClaim = Claim<N, K, M::kSlips>;
 
   /// `touching`: a gap within it is contact and no violation, in its unit.
   MotionJudge(const M& model, const TheMotion& motion, const Limits& limits, double touching)
@@ -85,7 +86,7 @@ class MotionJudge {
   };
 
   void check_shape() const {
-    if (model_.joints() > 0 || M::kSlips > 0) {
+    if (model_.joints() > 0 || has_friction()) {
       throw base::InputError("motion", "friction and joints cannot be judged here",
                              "leave them out");
     }
@@ -101,6 +102,15 @@ class MotionJudge {
                                "add its time to the instants");
       }
     }
+  }
+
+  bool has_friction() const {
+    if constexpr (M::kSlips > 0) {
+      for (int a = 0; a < model_.contacts(); ++a) {
+        if (model_.slips(a) > 0) return true;
+      }
+    }
+    return false;
   }
 
   void fail(Failure failure, double t, int contact, double value) {
@@ -134,7 +144,7 @@ class MotionJudge {
 
   /// As the impact of a step that takes no time: everything is recomputed by the judge of steps.
   void check_atom(const TheAtom& atom) {
-    Claim<N, K> claim(model_.contacts());
+    TheClaim claim(model_.contacts());
     bool struck = false;
     for (int a = 0; a < model_.contacts(); ++a) {
       const double p = atom.impulses[a];
@@ -171,7 +181,7 @@ class MotionJudge {
     }
   }
 
-  void take_law(Claim<N, K>& claim, bool struck) const {
+  void take_law(TheClaim& claim, bool struck) const {
     if constexpr (model::ImpactModel<M>) {
       if (!model_.has_laws() || !struck) return;
       if (model_.impact_kind(claim.active[0]) == model::ImpactKind::Newton) return;

@@ -96,22 +96,27 @@ void GaussSeidel<D>::wake() {
   std::fill(next_rest_.begin(), next_rest_.end(), std::uint8_t{1});
 }
 
-/// u += W_ij r_j, j over the blocks begin .. end - 1.
+/// u += W_ij r_j, j over the blocks begin .. end - 1. Written out: the first two components go
+/// together, and each has one chain of sums.
 template <int D>
 void GaussSeidel<D>::add_blocks(int begin, int end, const double* r, Vector& u) const {
+  using Pair = Eigen::Array2d;
+  const auto pair = [](const double* at) { return Eigen::Map<const Pair>(at); };
   const double* block = problem_.W.values.data() + index(begin) * D * D;
   const int* column = problem_.W.column.data();
+  Pair first = u.template head<2>();
+  double last = u[D - 1];
   for (int k = begin; k < end; ++k, block += D * D) {
     const double* x = r + D * column[k];
-    if constexpr (D == 3) {  // written out: one chain of sums for each component
-      u[0] += block[0] * x[0] + block[3] * x[1] + block[6] * x[2];
-      u[1] += block[1] * x[0] + block[4] * x[1] + block[7] * x[2];
-      u[2] += block[2] * x[0] + block[5] * x[1] + block[8] * x[2];
+    if constexpr (D == 3) {
+      first += pair(block) * x[0] + pair(block + 3) * x[1] + pair(block + 6) * x[2];
+      last += block[2] * x[0] + block[5] * x[1] + block[8] * x[2];
     } else {
-      u[0] += block[0] * x[0] + block[2] * x[1];
-      u[1] += block[1] * x[0] + block[3] * x[1];
+      first += pair(block) * x[0] + pair(block + 2) * x[1];
     }
   }
+  u.template head<2>() = first;
+  if constexpr (D == 3) u[2] = last;
 }
 
 template <int D>
