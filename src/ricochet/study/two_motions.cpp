@@ -100,7 +100,7 @@ std::vector<double> TwoMotions::instants() const {
     const double middle = 0.5 * (bump.begin + bump.end);
     const double width = 0.5 * (bump.end - bump.begin) * bump.reach();
     times.push_back(time(n + 1));
-    times.push_back(bump.begin);
+    if (bump.begin > times.back()) times.push_back(bump.begin);  // the first fills its interval
     if (bump.reach() < 1.0) times.insert(times.end(), {middle - width, middle + width});
   }
   times.push_back(1.0);
