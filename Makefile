@@ -3,13 +3,18 @@
 #   make demo     build, recompute Moreau's experiments, compare them with what he printed
 #   make test     build and run every test
 #
+# And a third one for Python:
+#
+#   make python   build the package ricochet and install it into .venv
+#
 # Also: build, bench, bench-contact, docs, sanitize, format, check-format, clean.
 
 BUILD    ?= build
 SANITIZE ?= build-sanitize
 JOBS     ?= $(shell nproc)
+PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test bench bench-contact docs sanitize format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact docs sanitize format check-format clean
 
 all: build
 
@@ -27,10 +32,27 @@ demo: build
 	@printf '\nYour turn: %s new my-scene.toml && %s run my-scene.toml\n' \
 	  $(BUILD)/bin/ricochet $(BUILD)/bin/ricochet
 
-test: setup $(BUILD)/build.ninja
+test: setup $(BUILD)/build.ninja python-module
 	@tools/install-packages for-tests
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
+
+# The module for PYTHON, in the folder of the build: what its tests import. Where Python's packages
+# cannot be had, the tests are made without it, and say so.
+python-module: setup $(BUILD)/build.ninja
+	@if tools/install-packages for-python; then \
+	  cmake -S . -B $(BUILD) -DRICOCHET_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) >/dev/null && \
+	  cmake --build $(BUILD) -j $(JOBS) --target ricochet-python; \
+	else echo "The Python package is left out: its tests are not run." >&2; fi
+
+# Installs from this folder alone: no registry is asked.
+python: setup $(BUILD)/build.ninja
+	@tools/install-packages for-python
+	@$(PYTHON) -m venv --system-site-packages .venv
+	@RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
+	  --disable-pip-version-check .
+	@.venv/bin/python -c "import ricochet; print(ricochet.builtin('essai-04').run())"
+	@printf '\nYour turn: .venv/bin/python, then import ricochet; notebooks are in python/notebooks\n'
 
 bench: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-bench ricochet-program
@@ -63,4 +85,4 @@ check-format: setup
 
 # Not all of out: it is where runs of the user's own scenes go.
 clean:
-	@rm -rf $(BUILD) $(SANITIZE) out/gallery
+	@rm -rf $(BUILD) $(SANITIZE) build-python out/gallery

@@ -42,7 +42,7 @@ int command_converge(const ConvergeArguments& arguments) {
   if (found.failed) {
     std::fflush(stdout);
     fmt::print(stderr, "error: step {:g}: {}\n", found.failed->step,
-               describe_failure(found.failed->certificate));
+               certify::describe_failure(found.failed->certificate));
     return kFailed;
   }
   return found.interrupted ? kInterrupted : kFine;

@@ -32,11 +32,7 @@ FolderOptions options_of(const RunArguments& arguments) {
 /// The run in one line, when it is not good.
 std::string describe_fault(const FolderRun& run) {
   const certify::Certificate& c = run.motion.outcome.certificate;
-  if (!c.ok()) {
-    const certify::FailureText failure = certify::describe(c.failure);
-    return fmt::format("error: {} at t = {:.9g}: {}", failure.name, c.failure_time,
-                       failure.meaning);
-  }
+  if (!c.ok()) return "error: " + certify::describe_failure(c);
   const auto unmet = std::count_if(run.facts.begin(), run.facts.end(),
                                    [](const study::Fact& fact) { return !fact.holds; });
   if (unmet == 0) return "";

@@ -43,16 +43,8 @@ double positive(const std::string& option, const std::string& text, double other
 solve::ContactSettings settings_of(const SolveArguments& arguments) {
   solve::ContactSettings settings;
   if (!arguments.solver.empty()) {
-    const auto method = solve::contact_method(arguments.solver);
-    if (!method) {
-      const auto& names = solve::contact_method_names();
-      const auto near = base::nearest_name(arguments.solver, names);
-      throw base::InputError(
-          "--solver " + arguments.solver, "is not known",
-          fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
-                      base::list_names(names)));
-    }
-    settings.method = *method;
+    settings.method =
+        solve::require_contact_method(arguments.solver, "--solver " + arguments.solver);
   }
   settings.tolerance = positive("--tol", arguments.tolerance, settings.tolerance);
   settings.scale_free_tolerance = std::max(1e-6, 100.0 * settings.tolerance);

@@ -120,27 +120,22 @@ std::string cost_table(const study::Comparison& found) {
 std::string refusals_and_failures(const study::Comparison& found) {
   std::string text;
   if (found.reference_failure) {
-    text += entry("FAILED",
-                  fmt::format("the reference, {} with step {:g}: {}", found.reference_scheme,
-                              found.reference_step, describe_failure(*found.reference_failure)));
+    text += entry("FAILED", fmt::format("the reference, {} with step {:g}: {}",
+                                        found.reference_scheme, found.reference_step,
+                                        certify::describe_failure(*found.reference_failure)));
   }
   for (const study::SchemeRow& row : found.rows) {
     if (!row.was_run()) {
       text += entry("not run", fmt::format("{}: {}", row.scheme, row.refusal));
     } else if (!row.certificate.ok()) {
-      text += entry("FAILED", fmt::format("{}: {}", row.scheme, describe_failure(row.certificate)));
+      text += entry("FAILED",
+                    fmt::format("{}: {}", row.scheme, certify::describe_failure(row.certificate)));
     }
   }
   return text;
 }
 
 }  // namespace
-
-std::string describe_failure(const certify::Certificate& certificate) {
-  const certify::FailureText failure = certify::describe(certificate.failure);
-  return fmt::format("{} at t = {:.9g}: {}", failure.name, certificate.failure_time,
-                     failure.meaning);
-}
 
 std::string describe_convergence(const study::Convergence& found, const scene::Scene& scene) {
   std::string text = wrapped(
@@ -152,7 +147,7 @@ std::string describe_convergence(const study::Convergence& found, const scene::S
   if (!found.failed) return text;
   return text +
          entry("FAILED", fmt::format("step {:g}: {}", found.failed->step,
-                                     describe_failure(found.failed->certificate))) +
+                                     certify::describe_failure(found.failed->certificate))) +
          entry("remedy", step::remedy_of(found.failed->certificate.failure, scene.scheme));
 }
 

@@ -15,7 +15,4 @@ std::string describe_comparison(const study::Comparison& found);
 std::string draw_convergence(const study::Convergence& found, const scene::Scene& scene);
 std::string draw_comparison(const study::Comparison& found);
 
-/// "residual at t = 0.3: impulses and velocities do not ...".
-std::string describe_failure(const certify::Certificate& certificate);
-
 }  // namespace ricochet::app

@@ -6,18 +6,12 @@
 #include "ricochet/plot/report.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
-#include "ricochet/study/facts.h"
-#include "ricochet/study/motion.h"
+#include "ricochet/study/run_report.h"
 
 namespace ricochet::app {
 
 /// A run whose files lie in a folder.
-struct FolderRun {
-  study::Motion motion;
-  std::vector<study::Fact> facts;  // of [expect], when asked for
-  std::string facts_not_checked;   // why; empty when they were, or when the scene has none
-  std::vector<std::string> warnings;
-  std::vector<std::string> overrides;
+struct FolderRun : study::RunReport {
   long long rows{0};
   plot::Collector data;     // what the picture shows
   plot::ReportData report;  // when one is made

@@ -2,39 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/scene/scene_file.h"
 
 namespace ricochet::app {
 namespace {
-
-std::string read_text(const std::string& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw base::InputError("", fmt::format("{} is a folder", file), "name a scene, a .toml file");
-  }
-  constexpr std::uintmax_t kLargest = 64U << 20U;
-  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
-  if (!ignored && size > kLargest) {
-    throw base::InputError("", fmt::format("{} is larger than 64 MB", file),
-                           "name a scene, a .toml file");
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream) {
-    throw base::InputError("", fmt::format("cannot read {}: {}", file, std::strerror(errno)),
-                           "check the name, or make a scene with: ricochet new my.toml");
-  }
-  return text.str();
-}
 
 /// The options with a key of [run] of their own.
 std::vector<std::pair<std::string, std::string>> own_options(const SceneArguments& arguments) {
@@ -71,7 +46,8 @@ std::string changing_options(const SceneArguments& arguments) {
 }
 
 scene::Scene read_scene_file(const SceneArguments& arguments) {
-  return scene::read_scene(arguments.file, read_text(arguments.file), changes_of(arguments));
+  return scene::read_scene(arguments.file, scene::read_scene_text(arguments.file),
+                           changes_of(arguments));
 }
 
 }  // namespace ricochet::app

@@ -1,5 +1,7 @@
 #include "ricochet/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <vector>
@@ -146,6 +148,66 @@ std::string_view line_of(std::string_view text, int number) {
   std::string_view line = text.substr(0, text.find('\n'));
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   return line;
+}
+
+namespace {
+
+constexpr int kColumns = 80;
+
+/// The words behind a beginning; lines after the first are indented.
+std::string fold(const std::string& beginning, const std::string& words, int indent) {
+  std::string text = beginning;
+  int at = display_width(beginning);
+  bool fresh = true;  // nothing on this line yet
+  for (std::size_t begin = 0; begin < words.size();) {
+    std::size_t end = words.find(' ', begin);
+    if (end == std::string::npos) end = words.size();
+    const std::string word = words.substr(begin, end - begin);
+    const int width = display_width(word);
+    if (!fresh && at + 1 + width > kColumns) {
+      text += fmt::format("\n{:{}}", "", indent);
+      at = indent;
+    } else if (!fresh) {
+      text += ' ';
+      ++at;
+    }
+    text += word;
+    at += width;
+    fresh = false;
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string entry(const std::string& label, const std::string& words) {
+  constexpr int kIndent = 12;
+  return fold(fmt::format("{:<{}}", label, kIndent), words, kIndent) + "\n";
+}
+
+std::string wrapped(const std::string& text) {
+  constexpr int kIndent = 8;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    result += display_width(line) > kColumns ? fold("", line, kIndent) : line;
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string counted(long long count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string readable_count(double count) {
+  if (count >= 1e9) return fmt::format("{:.3g} billion", count / 1e9);
+  if (count >= 1e6) return fmt::format("{:.3g} million", count / 1e6);
+  if (count >= 1e4) return fmt::format("{:.3g} thousand", count / 1e3);
+  return fmt::format("{:.0f}", count);
 }
 
 }  // namespace ricochet::base

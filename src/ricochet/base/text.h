@@ -34,4 +34,16 @@ int first_line_that_is_no_text(std::string_view text);
 /// Line `number` (from 1) of `text`, without its line end; empty when there is no such line.
 std::string_view line_of(std::string_view text, int number);
 
+/// Words broken into lines of at most 80 columns behind a label.
+std::string entry(const std::string& label, const std::string& words);
+
+/// Text whose lines of more than 80 columns are broken at blanks and go on indented.
+std::string wrapped(const std::string& text);
+
+/// "1 step", "2 steps".
+std::string counted(long long count, const std::string& noun);
+
+/// "12.3 million", "850".
+std::string readable_count(double count);
+
 }  // namespace ricochet::base

@@ -1,5 +1,7 @@
 #include "ricochet/certify/certificate.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace ricochet::certify {
@@ -80,6 +82,12 @@ FailureText describe(Failure failure) {
               "try a smaller step"};
   }
   return {"unknown", "", ""};
+}
+
+std::string describe_failure(const Certificate& certificate) {
+  const FailureText failure = describe(certificate.failure);
+  return fmt::format("{} at t = {:.9g}: {}", failure.name, certificate.failure_time,
+                     failure.meaning);
 }
 
 }  // namespace ricochet::certify

@@ -149,4 +149,7 @@ struct Certificate {
   double mean(double sum) const { return steps > 0 ? sum / static_cast<double>(steps) : 0.0; }
 };
 
+/// "residual at t = 0.3: impulses and velocities do not ...", of one that failed.
+std::string describe_failure(const Certificate& certificate);
+
 }  // namespace ricochet::certify

@@ -126,6 +126,7 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   system_.slips.resize(system_.gaps.size());
   system_.restitution.resize(system_.gaps.size(), 0.0);
   system_.laws.resize(system_.gaps.size());
+  if (system_.outside) system_.outside_gaps.resize(system_.gaps.size(), -1);
   const std::vector<NodeId> forces = total_forces(system_);
   const std::vector<NodeId> slopes = derive_slopes();
   compile_friction();
@@ -138,12 +139,15 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
     walls_move = walls_move || !graph.is_constant(rate, 0.0);
   }
   const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
-  is_conservative_ = std::all_of(system_.forces.begin(), system_.forces.end(), is_zero);
+  // A function of a program may hide anything.
+  is_conservative_ = system_.outside == nullptr &&
+                     std::all_of(system_.forces.begin(), system_.forces.end(), is_zero);
   is_autonomous_ =
       is_conservative_ && !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
-  force_uses_velocity_ = std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
-    return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
-  });
+  force_uses_velocity_ =
+      system_.outside_force || std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
+        return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
+      });
   compile(slopes, forces);
   compile_mass();
   if (system_.wants_inertia && !has_constant_mass()) {
@@ -261,7 +265,8 @@ void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {
       size += std::abs(registers[at[row + e]] * q[pattern_.coordinates[e]]);
     }
     const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * size;
-    slack_[static_cast<std::size_t>(a)] = std::isfinite(rounding) ? rounding : 0.0;
+    const bool is_formula = outside_gap(a) < 0;
+    slack_[static_cast<std::size_t>(a)] = is_formula && std::isfinite(rounding) ? rounding : 0.0;
   }
 }
 

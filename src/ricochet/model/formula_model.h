@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "ricochet/model/friction.h"
 #include "ricochet/model/impact.h"
 #include "ricochet/model/model.h"
+#include "ricochet/model/outside.h"
 
 namespace ricochet::model {
 
@@ -38,6 +40,13 @@ struct FormulaSystem {
   formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
   formula::NodeId kinetic{-1};          // T(q, u) when the mass is not constant; else -1
   convex::Metric<kDynamic> mass{convex::Metric<kDynamic>::diagonal(Vector<kDynamic>())};
+
+  // Functions of a program. Of what they give, the formulas above hold the place: gaps that depend
+  // on every coordinate, a kinetic energy.
+  std::shared_ptr<const Outside> outside;  // null: all is formulas
+  std::vector<int> outside_gaps;           // by row: the number of the function, or -1
+  bool outside_force{false};
+  bool outside_mass{false};
 
   static constexpr int kTimeSlot = 0;
   int dofs() const { return static_cast<int>(coordinates.size()); }
@@ -93,6 +102,10 @@ class FormulaModel {
   const Slip& slip(int a) const { return system_.slips[static_cast<std::size_t>(a)]; }
   int slips(int a) const { return static_cast<int>(slip(a).velocities.size()); }
   double restitution(int a) const { return system_.restitution[static_cast<std::size_t>(a)]; }
+  const Outside* outside() const { return system_.outside.get(); }  // null: all is formulas
+  int outside_gap(int a) const {
+    return system_.outside_gaps.empty() ? -1 : system_.outside_gaps[static_cast<std::size_t>(a)];
+  }
   bool has_laws() const { return has_laws_; }  // some contact has more than a constant e
   const ImpactLaw& law(int a) const { return system_.laws[static_cast<std::size_t>(a)]; }
 

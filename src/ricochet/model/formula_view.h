@@ -24,9 +24,9 @@ class FormulaView {
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain ||
-           (model.has_constant_mass() && model.joints() == 0 && !model.has_where() &&
-            !model.has_laws() && model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
+    return !kPlain || (model.outside() == nullptr && model.has_constant_mass() &&
+                       model.joints() == 0 && !model.has_where() && !model.has_laws() &&
+                       model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
   struct Place : ContactPlace<N, K, T> {
@@ -43,6 +43,10 @@ class FormulaView {
     Matrix<kDynamic, kDynamic> mass_matrix;
     std::vector<convex::Metric<N>> varying_mass;  // one, or none
     std::vector<char> exists;                     // by row, where some row has a `where`
+    double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
+    Vec outside_q;
+    std::vector<double> outside_slope;
+    OutsideScratch outside_mass;
     bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
     bool has_gradients{false};    // they were, and lie in the cone registers
   };
@@ -90,6 +94,7 @@ class FormulaView {
           place.applied_registers = model_.applied_tape().registers();
         }
         place.mass_matrix.setIdentity(dofs(), dofs());
+        if (model_.system().outside_mass) place.outside_mass = OutsideScratch(dofs());
         place.varying_mass.push_back(convex::Metric<N>::full(place.mass_matrix));
       }
     }
@@ -108,6 +113,8 @@ class FormulaView {
       model_.gap_tape().run(FormulaModel::kGaps, r);
       read_gaps(r, gap_at_, place);
     }
+    if (is_outside()) [[unlikely]]
+      outside_gaps(t, q, place);
   }
 
   /// g <= 0, to the rounding of the formula itself, where the row exists.
@@ -129,6 +136,8 @@ class FormulaView {
       model_.gap_tape().run(FormulaModel::kGradients, r);
       read_slopes(r, slope_at_.data(), active, place);
     }
+    if (is_outside()) [[unlikely]]
+      outside_slopes(active, place);
   }
 
   double restitution(int a) const { return model_.restitution(a); }
@@ -180,23 +189,36 @@ class FormulaView {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
     read_gaps(r, end_at_, place);
+    if (is_outside()) [[unlikely]]
+      outside_gaps(t, q, place);
     return r[end_at_.back()];
   }
 
   void force(double t, const Vec& q, const Vec& u, Place& place, Vec& out) const {
     if (!force_varies_) {
       out = constant_force_;
-      return;
+      return add_outside_force(t, q, u, out);
     }
     double* const r = load(t, q, place.force_registers);
     for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
     model_.force_tape().run(0, r);
     for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
+    add_outside_force(t, q, u, out);
   }
 
   /// Q - c; where the mass varies, of systems that want it.
   void applied(double t, const Vec& q, const Vec& u, Place& place, Vec& out) const {
     if (has_constant_mass()) return force(t, q, u, place, out);
+    if constexpr (!kPlain) {
+      if (model_.system().outside_mass) {  // c = (dM/dt) u - dT/dq
+        force(t, q, u, place, out);
+        Vec slope(dofs());
+        Vec turn(dofs());
+        differ_mass(*model_.outside(), q, u, place.outside_mass, slope, &turn);
+        out += slope - turn;
+        return;
+      }
+    }
     double* const r = load(t, q, place.applied_registers);
     for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
     model_.applied_tape().run(0, r);
@@ -212,6 +234,12 @@ class FormulaView {
   /// M(q), factored. False when it is not positive definite.
   bool load_mass(const Vec& q, Place& place) const {
     if (has_constant_mass()) return true;
+    if constexpr (!kPlain) {
+      if (model_.system().outside_mass) {
+        model_.outside()->mass(view_of(q), place.mass_matrix);
+        return place.varying_mass[0].reset(place.mass_matrix);
+      }
+    }
     double* const r = load(0.0, q, place.mass_registers);
     model_.mass_tape().run(0, r);
     const auto& places = model_.mass_places();
@@ -231,6 +259,14 @@ class FormulaView {
       slope.setZero();
       return;
     }
+    if constexpr (!kPlain) {
+      if (model_.system().outside_mass) {
+        differ_mass(*model_.outside(), q, u, place.outside_mass, slope, nullptr);
+        model_.outside()->mass(view_of(q), place.outside_mass.mass);
+        momentum.noalias() = place.outside_mass.mass * u;
+        return;
+      }
+    }
     double* const r = load(0.0, q, place.momentum_registers);
     for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
     model_.momentum_tape().run(0, r);
@@ -249,6 +285,38 @@ class FormulaView {
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
+  static std::span<const double> view_of(const Vec& v) {
+    return {v.data(), static_cast<std::size_t>(v.size())};
+  }
+
+  [[gnu::noinline]] void outside_gaps(double t, const Vec& q, Place& place) const {
+    place.outside_t = t;
+    place.outside_q = q;
+    for (int a = 0; a < contacts(); ++a) {
+      const int number = model_.outside_gap(a);
+      if (number >= 0) place.gap[a] = model_.outside()->gap(number, t, view_of(q));
+    }
+  }
+  [[gnu::noinline]] void outside_slopes(const IndexList<K>& active, Place& place) const {
+    const Pattern& pattern = model_.pattern();
+    for (const int a : active) {
+      const int number = model_.outside_gap(a);
+      if (number < 0) continue;
+      place.outside_slope.resize(index(dofs()));
+      place.rate[a] = model_.outside()->slope(number, place.outside_t, view_of(place.outside_q),
+                                              place.outside_slope);
+      for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+        const int i = pattern.coordinates[e];
+        place.normals.set(a, e, i, place.outside_slope[index(i)]);
+      }
+    }
+  }
+  void add_outside_force(double t, const Vec& q, const Vec& u, Vec& out) const {
+    if (kPlain || !model_.system().outside_force) return;
+    model_.outside()->add_force(t, view_of(q), view_of(u), {out.data(), index(dofs())});
+  }
 
   double* load(double t, const Vec& q, std::vector<double>& registers) const {
     double* const r = registers.data();

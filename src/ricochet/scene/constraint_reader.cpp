@@ -71,6 +71,7 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
   check_name("contact", name, table);
   TableReader contact(document_, table, "contact." + name);
   const Value& keep = contact.require("keep", "write keep = \"x >= 0\"");
+  if (take_outside(name, contact, keep)) return;
   const IndexRange range = read_range(contact);
   if (const Value* friction = contact.find("friction")) {
     frictions_.emplace_back(contact.full("friction"), friction);
@@ -90,6 +91,34 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
     }
   }
   contact.finish();
+}
+
+/// A gap that a program gives as a function: a formula of every coordinate holds its place.
+bool ConstraintReader::take_outside(const std::string& name, TableReader& contact,
+                                    const Value& keep) {
+  const int number = system_.outside ? system_.outside->find_gap(name) : -1;
+  if (number < 0 || keep.kind != Value::Kind::Text || keep.text != kOutside) return false;
+  for (const char* key : {"slip", "friction", "normal", "body", "for"}) {
+    const Value* value = contact.find(key);
+    if (value == nullptr) continue;
+    contact.fail(*value, key, "needs a formula of the gap, and this gap is a function",
+                 "write keep as an inequality");
+  }
+  formula::Graph& graph = formulas_.graph();
+  NodeId gap = graph.constant(0.0);
+  for (const int slot : system_.position_slots()) gap = graph.add(gap, graph.input(slot));
+  const NodeId where = read_where(contact, {});
+  const ImpactReader::Law law = impacts_.read(contact, {});
+  system_.outside_gaps.resize(system_.gaps.size(), -1);
+  system_.outside_gaps.push_back(number);
+  system_.contacts.push_back(name);
+  system_.gaps.push_back(gap);
+  system_.where.push_back(where);
+  system_.slips.emplace_back();
+  system_.restitution.push_back(law.restitution);
+  system_.laws.push_back(law.impact);
+  contact.finish();
+  return true;
 }
 
 /// left <= right has the gap right - left; a <= g <= b has two, "lower" and "upper".

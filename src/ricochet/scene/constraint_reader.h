@@ -38,6 +38,7 @@ class ConstraintReader {
   void check_name(const std::string& kind, const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
   void check_joints(const step::Scheme& scheme) const;
+  bool take_outside(const std::string& name, TableReader& contact, const Value& keep);
   void read_hold(const std::string& name, const Value& table);
   IndexRange read_range(TableReader& table);
   std::vector<Side> sides_of(TableReader& contact, const Value& keep,

@@ -5,6 +5,9 @@
 
 namespace ricochet::scene {
 
+/// In place of a formula: what a program gives as a function.
+inline constexpr const char* kOutside = "outside";
+
 /// One entry of system.coordinates: a single coordinate "x", or a family "z[first..last]".
 struct CoordinateGroup {
   std::string name;

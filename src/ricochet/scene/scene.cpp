@@ -118,7 +118,7 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
   });
 }
 
-Scene read_document(const Document& document) {
+Scene read_document(const Document& document, std::shared_ptr<const model::Outside> outside) {
   TableReader root(document, document.root(), "");
 
   Scene scene;
@@ -132,7 +132,8 @@ Scene read_document(const Document& document) {
   root.not_yet({"structure"}, what_this_version_runs());
 
   FormulaReader formulas(document);
-  SystemReader system(document, formulas);
+  scene.outside = outside;
+  SystemReader system(document, formulas, std::move(outside));
   system.read(root);
   const Value* start = root.table("start");
   const Value* run = root.table("run");
@@ -169,14 +170,15 @@ Override parse_override(const std::string& argument) {
 }
 
 Scene read_scene(const std::string& file, const std::string& text,
-                 const std::vector<Override>& overrides) {
+                 const std::vector<Override>& overrides,
+                 std::shared_ptr<const model::Outside> outside) {
   Document document(file, text);
   apply_overrides(document, overrides);
   const Family family = read_family(document, overrides);
-  if (family.empty()) return read_document(document);
+  if (family.empty()) return read_document(document, std::move(outside));
   try {
     apply_overrides(document, family.member(0));
-    Scene scene = read_document(document);
+    Scene scene = read_document(document, std::move(outside));
     scene.family = family;
     return scene;
   } catch (const base::InputError& error) {
@@ -188,7 +190,7 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
   std::vector<Override> all = overrides;
   for (Override& change : scene.family.member(member)) all.push_back(std::move(change));
   try {
-    Scene found = read_scene(scene.file, scene.text, all);
+    Scene found = read_scene(scene.file, scene.text, all, scene.outside);
     found.run.backward = scene.run.backward;
     return found;
   } catch (const base::InputError& error) {

@@ -42,16 +42,21 @@ struct Scene {
   std::vector<Expectation> expectations;
   std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
   PlotPlan plot;
-  std::vector<std::string> warnings;  // things that run but may not be meant
-  Family family;                      // what varies; the scene itself is the first member
+  std::vector<std::string> warnings;              // things that run but may not be meant
+  std::shared_ptr<const model::Outside> outside;  // functions of a program; null: none
+  Family family;  // what varies; the scene itself is the first member
 };
 
 /// "name=value"; throws base::InputError when there is no '='.
 Override parse_override(const std::string& argument);
 
 /// Reads a scene from text. Throws base::InputError, which names file, line, key and remedy.
+///
+/// A program may give parts of the system as functions: then `keep`, `force` or `mass` is the word
+/// kOutside. Without functions the word means nothing.
 Scene read_scene(const std::string& file, const std::string& text,
-                 const std::vector<Override>& overrides = {});
+                 const std::vector<Override>& overrides = {},
+                 std::shared_ptr<const model::Outside> outside = nullptr);
 
 /// A member, counted from 0, of the family of a scene that was read with these overrides. It has no
 /// family itself, and runs forward or backward as the scene does.

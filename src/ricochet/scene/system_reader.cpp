@@ -32,6 +32,10 @@ std::vector<double> random_inputs(base::Random& random, const model::FormulaSyst
   return inputs;
 }
 
+bool is_outside(const model::FormulaSystem& system, const Value& value) {
+  return system.outside && value.kind == Value::Kind::Text && value.text == kOutside;
+}
+
 }  // namespace
 
 void SystemReader::read(TableReader& root) {
@@ -99,12 +103,27 @@ void SystemReader::read_mass(TableReader& system) {
   }
   if (kinetic != nullptr) {
     read_kinetic(*kinetic);
+  } else if (is_outside(system_, *mass) && system_.outside->has_mass()) {
+    take_outside_mass();
   } else if (mass->kind == Value::Kind::Array && !mass->items.empty() &&
              mass->items[0].kind == Value::Kind::Array) {
     read_mass_matrix(*mass);
   } else {
     read_mass_numbers(*mass);
   }
+}
+
+/// The kinetic energy holds the place of the function, and says that the mass varies.
+void SystemReader::take_outside_mass() {
+  formula::Graph& graph = formulas_.graph();
+  system_.kinetic = graph.constant(0.0);
+  for (const int slot : system_.velocity_slots()) {
+    const NodeId u = graph.input(slot);
+    const NodeId half = graph.multiply(graph.constant(0.5), graph.multiply(u, u));
+    system_.kinetic = graph.add(system_.kinetic, half);
+  }
+  system_.mass = convex::Metric<convex::kDynamic>::diagonal(Eigen::VectorXd::Ones(system_.dofs()));
+  system_.outside_mass = true;
 }
 
 void SystemReader::read_mass_numbers(const Value& value) {
@@ -265,6 +284,10 @@ void SystemReader::read_forces(TableReader& system) {
   const Value* force = system.find("force");
   if (force == nullptr) return;
   system_.forces.assign(system_.coordinates.size(), formulas_.graph().constant(0.0));
+  if (is_outside(system_, *force) && system_.outside->has_force()) {
+    system_.outside_force = true;
+    return;
+  }
   CoordinateValues(document_, groups_)
       .for_each(
           *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",

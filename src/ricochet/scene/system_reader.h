@@ -14,8 +14,13 @@ namespace ricochet::scene {
 /// Reads [system], and [contact.*] and [hold.*] with a ConstraintReader, into a formula model.
 class SystemReader {
  public:
-  SystemReader(const Document& document, FormulaReader& formulas)
-      : document_(document), formulas_(formulas), constraints_(document, formulas, system_, groups_) {}
+  SystemReader(const Document& document, FormulaReader& formulas,
+               std::shared_ptr<const model::Outside> outside)
+      : document_(document),
+        formulas_(formulas),
+        constraints_(document, formulas, system_, groups_) {
+    system_.outside = std::move(outside);
+  }
 
   void read(TableReader& root);
 
@@ -37,6 +42,7 @@ class SystemReader {
   void read_mass_numbers(const Value& value);
   void read_mass_matrix(const Value& value);
   void read_kinetic(const Value& value);
+  void take_outside_mass();
   void check_quadratic(const Value& value, formula::NodeId kinetic,
                        const std::vector<model::MassEntry>& entries);
   void read_forces(TableReader& system);

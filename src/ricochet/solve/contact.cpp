@@ -1,8 +1,12 @@
 #include "ricochet/solve/contact.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
@@ -51,6 +55,16 @@ const std::vector<std::string>& contact_method_names() {
     return result;
   }();
   return names;
+}
+
+ContactMethod require_contact_method(const std::string& name, const std::string& option) {
+  if (const auto method = contact_method(name)) return *method;
+  const auto& names = contact_method_names();
+  const auto near = base::nearest_name(name, names);
+  throw base::InputError(
+      option, "is not known",
+      fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                  base::list_names(names)));
 }
 
 ContactReport solve_contacts(const problem::ContactProblem& problem,

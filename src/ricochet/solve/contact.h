@@ -27,6 +27,8 @@ enum class ContactMethod {
 std::string name_of(ContactMethod method);  // "auto", "gauss-seidel", ...
 std::optional<ContactMethod> contact_method(std::string_view name);
 const std::vector<std::string>& contact_method_names();
+/// The same for a name that must be known: throws base::InputError that shows `option`.
+ContactMethod require_contact_method(const std::string& name, const std::string& option);
 
 struct ContactSettings {
   ContactMethod method{ContactMethod::Auto};

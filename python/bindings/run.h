@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "bindings.h"
+#include "ricochet/record/trajectory.h"
+#include "ricochet/study/run_report.h"
+#include "scene.h"
+
+namespace ricochet::python {
+
+/// A run that is over: its rows lie in one block that arrays look into.
+struct KeptRun {
+  study::RunReport report;
+  std::shared_ptr<record::Trajectory> rows;
+};
+
+/// Runs a scene. `no_facts` says why the facts of [expect] are not to be checked; empty: they are.
+std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& no_facts,
+                                  step::Monitor* monitor);
+
+}  // namespace ricochet::python

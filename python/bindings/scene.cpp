@@ -1,0 +1,111 @@
+#include "scene.h"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "ricochet/scene/scene_file.h"
+#include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::python {
+namespace {
+
+using Change = std::tuple<std::string, std::string, std::string>;  // key, value, as typed
+
+ReadScene read(const std::string& file, const std::string& text, const std::vector<Change>& changes,
+               const std::shared_ptr<Functions>& functions, bool backward) {
+  ReadScene read;
+  for (const auto& [key, value, argument] : changes) {
+    read.changes.push_back({key, value, argument});
+  }
+  read.scene = scene::read_scene(file, text, read.changes, functions);
+  read.scene.run.backward = backward;
+  study::check_direction(read.scene);
+  if (functions) functions->check(read.scene.start);
+  return read;
+}
+
+py::dict by_name(const std::vector<std::string>& names, const Eigen::VectorXd& values) {
+  py::dict dict;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    dict[py::str(names[i])] = values[static_cast<Eigen::Index>(i)];
+  }
+  return dict;
+}
+
+py::list derived(const ReadScene& read) {
+  py::list list;
+  for (const auto& one : read.scene.model->derived()) {
+    list.append(py::make_tuple(one.of, one.formula));
+  }
+  return list;
+}
+
+py::list members(const ReadScene& read) {
+  const scene::Family& family = read.scene.family;
+  py::list list;
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    py::dict values;
+    for (std::size_t key = 0; key < family.keys.size(); ++key) {
+      const scene::Value& value = family.value(k, key);
+      const bool is_text = value.kind == scene::Value::Kind::Text;
+      values[py::str(family.keys[key].name)] =
+          is_text ? py::object(py::str(value.text)) : py::object(py::float_(value.number));
+    }
+    list.append(values);
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_scene(py::module_& m) {
+  py::class_<ReadScene, std::shared_ptr<ReadScene>>(m, "Scene")
+      .def_property_readonly("name", [](const ReadScene& s) { return s.scene.name; })
+      .def_property_readonly("file", [](const ReadScene& s) { return s.scene.file; })
+      .def_property_readonly("title", [](const ReadScene& s) { return s.scene.title; })
+      .def_property_readonly("source", [](const ReadScene& s) { return s.scene.source; })
+      .def_property_readonly("notes", [](const ReadScene& s) { return s.scene.notes; })
+      .def_property_readonly("coordinates",
+                             [](const ReadScene& s) { return s.scene.model->coordinates(); })
+      .def_property_readonly("contacts",
+                             [](const ReadScene& s) { return s.scene.model->contact_names(); })
+      .def_property_readonly("joints", [](const ReadScene& s) { return s.scene.model->joints(); })
+      .def_property_readonly("parameters",
+                             [](const ReadScene& s) {
+                               py::dict dict;
+                               for (const auto& [name, value] : s.scene.parameters) {
+                                 dict[py::str(name)] = value;
+                               }
+                               return dict;
+                             })
+      .def_property_readonly("scheme",
+                             [](const ReadScene& s) { return step::name_of(s.scene.scheme); })
+      .def_property_readonly("step", [](const ReadScene& s) { return s.scene.run.step; })
+      .def_property_readonly("steps", [](const ReadScene& s) { return s.scene.run.steps; })
+      .def_property_readonly("start_time",
+                             [](const ReadScene& s) { return s.scene.run.start_time; })
+      .def_property_readonly(
+          "position",
+          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.q); })
+      .def_property_readonly(
+          "velocity",
+          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.u); })
+      .def_property_readonly("warnings", [](const ReadScene& s) { return s.scene.warnings; })
+      .def_property_readonly("calls_python", &ReadScene::calls_python)
+      .def("derived", derived)
+      .def("members", members);
+  m.def("read", read, py::arg("file"), py::arg("text"), py::arg("changes"), py::arg("functions"),
+        py::arg("backward"));
+  m.def("read_text", scene::read_scene_text);
+  m.def("scheme_names", step::scheme_names);
+  m.def("builtin_text", [](const std::string& name) { return study::builtin_scene(name); });
+  m.def("builtin_names", [] {
+    std::vector<std::string> names;
+    for (const study::BuiltinScene& one : study::builtin_scenes()) names.push_back(one.name);
+    return names;
+  });
+}
+
+}  // namespace ricochet::python

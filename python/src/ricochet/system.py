@@ -1,0 +1,512 @@
+"""Systems: from scene files, from formulas, from Python functions."""
+
+import json
+import os
+import sys
+import time
+
+from . import _engine, _optional, _toml
+from .errors import NotConverged, SceneError
+from .run import Family, Run
+from .study import Comparison, Convergence, Inspection, parse
+
+_OUTSIDE = "outside"  # in place of a formula: a function
+
+
+class Contact:
+    """One inequality: as a formula, or as Python functions of (t, q).
+
+    ``keep`` is an inequality such as ``"y >= 0"``; further keys are those of ``[contact.NAME]``:
+    restitution, where, slip, friction, normal, body, ...
+
+    ``gap(t, q)`` is a function instead, kept >= 0. ``gradient(t, q)`` returns dg/dq and
+    ``rate(t, q)``, a function or a number, dg/dt; what is not given is found by differences, which
+    are checked, and what is given is held against differences at the start.
+
+    >>> import ricochet
+    >>> ricochet.Contact("floor", keep="y >= 0", restitution=0.5)
+    Contact('floor', keep='y >= 0', restitution=0.5)
+    >>> ricochet.Contact("wall", gap=lambda t, q: q[0], gradient=lambda t, q: [1.0], rate=0)
+    Contact('wall', gap=<function>, gradient=<function>, rate=0)
+    """
+
+    def __init__(self, name, keep=None, *, gap=None, gradient=None, rate=None, **keys):
+        if (keep is None) == (gap is None):
+            raise TypeError(f"contact '{name}': give keep=, an inequality, or gap=, a function")
+        if gap is not None and not callable(gap):
+            raise TypeError(f"gap of contact '{name}' must be a function of (t, q); "
+                            "an inequality goes to keep=")
+        if gap is None and (gradient is not None or rate is not None):
+            raise TypeError(f"contact '{name}': the gradient and rate of an inequality are derived; "
+                            "they go with gap=, a function")
+        if gradient is not None and not callable(gradient):
+            raise TypeError(f"gradient of contact '{name}' must be a function of (t, q)")
+        self.name = name
+        self.keep = keep
+        self.gap = gap
+        self.gradient = gradient
+        self.rate = rate
+        self.keys = keys
+
+    def __repr__(self):
+        def shown(item):
+            return "<function>" if callable(item) else repr(item)
+        parts = [repr(self.name)]
+        for name in ("keep", "gap", "gradient", "rate"):
+            if getattr(self, name) is not None:
+                parts.append(f"{name}={shown(getattr(self, name))}")
+        parts += [f"{key}={value!r}" for key, value in self.keys.items()]
+        return f"Contact({', '.join(parts)})"
+
+
+def _contacts(given):
+    """Contacts in any of the ways they may be given."""
+    if isinstance(given, dict):
+        return [_contact(name, one) for name, one in given.items()]
+    return [one if isinstance(one, Contact) else _contact(None, one) for one in given]
+
+
+def _contact(name, one):
+    if isinstance(one, Contact):
+        return one
+    if isinstance(one, str) and name is not None:
+        return Contact(name, keep=one)
+    if callable(one) and name is not None:
+        return Contact(name, gap=one)
+    if isinstance(one, dict):
+        keys = dict(one)
+        name = keys.pop("name", name)
+        if name is not None:
+            return Contact(name, **keys)
+    raise TypeError(f"{one!r} is no contact: use Contact(name, keep=...), or a dictionary of "
+                    "inequalities by name")
+
+
+class _Bar:
+    """How far a run is, on a terminal."""
+
+    def __init__(self):
+        self._start = time.monotonic()
+        self._drawn = False
+
+    def __call__(self, done, total):
+        if not sys.stderr.isatty() or total <= 0:
+            return
+        part = min(1.0, done / total)
+        seconds = time.monotonic() - self._start
+        left = seconds * (1.0 - part) / part if part > 0.0 else 0.0
+        sys.stderr.write(f"\r[{'#' * int(30 * part):<30}] {100 * part:5.1f} %  {left:.0f} s left ")
+        sys.stderr.flush()
+        self._drawn = True
+
+    def close(self):
+        if self._drawn:
+            sys.stderr.write("\r" + " " * 60 + "\r")
+
+
+class System:
+    """A mechanical system with its start and the settings of its runs.
+
+    ``coordinates``
+        their names.
+    ``kinetic`` or ``mass``
+        the kinetic energy as a formula; or masses, a matrix, or a function ``mass(q)``.
+    ``potential``, ``damping``
+        formulas V(t, q) and D(t, q, u), whose forces are derived.
+    ``force``
+        formulas by coordinate, or a function ``force(t, q, u)``; added to those of the potential.
+    ``contacts``
+        a list of Contact, or a dictionary of inequalities or functions by name.
+    ``joints``
+        formulas by name that are kept at 0.
+    ``position``, ``velocity``
+        the start, by coordinate or in their order; what moves is zero where it is left out.
+    ``scheme``, ``step``, ``until`` or ``steps``
+        how to run it; ``run`` may say so later. ``settings`` are further keys of [run].
+
+    Formulas are those of scene files, and are read in the same way.
+
+    >>> import ricochet
+    >>> ball = ricochet.System(["y"], mass=[1], potential="9.81*y", contacts={"floor": "y >= 0"},
+    ...                        position=[1])
+    >>> run = ball.run(scheme="inel", step=0.001, until=1)
+    >>> run.status, run["floor"].shock_count > 0, abs(run.q[-1, 0]) < 1e-4
+    ('ok', True, True)
+    """
+
+    def __init__(self, coordinates, *, kinetic=None, mass=None, potential=None, force=None,
+                 damping=None, parameters=None, define=None, contacts=(), joints=None,
+                 position=None, velocity=None, tolerance=None, title=None, source=None,
+                 scheme=None, step=None, until=None, steps=None, settings=None):
+        for name, formula in (("kinetic", kinetic), ("potential", potential),
+                              ("damping", damping)):
+            if callable(formula):
+                raise TypeError(f"{name} must be a formula, since it is differentiated; functions "
+                                "go to force= and mass=")
+        names = [coordinates] if isinstance(coordinates, str) else list(coordinates)
+        listed = _contacts(contacts)
+        self._file = "<System>"
+        self._changes = []
+        self._functions = self._make_functions(names, listed, force, mass)
+        system = {
+            "coordinates": names, "parameters": parameters, "define": define, "kinetic": kinetic,
+            "mass": _OUTSIDE if callable(mass) else mass, "potential": potential,
+            "force": _OUTSIDE if callable(force) else force, "damping": damping}
+        start = {"position": _by_name(names, position), "velocity": _by_name(names, velocity),
+                 "tolerance": tolerance}
+        run = {"scheme": scheme, "step": step, "until": until, "steps": steps, **(settings or {})}
+        lines = _toml.table("", {"title": title or "system", "source": source})
+        lines += [""] + _toml.table("system", system)
+        for one in listed:
+            keep = _OUTSIDE if one.gap is not None else one.keep
+            lines += [""] + _toml.table(f"contact.{_toml.key(one.name)}",
+                                        {"keep": keep, **one.keys})
+        for name, formula in (joints or {}).items():
+            lines += [""] + _toml.table(f"hold.{_toml.key(name)}", {"zero": formula})
+        lines += [""] + _toml.table("start", start)
+        lines += [""] + _toml.table("run", run)
+        self._text = "\n".join(lines) + "\n"
+
+    @staticmethod
+    def _make_functions(names, contacts, force, mass):
+        gaps = [(one.name, one.gap, one.gradient, one.rate)
+                for one in contacts if one.gap is not None]
+        force = force if callable(force) else None
+        mass = mass if callable(mass) else None
+        if not gaps and force is None and mass is None:
+            return None
+        if any("[" in name for name in names):
+            raise TypeError("functions need coordinates one by one, not families such as 'z[1..N]'")
+        _optional.need("numpy", "a model of Python functions")
+        return _engine.Functions(len(names), gaps, force, mass)
+
+    @classmethod
+    def _of(cls, file, text, changes):
+        self = cls.__new__(cls)
+        self._file = file
+        self._text = text
+        self._changes = changes
+        self._functions = None
+        return self
+
+    def set(self, changes=None, /, **named):
+        """The same system with other values: parameters by name, all else by dotted key.
+
+        >>> import ricochet
+        >>> pendulum = ricochet.builtin("essai-04").set(R=20, **{"run.until": 0.1})
+        >>> pendulum.parameters["R"]
+        20.0
+        """
+        other = System._of(self._file, self._text, self._changes + _set(changes, named))
+        other._functions = self._functions
+        return other
+
+    def _read(self, changes=(), backward=False):
+        return _engine.read(self._file, self._text, self._changes + list(changes),
+                            self._functions, backward)
+
+    # -- what it is
+
+    @property
+    def text(self):
+        """The scene, as TOML."""
+        return self._text
+
+    def check(self):
+        """Reads the system for a run; raises SceneError for what is wrong. Returns the system."""
+        self._read()
+        return self
+
+    @property
+    def title(self):
+        """In words."""
+        return self._read().title
+
+    @property
+    def coordinates(self):
+        """Names of the coordinates."""
+        return list(self._read().coordinates)
+
+    @property
+    def contacts(self):
+        """Names of the contacts and, after them, of the joints."""
+        return list(self._read().contacts)
+
+    @property
+    def parameters(self):
+        """Values of the parameters."""
+        return dict(self._read().parameters)
+
+    @property
+    def scheme(self):
+        """The scheme of its runs."""
+        return self._read().scheme
+
+    @property
+    def step(self):
+        """The length of a step."""
+        return self._read().step
+
+    @property
+    def derived(self):
+        """What was derived from the formulas: masses, forces, gradients, as pairs of words."""
+        return list(self._read().derived())
+
+    # -- what it does
+
+    def run(self, *, scheme=None, step=None, until=None, steps=None, record=None, position=None,
+            velocity=None, set=None, backward=False, progress=None, strict=True):
+        """Runs it, and certifies every step.
+
+        Arguments change the scene for this run alone; ``record`` keeps every N-th row, ``set`` is a
+        dictionary of parameters and dotted keys. ``progress`` is True for a bar on the terminal, or
+        a function of (steps done, steps in all). ``backward`` infers the past.
+
+        Ctrl-C stops it between two steps, and returns what was computed, with the status
+        "interrupted". A certificate that fails raises NotConverged, which carries the run; with
+        ``strict=False`` the run is returned, with the status that says so.
+
+        >>> import ricochet
+        >>> pendulum = ricochet.builtin("essai-04")
+        >>> pendulum.run(step=0.001, until=0.5)
+        <Run of 'Unilateral pendulum, revolving': ok, 500 steps, 501 rows>
+        """
+        changes = self._arguments(scheme, step, until, steps, record, position, velocity, set)
+        scene = self._read(changes, backward)
+        if scene.members():
+            raise SceneError(f"{self._file}: error: family: the scene is a family of runs\n"
+                             "remedy: run it with .family(), or choose a member with set=",
+                             self._file, 0, 0, "family", "the scene is a family of runs",
+                             "run it with .family(), or choose a member with set=")
+        no_facts = self._why_no_facts(changes, backward)
+        with _progress(progress) as told:
+            run = Run(_engine.run(scene, no_facts, told))
+        failure = run._engine.failure
+        if strict and failure:
+            raise NotConverged(failure, run)
+        return run
+
+    def family(self, values=None, /, *, threads=0, scheme=None, step=None, until=None, steps=None,
+               record=None, position=None, velocity=None, set=None, progress=None, **named):
+        """Runs it for every combination of values, on all cores.
+
+        Values are lists, or dictionaries with from, to, count, by parameter or by dotted key; those
+        of the scene's own [family] hold for what is not named. Members whose certificate fails say
+        so in their status.
+
+        >>> import ricochet
+        >>> bowls = ricochet.builtin("essai-04").family(R=[30, 40], until=0.1)
+        >>> bowls.values, bowls.ok
+        ([{'R': 30.0}, {'R': 40.0}], True)
+        """
+        changes = self._arguments(scheme, step, until, steps, record, position, velocity, set)
+        members = {**(values or {}), **named}
+        spans = {name: {"from": one["from"], "to": one["to"], "count": one["count"]}
+                 if isinstance(one, dict) else list(one) for name, one in members.items()}
+        changes = changes + [(f"family.{name}", _toml.value(span),
+                              f"family.{name}={_toml.value(span)}")
+                             for name, span in spans.items()]
+        scene = self._read(changes)
+        values = scene.members()
+        if not values:
+            raise ValueError("family: nothing varies; give lists of values, as in R=[1, 2, 3]")
+        with _progress(progress) as told:
+            runs = _engine.run_family(scene, int(threads), self._why_no_facts(changes, False), told)
+        return Family([None if run is None else Run(run) for run in runs], values)
+
+    def inspect(self, t=None, *, scheme=None, step=None, set=None, progress=None):
+        """The system at an instant: the start, or the time to which it is run first.
+
+        >>> import ricochet
+        >>> ricochet.builtin("essai-04").inspect(0.5)
+        <Inspection at t = 0.5: active ['wall'], solved>
+        """
+        changes = self._arguments(scheme, step, None, None, None, None, None, set)
+        scene = self._read(changes)
+        with _progress(progress) as told:
+            text, failure = _engine.inspect(scene, None if t is None else float(t), f"t = {t}",
+                                            told)
+        if failure:
+            raise NotConverged(failure)
+        if not text:
+            raise KeyboardInterrupt(f"interrupted before t = {t}")
+        return parse(Inspection, text)
+
+    def converge(self, steps, *, scheme=None, until=None, reference=None, window=None, set=None,
+                 progress=None):
+        """Measures orders: runs it with each of ``steps`` and holds the runs against the motion
+        that the scene states, or a run with the step ``reference``."""
+        changes = self._arguments(scheme, None, until, None, None, None, None, set)
+        scene = self._read(changes)
+        with _progress(progress) as told:
+            text, failure, h, _ = _engine.converge(scene, [float(step) for step in steps],
+                                                   float(reference or 0), float(window or 0), told)
+        found = parse(Convergence, text)
+        if failure:
+            raise NotConverged(f"error: step {h:g}: {failure}", result=found)
+        return found
+
+    def compare(self, schemes, *, step=None, until=None, reference=None, reference_scheme="",
+                window=None, set=None, progress=None):
+        """Puts schemes side by side."""
+        changes = self._arguments(None, step, until, None, None, None, None, set)
+        if isinstance(schemes, str):
+            raise TypeError("schemes must be a list of names")
+        names = list(schemes)
+        first = names[:1] or ["elast"]
+        scene = self._readable(changes, first + names)
+        with _progress(progress) as told:
+            text, _, _ = _engine.compare(scene, names, float(reference or 0), reference_scheme,
+                                         float(window or 0), self._functions, told)
+        return parse(Comparison, text)
+
+    def _readable(self, changes, schemes):
+        """The scene with its own scheme, or with the first that can run it."""
+        try:
+            return self._read(changes)
+        except SceneError as error:
+            for name in schemes:
+                try:
+                    return self._read(changes + [("run.scheme", name, f"--scheme {name}")])
+                except SceneError:
+                    continue
+            raise error
+
+    def _arguments(self, scheme, step, until, steps, record, position, velocity, changes):
+        if until is not None and steps is not None:
+            raise SceneError("error: --steps: is given beside --until\nremedy: keep one of the two",
+                             "", 0, 0, "--steps", "is given beside --until", "keep one of the two")
+        found = _set(changes, {})
+        for name, value in (("position", position), ("velocity", velocity)):
+            if value is not None:
+                text = _toml.value(_by_name(self._names(), value))
+                found.append((f"start.{name}", text, f"start.{name}={text}"))
+        for name, value in (("scheme", scheme), ("step", step), ("until", until),
+                            ("steps", steps), ("record", record)):
+            if value is not None:
+                text = value if isinstance(value, str) else _toml.value(value)
+                typed = f"run.record={text}" if name == "record" else f"--{name} {text}"
+                found.append((f"run.{name}", text, typed))
+        return found
+
+    def _names(self):
+        """Coordinates, before there is a start."""
+        if self._file != "<System>":
+            return self.coordinates
+        line = next(one for one in self._text.splitlines() if one.startswith("coordinates = "))
+        return json.loads(line.removeprefix("coordinates = "))
+
+    def _why_no_facts(self, changes, backward):
+        """The expectations are about the scene as written."""
+        options = ["--backward"] if backward else []
+        for _, _, typed in self._changes + changes:
+            option = typed.split()[0] if typed.startswith("--") else "--set"
+            if option not in options:
+                options.append(option)
+        return "the scene was changed by " + ", ".join(options) if options else ""
+
+    def __repr__(self):
+        try:
+            scene = self._read()
+        except SceneError:
+            return f"<System of {self._file}>"
+        joints = f", {scene.joints} held" if scene.joints else ""
+        return (f"<System '{scene.title}': {_counted(len(scene.coordinates), 'coordinate')}, "
+                f"{_counted(len(scene.contacts) - scene.joints, 'contact')}{joints}>")
+
+
+def _counted(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _by_name(names, values):
+    """A start by coordinate."""
+    if values is None or isinstance(values, dict):
+        return values
+    numbers = list(values) if hasattr(values, "__iter__") else [values]
+    if len(numbers) != len(names):
+        raise ValueError(f"{_counted(len(numbers), 'value')} for "
+                         f"{_counted(len(names), 'coordinate')}: {', '.join(names)}")
+    return dict(zip(names, numbers))
+
+
+def _set(changes, named):
+    found = []
+    for name, value in {**(changes or {}), **named}.items():
+        text = value if isinstance(value, str) else _toml.value(value)
+        found.append((name, text, f"{name}={text}"))
+    return found
+
+
+class _progress:
+    """The function that hears of progress."""
+
+    def __init__(self, asked):
+        self._bar = _Bar() if asked is True else None
+        if asked in (None, False, True):
+            self._told = self._bar
+        elif callable(asked):
+            self._told = asked
+        else:
+            raise TypeError("progress must be True or a function of (done, total)")
+
+    def __enter__(self):
+        return self._told
+
+    def __exit__(self, *error):
+        if self._bar is not None:
+            self._bar.close()
+
+
+def load(file, set=None):
+    """The system of a scene file; ``set`` changes parameters and dotted keys.
+
+    >>> import ricochet
+    >>> try:
+    ...     ricochet.load("nowhere.toml")
+    ... except ricochet.SceneError as error:
+    ...     print(error)
+    error: cannot read nowhere.toml: No such file or directory
+    remedy: check the name, or make a scene with: ricochet new my.toml
+    """
+    name = os.fspath(file)
+    return System._of(name, _engine.read_text(name), _set(set, {})).check()
+
+
+def loads(text, name="scene.toml", set=None):
+    """The system of a scene that is a text."""
+    return System._of(name, text, _set(set, {})).check()
+
+
+def builtin(name, set=None):
+    """A scene of the package; ``builtin_names()`` lists them.
+
+    >>> import ricochet
+    >>> ricochet.builtin("essai-10-200")
+    <System 'Chatter: one shock per period': 3 coordinates, 1 contact>
+    """
+    return System._of(f"{name}.toml", _engine.builtin_text(name), _set(set, {})).check()
+
+
+def builtin_names():
+    """Names of the scenes of the package."""
+    return list(_engine.builtin_names())
+
+
+def scheme_names():
+    """Names of the schemes."""
+    return list(_engine.scheme_names())
+
+
+def _system(what):
+    return what if isinstance(what, System) else load(what)
+
+
+def converge(system, steps, **options):
+    """``System.converge``, of a system or of a scene file."""
+    return _system(system).converge(steps, **options)
+
+
+def compare(system, schemes, **options):
+    """``System.compare``, of a system or of a scene file."""
+    return _system(system).compare(schemes, **options)

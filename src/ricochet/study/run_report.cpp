@@ -1,0 +1,304 @@
+#include "ricochet/study/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/base/text.h"
+
+namespace ricochet::study {
+namespace {
+
+using base::counted;
+using base::entry;
+
+constexpr double kDeep = 0.01;       // a wall crossed by this part of the extent deserves a word
+constexpr double kRounding = 1e-12;  // of the largest coordinate: no depth at all
+constexpr double kFed = 1e-3;        // so does this part of the largest kinetic energy
+
+/// "3.2 % of WHOLE", or that it is more than all of it.
+std::string part_of(double value, double whole, const std::string& name) {
+  if (!(value < whole)) return fmt::format("more than {}", name);
+  return fmt::format("{:.1f} % of {}", 100.0 * value / whole, name);
+}
+
+void warn_of_depth(const Motion& motion, const Extent& extent, std::vector<std::string>& warnings) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  if (c.violation_contact < 0) return;
+  const double size = extent.size();
+  const double largest = extent.largest();
+  if (!(c.violation_depth > std::max(kDeep * size, kRounding * largest))) return;
+  const auto contact = static_cast<std::size_t>(c.violation_contact);
+  warnings.push_back(
+      fmt::format("'{}' is crossed by {:.2g}, {}: the step is large; try a smaller one",
+                  motion.scene.model->contact_names()[contact], c.violation_depth,
+                  part_of(c.violation_depth, size, "the extent of the motion")));
+}
+
+void warn_of_adhesion(const Motion& motion, std::vector<std::string>& warnings) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  if (c.adhesive_count == 0) return;
+  warnings.push_back(
+      fmt::format("{} with a contact that pulls (impulse down to -{:.2g}): elast balances the "
+                  "energy even where the contact should have opened",
+                  counted(c.adhesive_count, "step"), c.adhesive_max));
+}
+
+void warn_of_explicit_forces(const Motion& motion, std::vector<std::string>& warnings) {
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  const double gain = ledger.explicit_gain.value();
+  if (!(gain > kFed * ledger.kinetic_max)) return;
+  warnings.push_back(fmt::format(
+      "forces of the velocities fed the motion {:.2g}, {}, in steps whose start they opposed: they "
+      "are taken at the start of a step; try a smaller one",
+      gain, part_of(gain, ledger.kinetic_max, "the largest kinetic energy")));
+}
+
+std::string describe_rows(const model::FormulaModel& model) {
+  const std::string contacts = counted(model.contacts() - model.joints(), "contact");
+  return model.joints() == 0 ? contacts : fmt::format("{}, {} held", contacts, model.joints());
+}
+
+std::string describe_head(const Motion& motion) {
+  const scene::Scene& scene = motion.scene;
+  std::string text = scene.title;
+  if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
+  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}, {}\n\n", step::name_of(scene.scheme),
+                      describe_step(scene.run), counted(motion.outcome.steps, "step"),
+                      scene.run.start_time, motion.final_state.t,
+                      counted(scene.model->dofs(), "coordinate"), describe_rows(*scene.model));
+  return base::wrapped(text);
+}
+
+/// "12 of 500 steps"; under step control how many there will be is not known.
+std::string describe_progress(const Motion& motion) {
+  const step::RunSettings& run = motion.scene.run;
+  if (run.control.is_on()) return counted(motion.outcome.steps, "step");
+  return fmt::format("{} of {}", motion.outcome.steps, counted(run.steps, "step"));
+}
+
+/// The number that broke a limit, with the limit; empty where there is none.
+std::string describe_excess(const certify::Certificate& c, const certify::Limits& limits) {
+  switch (c.failure) {
+    case certify::Failure::Violation:
+      return fmt::format(": {:.6g} deep, the limit is {:.6g}", c.failure_value, limits.violation);
+    case certify::Failure::Residual:
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
+    case certify::Failure::Balance:
+    case certify::Failure::Kinematics:
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.balance);
+    default: break;
+  }
+  return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
+}
+
+std::string describe_status(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  if (c.ok() && motion.outcome.interrupted) {
+    return entry("status",
+                 fmt::format("interrupted after {}: what was computed is whole and certified",
+                             describe_progress(motion)));
+  }
+  if (c.ok()) return entry("status", "ok: every step was recomputed and holds");
+  const certify::FailureText failure = certify::describe(c.failure);
+  std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
+  if (c.failure_contact >= 0) {
+    words += fmt::format(
+        " in '{}'",
+        motion.scene.model->contact_names()[static_cast<std::size_t>(c.failure_contact)]);
+  }
+  words += fmt::format(": {}{}; {} done", failure.meaning,
+                       describe_excess(c, motion.scene.run.limits), describe_progress(motion));
+  return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
+}
+
+std::string describe_checks(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  const certify::Limits& limits = motion.scene.run.limits;
+  std::string text = entry(
+      "residual", fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law",
+                              c.residual_max, limits.residual));
+  text +=
+      entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
+                                   c.balance_max, limits.balance));
+  if (motion.scene.model->contacts() == 0) return text;
+  if (c.violation_contact < 0) {
+    text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
+                                      : "none in the steps before");
+  } else {
+    const auto contact = static_cast<std::size_t>(c.violation_contact);
+    text += entry(
+        "violation",
+        fmt::format("gap of '{}' down to -{:.3g} ({:.3g} deep) at t = {:.6g}; mean {:.3g}, "
+                    "rms {:.3g}",
+                    motion.scene.model->contact_names()[contact], c.violation_max,
+                    c.violation_depth, c.violation_time, c.violation_mean(), c.violation_rms()));
+  }
+  if (!c.impulses_unique) {
+    text += entry("impulses",
+                  "not unique: gradients of active contacts depend on each other, so "
+                  "other impulses give the same motion");
+  }
+  return text;
+}
+
+std::string describe_energy(const Motion& motion) {
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  // Digits below the rounding of T and V tell nothing.
+  const double unit = 1e-12 * std::max({ledger.kinetic_max, std::abs(ledger.potential_start),
+                                        std::abs(ledger.potential_end)});
+  const auto shown = [&](double energy, int most) -> std::string {
+    if (std::abs(energy) <= unit) return "0";
+    const double digits = unit > 0.0 ? std::log10(std::abs(energy) / unit) : most;
+    return fmt::format("{:.{}g}", energy, std::clamp(static_cast<int>(digits) + 1, 1, most));
+  };
+  std::string words =
+      fmt::format("T {} -> {}", shown(ledger.kinetic_start, 9), shown(ledger.kinetic_end, 9));
+  if (motion.scene.model->has_potential()) {
+    words +=
+        fmt::format("; T + V {} -> {}", shown(ledger.kinetic_start + ledger.potential_start, 9),
+                    shown(ledger.kinetic_end + ledger.potential_end, 9));
+  }
+  std::string text = entry("energy", words);
+  words =
+      fmt::format("work of forces {}, of contacts {} (shocks {})", shown(ledger.forces.value(), 6),
+                  shown(ledger.contacts.value(), 6), shown(ledger.shocks.value(), 6));
+  if (std::abs(ledger.friction.value()) > unit) {
+    words += fmt::format(", of friction outside shocks {}", shown(ledger.friction.value(), 6));
+  }
+  if (ledger.gain.value() > unit) {
+    words += fmt::format("; restitution CREATED {}", shown(ledger.gain.value(), 6));
+  }
+  if (std::abs(ledger.joints.value()) > unit) {
+    words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
+  }
+  if (std::abs(ledger.correction.value()) > unit) {
+    words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));
+  }
+  return text + entry("", words + fmt::format(", defect {:.1e}", ledger.defect.value()));
+}
+
+std::string describe_shocks(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  constexpr std::size_t kMostNames = 12;  // of more contacts, those with shocks, the first of them
+  const std::size_t contacts = c.shock_counts.size();
+  std::vector<std::string> words;
+  for (std::size_t a = 0; a < contacts; ++a) {
+    if (contacts > kMostNames && c.shock_counts[a] == 0) continue;
+    words.push_back(
+        fmt::format("{} {}", motion.scene.model->contact_names()[a], c.shock_counts[a]));
+  }
+  if (contacts == 0) return "";
+  return entry("shocks", words.empty() ? "none" : base::list_names(words, kMostNames));
+}
+
+/// Where friction acts: time in each state, what it took.
+std::string describe_friction(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  constexpr int kMost = 6;  // contacts
+  std::string text;
+  int told = 0;
+  for (std::size_t a = 0; a < c.friction.size(); ++a) {
+    if (motion.scene.model->slips(static_cast<int>(a)) == 0) continue;
+    if (++told > kMost) continue;
+    const certify::FrictionRecord& record = c.friction[a];
+    std::string words = fmt::format("{}: stuck {:.6g} s, slid {:.6g} s, took {:.6g}",
+                                    motion.scene.model->contact_names()[a], record.stick_time,
+                                    record.slip_time, record.dissipated.value());
+    if (record.tangential_shocks > 0) {
+      words += fmt::format("; {}", counted(record.tangential_shocks, "tangential shock"));
+    }
+    text += entry(text.empty() ? "friction" : "", words);
+  }
+  if (told > kMost) text += entry("", fmt::format("... and {} contacts more", told - kMost));
+  return text;
+}
+
+std::string describe_final(const Motion& motion) {
+  constexpr std::size_t kMostNames = 12;
+  const auto& names = motion.scene.model->coordinates();
+  if (names.size() > kMostNames) return "";
+  std::string q;
+  std::string u;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    q += fmt::format("{}{} = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.q[at]);
+    u += fmt::format("{}{}' = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.u[at]);
+  }
+  return entry("final", q) + entry("", u);
+}
+
+}  // namespace
+
+std::string describe_step(const step::RunSettings& run) {
+  if (!run.control.is_on()) return fmt::format("step {:g}", run.step);
+  return fmt::format("steps of {:g} to {:g}", run.control.smallest, run.step);
+}
+
+std::string describe_settings(const Motion& motion) {
+  const scene::Scene& scene = motion.scene;
+  return fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
+                     step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
+                     motion.final_state.t);
+}
+
+void conclude(RunReport& report, const Extent& extent, bool check_facts,
+              const std::string& no_facts) {
+  const step::Outcome& outcome = report.motion.outcome;
+  const bool finished = outcome.certificate.ok() && !outcome.interrupted;
+  if (check_facts && finished) {
+    report.facts = check_expectations(report.motion);
+  } else if (!report.motion.scene.expectations.empty()) {
+    report.facts_not_checked = finished ? no_facts : "the run did not reach its end";
+  }
+  report.warnings = report.motion.scene.warnings;  // of the scene, and what the run adds
+  warn_of_depth(report.motion, extent, report.warnings);
+  warn_of_adhesion(report.motion, report.warnings);
+  warn_of_explicit_forces(report.motion, report.warnings);
+}
+
+record::Summary summary_of(const RunReport& run, const std::string& output_error) {
+  const Motion& motion = run.motion;
+  const scene::Scene& scene = motion.scene;
+  return {.title = scene.title,
+          .source = scene.source,
+          .file = scene.file,
+          .columns = record::columns_of(*scene.model),
+          .scheme = scene.scheme,
+          .run = scene.run,
+          .parameters = scene.parameters,
+          .overrides = run.overrides,
+          .start = scene.start,
+          .final_state = motion.final_state,
+          .outcome = motion.outcome,
+          .warnings = run.warnings,
+          .facts = run.facts,
+          .facts_not_checked = run.facts_not_checked,
+          .output_error = output_error};
+}
+
+std::string describe_speed(const step::Outcome& outcome) {
+  const double seconds = outcome.wall_seconds;
+  const double rate = seconds > 0.0 ? static_cast<double>(outcome.steps) / seconds : 0.0;
+  return entry("time",
+               fmt::format("{:.3g} s, {} steps a second", seconds, base::readable_count(rate)));
+}
+
+std::string describe(const RunReport& report) {
+  const Motion& motion = report.motion;
+  std::string text = describe_head(motion) + describe_status(motion) + describe_checks(motion) +
+                     describe_energy(motion) + describe_shocks(motion) + describe_friction(motion) +
+                     describe_final(motion);
+  for (const std::string& warning : report.warnings) text += entry("warning", warning);
+  for (const Fact& fact : report.facts) {
+    text +=
+        entry(fact.holds ? "fact" : "NOT MET", fmt::format("{} ({})", fact.statement, fact.found));
+  }
+  if (!report.facts_not_checked.empty()) {
+    text += entry("facts", "not checked: " + report.facts_not_checked);
+  }
+  return text;
+}
+
+}  // namespace ricochet::study
