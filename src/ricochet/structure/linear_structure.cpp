@@ -86,6 +86,21 @@ void LinearStructure::load_values(double t, std::vector<double>& registers,
   }
 }
 
+std::vector<ContactSide> sides_of(const LinearStructure& structure) {
+  std::vector<ContactSide> sides;
+  for (std::size_t k = 0; k < structure.guides.size(); ++k) {
+    if (structure.guides[k].has_lower()) sides.push_back({k, false});
+    if (structure.guides[k].has_upper()) sides.push_back({k, true});
+  }
+  return sides;
+}
+
+std::string name_of(const ContactSide& side, const LinearStructure& structure) {
+  const Guide& guide = structure.guides[side.guide];
+  if (!guide.has_lower() || !guide.has_upper()) return guide.name;
+  return guide.name + (side.is_upper ? "_above" : "_below");
+}
+
 bool EffectiveMatrix::factor(const LinearStructure& s, double damping_factor,
                              double stiffness_factor) {
   planes_ = s.planes;

@@ -125,6 +125,34 @@ struct LinearStructure {
   }
 };
 
+/// One side of a guide: a contact of the run.
+struct ContactSide {
+  std::size_t guide{0};
+  bool is_upper{false};
+
+  double gap(const Guide& of, double value) const {
+    return is_upper ? of.upper - value : value - of.lower;
+  }
+  /// The push of this side in a reaction, which counts positive upwards.
+  double push(double reaction) const {
+    const double along = is_upper ? -reaction : reaction;
+    return along > 0.0 ? along : 0.0;
+  }
+};
+
+/// The sides that have a clearance, guide by guide, upper ones last.
+std::vector<ContactSide> sides_of(const LinearStructure& structure);
+
+/// The guide's name where it has one side only, else with _below or _above.
+std::string name_of(const ContactSide& side, const LinearStructure& structure);
+
+/// Instant, positions and velocities of a structure.
+struct Motion {
+  double t{0.0};
+  Eigen::VectorXd q;
+  Eigen::VectorXd u;
+};
+
 /// A = M + a h C + b h^2 K, factored once for all planes. The part of C that belongs to modes is of
 /// low rank and enters by Woodbury's formula.
 class EffectiveMatrix {
