@@ -51,11 +51,12 @@ StructureJudge::StructureJudge(const structure::LinearStructure& s, const Limits
   registers_ = s.load_tape.registers();
   loads_.setZero(static_cast<Eigen::Index>(s.loads.size()));
   load_part_ = loads_;
-  for (Eigen::VectorXd* v :
-       {&momentum_, &momentum_next_, &elastic_, &damped_, &mean_, &rest_, &scratch_}) {
+  for (Eigen::VectorXd* v : {&momentum_, &momentum_next_, &elastic_, &damped_, &mean_, &rest_}) {
     v->setZero(s.size());
   }
+  scratch_.setZero(s.scratch_size());
   strain_.setZero(s.planes * static_cast<Eigen::Index>(s.strains.size()));
+  strain_next_ = strain_;
   potential_ = advance_strains(start, true);
   s.multiply_mass(start.u.data(), momentum_.data());
   kinetic_ = 0.5 * start.u.dot(momentum_);
@@ -109,19 +110,25 @@ void StructureJudge::weigh_loads(const StructureClaim& claim) {
 double StructureJudge::advance_strains(const structure::Motion& next, bool at_end) {
   elastic_.setZero();
   double sum = 0.0;
-  Eigen::Index place = 0;
+  double* before = strain_.data();
+  double* now = strain_next_.data();
   for (int p = 0; p < structure_.planes; ++p) {
-    const double* const q = next.q.data() + p * structure_.dofs;
-    double* const force = elastic_.data() + p * structure_.dofs;
-    for (std::size_t k = 0; k < structure_.strains.size(); ++k, ++place) {
-      const structure::Row& row = structure_.strains[k];
-      const double stiffness = structure_.stiffness[k];
-      const double strain = row.dot(q);
-      row.add_to(stiffness * (at_end ? strain : 0.5 * (strain + strain_[place])), force);
-      sum += stiffness * strain * strain;
-      strain_[place] = strain;
+    for (const structure::RowRun& run : structure_.runs) {
+      run.dot(next.q.data() + p * structure_.dofs, now);
+      Eigen::Map<Eigen::VectorXd> old(before, run.rows);
+      const Eigen::Map<Eigen::VectorXd> fresh(now, run.rows);
+      sum += run.stiffness * fresh.squaredNorm();
+      if (at_end) {
+        old = fresh;
+      } else {
+        old = 0.5 * (old + fresh);
+      }
+      run.add_to(run.stiffness, before, elastic_.data() + p * structure_.dofs);
+      before += run.rows;
+      now += run.rows;
     }
   }
+  strain_.swap(strain_next_);
   return 0.5 * sum;
 }
 
@@ -153,9 +160,9 @@ bool StructureJudge::check_balance(const structure::Motion& now, const structure
     const Eigen::VectorXd& u = claim.rule == ForceRule::End ? next.u : mean_;
     s.add_damping(1.0, u.data(), scratch_.data(), damped_.data());
   }
-  scratch_ = momentum_next_ - momentum_;
-  double size = std::max({largest(scratch_), h * largest(elastic_), h * largest(damped_)});
-  rest_ = scratch_ + h * (elastic_ + damped_);
+  rest_ = momentum_next_ - momentum_;
+  double size = std::max({largest(rest_), h * largest(elastic_), h * largest(damped_)});
+  rest_ += h * (elastic_ + damped_);
   for (std::size_t k = 0; k < s.loads.size(); ++k) {
     const double impulse = h * loads_[static_cast<Eigen::Index>(k)];
     size = std::max(size, std::abs(impulse));
@@ -359,15 +366,15 @@ void StructureJudge::count_shocks(const structure::Motion& now, const structure:
 
 bool StructureJudge::check(const structure::Motion& now, const structure::Motion& next,
                            const StructureClaim& claim) {
-  if (!next.q.allFinite() || !next.u.allFinite()) {
-    fail(Failure::NotFinite, next.t);
-    return false;
-  }
   mean_ = 0.5 * (now.u + next.u);
   weigh_loads(claim);
   structure_.multiply_mass(next.u.data(), momentum_next_.data());
   potential_next_ = advance_strains(next, claim.rule == ForceRule::End);
   kinetic_next_ = 0.5 * next.u.dot(momentum_next_);
+  if (!std::isfinite(kinetic_next_ + potential_next_)) {  // a bad entry spoils both sums
+    fail(Failure::NotFinite, next.t);
+    return false;
+  }
   ++certificate_.steps;
   if (!check_kinematics(now, next, claim) || !check_balance(now, next, claim) ||
       !check_guides(now, next, claim) || !check_books(claim, next.t)) {

@@ -69,7 +69,8 @@ class StructureJudge {
   Eigen::VectorXd load_part_;  // at one instant
   Eigen::VectorXd momentum_;   // M u
   Eigen::VectorXd momentum_next_;
-  Eigen::VectorXd strain_;   // B q, plane after plane
+  Eigen::VectorXd strain_;  // B q, plane after plane
+  Eigen::VectorXd strain_next_;
   Eigen::VectorXd elastic_;  // K q where the step takes it
   Eigen::VectorXd damped_;   // C u where the step takes it
   Eigen::VectorXd mean_;     // (u + u+)/2

@@ -56,7 +56,8 @@ StructureStep::StructureStep(const structure::LinearStructure& s, const Structur
                              &free_along_, &right_, &low_, &high_, &bound_, &last_}) {
     v->setZero(guides);
   }
-  for (Eigen::VectorXd* v : {&middle_, &change_, &scratch_}) v->setZero(s.size());
+  for (Eigen::VectorXd* v : {&middle_, &change_}) v->setZero(s.size());
+  scratch_.setZero(s.scratch_size());
   registers_ = s.load_tape.registers();
   for (Eigen::VectorXd* v : {&loads_, &load_now_, &load_before_, &load_after_}) {
     v->setZero(static_cast<Eigen::Index>(s.loads.size()));
@@ -103,7 +104,7 @@ void StructureStep::find_free(const structure::Motion& now, const Eigen::VectorX
                     change_.data() + load.plane * structure_.dofs);
   }
   structure_.add_damping(-h_, now.u.data(), scratch_.data(), change_.data());
-  structure_.add_stiffness(-h_, q.data(), change_.data());
+  structure_.add_stiffness(-h_, q.data(), scratch_.data(), change_.data());
   effective_.solve(change_.data());
   ++solves_;
 }

@@ -6,21 +6,41 @@
 
 namespace ricochet::structure {
 
-void BandMatrix::multiply(const double* x, double* y) const {
-  if (band_ == 0) {
-    for (int i = 0; i < size_; ++i) y[i] = entries_[static_cast<std::size_t>(i)] * x[i];
-    return;
-  }
-  for (int i = 0; i < size_; ++i) {
-    const double* const a = row(i);
-    const int first = std::max(0, i - band_);
-    double sum = a[band_] * x[i];
-    for (int j = first; j < i; ++j) {
-      const double entry = a[j - i + band_];
-      sum += entry * x[j];
-      y[j] += entry * x[i];
+template <int Band>
+void BandMatrix::multiply_band(const double* x, double* y) const {
+  const auto any = [&](int i) {
+    double sum = 0.0;
+    for (int j = std::max(0, i - band_); j <= i; ++j) sum += at(i, j) * x[j];
+    for (int j = i + 1; j <= std::min(size_ - 1, i + band_); ++j) sum += at(j, i) * x[j];
+    return sum;
+  };
+  const int head = std::min(band_, size_);
+  const int tail = std::max(head, size_ - band_);
+  for (int i = 0; i < head; ++i) y[i] = any(i);
+  if constexpr (Band == 0) {
+    for (int i = head; i < tail; ++i) y[i] = any(i);
+  } else {
+    const double* a = row(head);
+    for (int i = head; i < tail; ++i, a += Band + 1) {
+      double sum = a[Band] * x[i];
+      for (int k = 1; k <= Band; ++k) {
+        sum += a[Band - k] * x[i - k] + a[k * (Band + 1) + Band - k] * x[i + k];
+      }
+      y[i] = sum;
     }
-    y[i] = sum;
+  }
+  for (int i = tail; i < size_; ++i) y[i] = any(i);
+}
+
+void BandMatrix::multiply(const double* x, double* y) const {
+  switch (band_) {
+    case 0:
+      for (int i = 0; i < size_; ++i) y[i] = entries_[static_cast<std::size_t>(i)] * x[i];
+      return;
+    case 1: return multiply_band<1>(x, y);
+    case 2: return multiply_band<2>(x, y);
+    case 3: return multiply_band<3>(x, y);
+    default: return multiply_band<0>(x, y);
   }
 }
 

@@ -25,6 +25,8 @@ class BandMatrix {
   void multiply(const double* x, double* y) const;
 
  private:
+  template <int Band>
+  void multiply_band(const double* x, double* y) const;  // 0: any
   std::size_t place(int row, int column) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(band_ + 1) +
            static_cast<std::size_t>(column - row + band_);

@@ -1,6 +1,7 @@
 #include "ricochet/structure/beam.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <numbers>
@@ -12,7 +13,7 @@ namespace {
 bool is_held(End end) { return end != End::Free; }
 
 void add_strain(LinearStructure& s, const Row& row, double stiffness) {
-  if (row.count == 0) return;
+  if (row.count() == 0) return;
   s.strains.push_back(row);
   s.stiffness.push_back(stiffness);
 }
@@ -48,9 +49,9 @@ Row Mesh::row_of(std::initializer_list<std::pair<int, double>> entries) const {
   Row row;
   for (const auto& [dof, value] : entries) {
     if (dof < 0) continue;
-    if (row.count == 0) row.first = dof;
-    assert(dof == row.first + row.count && row.count < Row::kMost);
-    row.value[static_cast<std::size_t>(row.count++)] = value;
+    if (row.count() == 0) row.first = dof;
+    assert(dof == row.first + row.count());
+    row.value.push_back(value);
   }
   return row;
 }
@@ -88,7 +89,7 @@ static void build_differences(const Mesh& mesh, LinearStructure& s,
     const bool clamped = at_end && (j == 0 ? line.left : line.right) == End::Clamped;
     if (clamped) {
       Row row = curvatures[static_cast<std::size_t>(j)];
-      if (row.count > 0 && !printed) row.value[0] = 2.0;
+      if (row.count() > 0 && !printed) row.value[0] = 2.0;
       add_strain(s, row, printed ? unit : 0.5 * unit);
     } else if (!at_end) {
       add_strain(s, curvatures[static_cast<std::size_t>(j)], unit);
@@ -99,13 +100,10 @@ static void build_differences(const Mesh& mesh, LinearStructure& s,
   }
 }
 
-/// One Hermite element with the slopes times dx: mean curvature and its antisymmetric part.
-static void add_hermite(const Mesh& mesh, LinearStructure& s, int left, const Row& bend,
-                        const Row& shear) {
+/// One Hermite element, slopes times dx. Its strains are the mean curvature and the antisymmetric
+/// part of it: EI/l^3 (r2 - r1)^2 + 12 EI/l^3 (u1 - u2 + (r1 + r2)/2)^2.
+static void add_hermite_mass(const Mesh& mesh, LinearStructure& s, int left) {
   const Line& line = mesh.line();
-  const double unit = line.stiffness / std::pow(mesh.cell(), 3);
-  add_strain(s, bend, unit);
-  add_strain(s, shear, 12.0 * unit);
   const double m = line.mass_per_length * mesh.cell() / 420.0;
   const std::array<int, 4> dof = {mesh.displacement(left), mesh.slope(left),
                                   mesh.displacement(left + 1), mesh.slope(left + 1)};
@@ -152,25 +150,34 @@ LinearStructure build_line(const Mesh& mesh) {
           mesh.row_of({{before, 1.0}, {mesh.displacement(j), -2.0}, {after, 1.0}}));
     }
     build_differences(mesh, s, curvatures);
+    s.gather_strains();
     return s;
   }
+  const double unit = line.stiffness / std::pow(mesh.cell(), 3);
   for (int e = 0; e < line.cells; ++e) {
     const int u1 = mesh.displacement(e);
     const int u2 = mesh.displacement(e + 1);
-    if (is_beam) {
-      const int r1 = mesh.slope(e);
-      const int r2 = mesh.slope(e + 1);
-      add_hermite(mesh, s, e, mesh.row_of({{u1, 0.0}, {r1, -1.0}, {u2, 0.0}, {r2, 1.0}}),
-                  mesh.row_of({{u1, 1.0}, {r1, 0.5}, {u2, -1.0}, {r2, 0.5}}));
-    } else {
-      add_stretch(mesh, s, e, mesh.row_of({{u1, -1.0}, {u2, 1.0}}));
-    }
+    if (!is_beam) add_stretch(mesh, s, e, mesh.row_of({{u1, -1.0}, {u2, 1.0}}));
+    if (!is_beam) continue;
+    add_strain(s,
+               mesh.row_of({{u1, 0.0}, {mesh.slope(e), -1.0}, {u2, 0.0}, {mesh.slope(e + 1), 1.0}}),
+               unit);
+    add_hermite_mass(mesh, s, e);
   }
+  for (int e = 0; e < line.cells && is_beam; ++e) {  // one kind after the other: long runs
+    add_strain(s,
+               mesh.row_of({{mesh.displacement(e), 1.0},
+                            {mesh.slope(e), 0.5},
+                            {mesh.displacement(e + 1), -1.0},
+                            {mesh.slope(e + 1), 0.5}}),
+               12.0 * unit);
+  }
+  s.gather_strains();
   return s;
 }
 
 void add_point_mass(LinearStructure& s, const Row& row, double mass) {
-  const int needed = row.count - 1;
+  const int needed = row.count() - 1;
   if (needed > s.mass.band()) {
     BandMatrix wider(s.dofs, needed);
     for (int i = 0; i < s.dofs; ++i) {
@@ -178,7 +185,7 @@ void add_point_mass(LinearStructure& s, const Row& row, double mass) {
     }
     s.mass = wider;
   }
-  for (int a = 0; a < row.count; ++a) {
+  for (int a = 0; a < row.count(); ++a) {
     for (int b = 0; b <= a; ++b) {
       s.mass.at(row.first + a, row.first + b) +=
           mass * row.value[static_cast<std::size_t>(a)] * row.value[static_cast<std::size_t>(b)];

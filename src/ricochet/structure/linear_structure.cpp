@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ricochet::structure {
@@ -10,20 +11,75 @@ namespace {
 using ConstVector = Eigen::Map<const Eigen::VectorXd>;
 using Vector = Eigen::Map<Eigen::VectorXd>;
 
+template <int Count, int Stride>
+void dot_rows(const RowRun& run, const double* q, double* strains) {
+  std::array<double, Count> c{};
+  std::copy_n(run.row.value.begin(), Count, c.begin());
+  const double* const from = q + run.row.first;
+  for (int k = 0; k < run.rows; ++k) {
+    double sum = c[0] * from[Stride * k];
+    for (int j = 1; j < Count; ++j) sum += c[static_cast<std::size_t>(j)] * from[Stride * k + j];
+    strains[k] = sum;
+  }
+}
+
+/// Entry by entry, so that no sum waits for the one before.
+template <int Stride>
+void add_rows(const RowRun& run, double factor, const double* strains, double* q) {
+  for (int j = 0; j < run.row.count(); ++j) {
+    const double weight = factor * run.row.value[static_cast<std::size_t>(j)];
+    if (weight == 0.0) continue;
+    double* const to = q + run.row.first + j;
+    for (int k = 0; k < run.rows; ++k) to[Stride * k] += weight * strains[k];
+  }
+}
+
 }  // namespace
+
+void RowRun::dot(const double* q, double* strains) const {
+  if (stride == 1 && row.count() == 3) return dot_rows<3, 1>(*this, q, strains);
+  if (stride == 1 && row.count() == 2) return dot_rows<2, 1>(*this, q, strains);
+  if (stride == 2 && row.count() == 4) return dot_rows<4, 2>(*this, q, strains);
+  for (int k = 0; k < rows; ++k) strains[k] = row.dot(q + stride * k);
+}
+
+void RowRun::add_to(double factor, const double* strains, double* q) const {
+  if (stride == 1) return add_rows<1>(*this, factor, strains, q);
+  if (stride == 2) return add_rows<2>(*this, factor, strains, q);
+  for (int k = 0; k < rows; ++k) row.add_to(factor * strains[k], q + stride * k);
+}
 
 void LinearStructure::multiply_mass(const double* x, double* y) const {
   for (int p = 0; p < planes; ++p) mass.multiply(x + p * dofs, y + p * dofs);
 }
 
-void LinearStructure::add_stiffness(double factor, const double* x, double* y) const {
+void LinearStructure::add_stiffness(double factor, const double* x, double* scratch,
+                                    double* y) const {
   for (int p = 0; p < planes; ++p) {
-    const double* const from = x + p * dofs;
-    double* const to = y + p * dofs;
-    for (std::size_t k = 0; k < strains.size(); ++k) {
-      const Row& strain = strains[k];
-      strain.add_to(factor * stiffness[k] * strain.dot(from), to);
+    for (const RowRun& run : runs) {
+      run.dot(x + p * dofs, scratch);
+      run.add_to(factor * run.stiffness, scratch, y + p * dofs);
     }
+  }
+}
+
+void LinearStructure::gather_strains() {
+  runs.clear();
+  const auto alike = [](const RowRun& run, const Row& row, double weight) {
+    return run.row.count() == row.count() && run.row.value == row.value && run.stiffness == weight;
+  };
+  for (std::size_t k = 0; k < strains.size();) {
+    RowRun run{strains[k], 1, 1, stiffness[k]};
+    std::size_t next = k + 1;
+    while (next < strains.size() && alike(run, strains[next], stiffness[next])) {
+      const int stride = strains[next].first - strains[next - 1].first;
+      if (run.rows > 1 && stride != run.stride) break;
+      run.stride = stride;
+      ++run.rows;
+      ++next;
+    }
+    runs.push_back(run);
+    k = next;
   }
 }
 
@@ -33,7 +89,7 @@ void LinearStructure::add_damping(double factor, const double* x, double* scratc
     multiply_mass(x, scratch);
     for (int i = 0; i < size(); ++i) y[i] += factor * damping.mass * scratch[i];
   }
-  if (damping.stiffness != 0.0) add_stiffness(factor * damping.stiffness, x, y);
+  if (damping.stiffness != 0.0) add_stiffness(factor * damping.stiffness, x, scratch, y);
   for (int p = 0; p < planes; ++p) {
     const ConstVector from(x + p * dofs, dofs);
     Vector to(y + p * dofs, dofs);
@@ -43,20 +99,9 @@ void LinearStructure::add_damping(double factor, const double* x, double* scratc
   }
 }
 
-double LinearStructure::potential(const double* q) const {
-  double sum = 0.0;
-  for (int p = 0; p < planes; ++p) {
-    for (std::size_t k = 0; k < strains.size(); ++k) {
-      const double strain = strains[k].dot(q + p * dofs);
-      sum += stiffness[k] * strain * strain;
-    }
-  }
-  return 0.5 * sum;
-}
-
 BandMatrix LinearStructure::combined(double mass_factor, double stiffness_factor) const {
   int band = mass.band();
-  for (const Row& strain : strains) band = std::max(band, strain.count - 1);
+  for (const Row& strain : strains) band = std::max(band, strain.count() - 1);
   BandMatrix sum(dofs, std::min(band, dofs - 1));
   for (int i = 0; i < dofs; ++i) {
     for (int j = std::max(0, i - mass.band()); j <= i; ++j) {
@@ -65,7 +110,7 @@ BandMatrix LinearStructure::combined(double mass_factor, double stiffness_factor
   }
   for (std::size_t k = 0; k < strains.size() && stiffness_factor != 0.0; ++k) {
     const Row& strain = strains[k];
-    for (int a = 0; a < strain.count; ++a) {
+    for (int a = 0; a < strain.count(); ++a) {
       for (int b = 0; b <= a; ++b) {
         sum.at(strain.first + a, strain.first + b) += stiffness_factor * stiffness[k] *
                                                       strain.value[static_cast<std::size_t>(a)] *

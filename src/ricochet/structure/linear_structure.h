@@ -1,10 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <array>
-#include <cmath>
+#include <algorithm>
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,27 +11,34 @@
 
 namespace ricochet::structure {
 
-/// A linear form of a few neighbouring coordinates of one plane: the displacement at an abscissa, a
+/// A linear form of neighbouring coordinates of one plane: the displacement at an abscissa, a
 /// curvature, a stretch.
 struct Row {
-  static constexpr int kMost = 4;
   int first{0};
-  int count{0};
-  std::array<double, kMost> value{};
+  std::vector<double> value{};
 
+  int count() const { return static_cast<int>(value.size()); }
   double dot(const double* q) const {
     double sum = 0.0;
-    for (int k = 0; k < count; ++k) sum += value[static_cast<std::size_t>(k)] * q[first + k];
+    for (std::size_t k = 0; k < value.size(); ++k) sum += value[k] * q[first + static_cast<int>(k)];
     return sum;
   }
   void add_to(double factor, double* q) const {
-    for (int k = 0; k < count; ++k) q[first + k] += factor * value[static_cast<std::size_t>(k)];
+    for (std::size_t k = 0; k < value.size(); ++k)
+      q[first + static_cast<int>(k)] += factor * value[k];
   }
-  double size() const {
-    double sum = 0.0;
-    for (int k = 0; k < count; ++k) sum += std::abs(value[static_cast<std::size_t>(k)]);
-    return sum;
-  }
+};
+
+/// Neighbouring rows of B that are alike: row k is `row` moved by k * stride. A uniform line has
+/// few of them, and their sums run without looking anything up.
+struct RowRun {
+  Row row{};
+  int stride{1};
+  int rows{0};
+  double stiffness{0.0};
+
+  void dot(const double* q, double* strains) const;
+  void add_to(double factor, const double* strains, double* q) const;
 };
 
 /// A place of the structure that has a name: where histories are taken.
@@ -97,6 +102,7 @@ struct LinearStructure {
   BandMatrix mass;
   std::vector<Row> strains;       // B
   std::vector<double> stiffness;  // S
+  std::vector<RowRun> runs;       // both again, gathered by `gather_strains`
   Damping damping;
   std::vector<Load> loads;
   formula::Tape load_tape;  // of time, slot 0
@@ -110,9 +116,12 @@ struct LinearStructure {
 
   // Vectors of all planes.
   void multiply_mass(const double* x, double* y) const;
-  void add_stiffness(double factor, const double* x, double* y) const;  // y += factor K x
+  /// y += factor K x; `strains` is room for one plane's.
+  void add_stiffness(double factor, const double* x, double* strains, double* y) const;
   void add_damping(double factor, const double* x, double* scratch, double* y) const;
-  double potential(const double* q) const;  // q^T K q / 2
+  /// To be called when all strains are there.
+  void gather_strains();
+  int scratch_size() const { return std::max(size(), static_cast<int>(strains.size())); }
 
   /// c_M M + c_K K of one plane.
   BandMatrix combined(double mass_factor, double stiffness_factor) const;
