@@ -943,27 +943,27 @@ class Judge {
     const TheClaim& claim = s.claim;
     model::IndexList<K>& struck = touched_;
     struck.clear();
-    bool bounces = false;
     for (int k = 0; k < claim.active.size() - model_.joints(); ++k) {
-      const int a = claim.active[k];
-      if (!(claim.impulses[k] > 0.0)) continue;
-      struck.push(a);
-      const double U = place_.normals.dot(a, s.before.u) + place_.rate[a];
-      bounces = bounces || (restitution_of(claim, a) > 0.0 &&
-                            -U > 1e-9 * place_.normals.norm(a) * s.largest_speeds);
+      if (claim.impulses[k] > 0.0 && struck.size() < kMost) struck.push(claim.active[k]);
     }
-    if (!bounces) return;
-    for (int i = 0; i < std::min(struck.size(), kMost); ++i) {
+    bool is_fast_enough = false;  // what rests on several contacts strikes none
+    bool is_coupled = false;
+    for (int i = 0; i < struck.size(); ++i) {
+      const int a = struck[i];
       scratch_.start_momentum.setZero();
-      place_.normals.add_to(struck[i], 1.0, scratch_.start_momentum);
+      place_.normals.add_to(a, 1.0, scratch_.start_momentum);
       model_.mass(place_).solve(scratch_.start_momentum, scratch_.work);
-      const double W_ii = place_.normals.dot(struck[i], scratch_.work);
+      const double W = place_.normals.dot(a, scratch_.work);
+      const double approach = -(place_.normals.dot(a, s.before.u) + place_.rate[a]);
+      is_fast_enough = is_fast_enough || (restitution_of(claim, a) > 0.0 &&
+                                          is_fast(approach, approach / std::sqrt(W)));
       for (int j = 0; j < i; ++j) {
-        if (std::abs(place_.normals.dot(struck[j], scratch_.work)) <= 1e-12 * W_ii) continue;
-        if (certificate_.coupled_impacts++ == 0) certificate_.coupled_time = claim.t_mid;
-        return;
+        is_coupled =
+            is_coupled || std::abs(place_.normals.dot(struck[j], scratch_.work)) > 1e-12 * W;
       }
     }
+    if (!is_fast_enough || !is_coupled) return;
+    if (certificate_.coupled_impacts++ == 0) certificate_.coupled_time = claim.t_mid;
   }
 
   /// Newton's law contact by contact can create energy: with friction and e > 0 [Kane 1985], or

@@ -20,7 +20,7 @@ namespace ricochet::solve {
 /// at 0, since u = 0 was not in K, and negative at infinity, so there is a root, and a bracketed
 /// Newton iteration on 1/F, which is nearly a straight line, cannot miss it.
 ///
-/// W is replaced by its symmetric part; who calls takes the rest into b.
+/// W is replaced by its symmetric part S; who calls takes the rest, `twist`, into b.
 template <int D>
 class LocalContact;
 
@@ -31,13 +31,13 @@ class LocalContact<3> {
   using Matrix = Eigen::Matrix3d;
 
   LocalContact(const Matrix& block, double mu) : mu_(mu) {
-    S_ = 0.5 * (block + block.transpose());
-    const double floor = kFloor * S_.trace();
-    const double nn = std::max(S_(0, 0), floor);
+    const Matrix S = 0.5 * (block + block.transpose());
+    const double floor = kFloor * S.trace();
+    const double nn = std::max(S(0, 0), floor);
     inverse_nn_ = 1.0 / nn;
-    const double a = S_(1, 1) - S_(1, 0) * S_(1, 0) / nn;
-    const double b = S_(2, 1) - S_(1, 0) * S_(2, 0) / nn;
-    const double d = S_(2, 2) - S_(2, 0) * S_(2, 0) / nn;
+    const double a = S(1, 1) - S(1, 0) * S(1, 0) / nn;
+    const double b = S(2, 1) - S(1, 0) * S(2, 0) / nn;
+    const double d = S(2, 2) - S(2, 0) * S(2, 0) / nn;
     const double half = 0.5 * (a - d);
     const double root = std::sqrt(half * half + b * b);
     const double angle = 0.5 * std::atan2(b, half);
@@ -45,11 +45,21 @@ class LocalContact<3> {
     sin_ = std::sin(angle);
     a1_ = std::max(0.5 * (a + d) + root, floor);
     a2_ = std::max(0.5 * (a + d) - root, floor);
-    w1_ = (cos_ * S_(1, 0) + sin_ * S_(2, 0)) * inverse_nn_;
-    w2_ = (-sin_ * S_(1, 0) + cos_ * S_(2, 0)) * inverse_nn_;
+    w1_ = (cos_ * S(1, 0) + sin_ * S(2, 0)) * inverse_nn_;
+    w2_ = (-sin_ * S(1, 0) + cos_ * S(2, 0)) * inverse_nn_;
+    inverse_a1_ = 1.0 / a1_;
+    inverse_a2_ = 1.0 / a2_;
+    const Matrix skew = 0.5 * (block - block.transpose());
+    axis_ = {skew(2, 1), skew(0, 2), skew(1, 0)};
+    is_twisted_ = axis_ != Vector::Zero();
   }
 
-  const Matrix& symmetric() const { return S_; }
+  /// (W - S) r is not always nothing, and then `twist(r)`.
+  bool is_twisted() const { return is_twisted_; }
+  Vector twist(const Vector& r) const {
+    return {axis_[1] * r[2] - axis_[2] * r[1], axis_[2] * r[0] - axis_[0] * r[2],
+            axis_[0] * r[1] - axis_[1] * r[0]};
+  }
 
   /// `lambda` is where the search begins, and where it ended.
   Vector solve(const Vector& b, double& lambda) const {
@@ -57,8 +67,8 @@ class LocalContact<3> {
     const double push = -b[0] * inverse_nn_;                   // r_N without friction
     const double c1 = cos_ * b[1] + sin_ * b[2] - w1_ * b[0];  // c in the frame of A
     const double c2 = -sin_ * b[1] + cos_ * b[2] - w2_ * b[0];
-    double p1 = c1 / a1_;
-    double p2 = c2 / a2_;
+    double p1 = c1 * inverse_a1_;
+    double p2 = c2 * inverse_a2_;
     double n = push + w1_ * p1 + w2_ * p2;
     const double limit = mu_ * n;
     if (!(n >= 0.0 && p1 * p1 + p2 * p2 <= limit * limit)) {
@@ -80,8 +90,11 @@ class LocalContact<3> {
     double high = 0.0;  // 0: not known yet
     double lambda = guess > 0.0 ? guess : 0.0;
     for (int k = 0; k < kMostSteps; ++k) {
-      const double i1 = 1.0 / (a1_ + lambda);
-      const double i2 = 1.0 / (a2_ + lambda);
+      const double s1 = a1_ + lambda;
+      const double s2 = a2_ + lambda;
+      const double inverse = 1.0 / (s1 * s2);
+      const double i1 = s2 * inverse;
+      const double i2 = s1 * inverse;
       const double p1 = c1 * i1;
       const double p2 = c2 * i2;
       const double length = std::sqrt(p1 * p1 + p2 * p2);
@@ -93,11 +106,13 @@ class LocalContact<3> {
       } else {
         high = lambda;
       }
-      double next = lambda + F / slope * (1.0 - F / target);  // Newton on 1/F
+      double next = lambda + F * (target - F) / (slope * target);  // Newton on 1/F
+      double digits = kNewtonDigits;
       if (!(next > low) || (high > 0.0 && !(next < high)) || !(slope < 0.0)) {
         next = high > 0.0 ? 0.5 * (low + high) : 2.0 * (lambda + a1_);
+        digits = kDigits;
       }
-      if (std::abs(next - lambda) <= kDigits * (next + a2_)) return next;
+      if (std::abs(next - lambda) <= digits * (next + a2_)) return next;
       lambda = next;
     }
     return lambda;
@@ -105,13 +120,16 @@ class LocalContact<3> {
 
   static constexpr int kMostSteps = 100;  // bisection alone would end before
   static constexpr double kDigits = 1e-12;
+  static constexpr double kNewtonDigits = 1e-7;  // of a step of Newton's: the error is its square
 
-  Matrix S_;
   double mu_;
   double inverse_nn_;
   double cos_, sin_;  // of the frame of A
   double a1_, a2_;    // A in it
-  double w1_, w2_;    // w / w_NN in it
+  double inverse_a1_, inverse_a2_;
+  double w1_, w2_;  // w / w_NN in it
+  Vector axis_;     // of W - S: (W - S) r = axis x r
+  bool is_twisted_;
 };
 
 template <>
@@ -121,15 +139,17 @@ class LocalContact<2> {
   using Matrix = Eigen::Matrix2d;
 
   LocalContact(const Matrix& block, double mu) : mu_(mu) {
-    S_ = 0.5 * (block + block.transpose());
-    const double floor = kFloor * S_.trace();
-    const double nn = std::max(S_(0, 0), floor);
+    const double coupling = 0.5 * (block(1, 0) + block(0, 1));
+    const double floor = kFloor * block.trace();
+    const double nn = std::max(block(0, 0), floor);
     inverse_nn_ = 1.0 / nn;
-    a_ = std::max(S_(1, 1) - S_(1, 0) * S_(1, 0) / nn, floor);
-    w_ = S_(1, 0) * inverse_nn_;
+    a_ = std::max(block(1, 1) - coupling * coupling / nn, floor);
+    w_ = coupling * inverse_nn_;
+    skew_ = 0.5 * (block(1, 0) - block(0, 1));
   }
 
-  const Matrix& symmetric() const { return S_; }
+  bool is_twisted() const { return skew_ != 0.0; }
+  Vector twist(const Vector& r) const { return {-skew_ * r[1], skew_ * r[0]}; }
 
   Vector solve(const Vector& b, double& /*lambda*/) const {
     if (b[0] >= 0.0) return Vector::Zero();
@@ -145,11 +165,11 @@ class LocalContact<2> {
 
  private:
   static constexpr double kFloor = 1e-14;
-  Matrix S_;
   double mu_;
   double inverse_nn_;
   double a_;
   double w_;
+  double skew_;
 };
 
 }  // namespace ricochet::solve

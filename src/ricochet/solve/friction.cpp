@@ -7,6 +7,7 @@
 
 #include "ricochet/convex/friction_cone.h"
 #include "ricochet/solve/single_contact.h"
+#include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::solve {
 namespace {
@@ -370,6 +371,9 @@ void FrictionSolver::read_grips() {
   }
 }
 
+FrictionSolver::FrictionSolver() : many_contacts_(std::make_unique<StepContacts>()) {}
+FrictionSolver::~FrictionSolver() = default;
+
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
   const bool is_small = problem.rows - problem.held <= kFew;
   problem::Report report;
@@ -377,17 +381,17 @@ problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
     report = solve_directly(problem);
     if (report.status != problem::Status::IterationLimit) return report;
   }
-  if (many_contacts_.take(problem)) return solve_generally(problem);
+  if (many_contacts_->take(problem)) return solve_generally(problem);
   return is_small ? report : solve_directly(problem);
 }
 
 problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {
-  const problem::Report report = many_contacts_.solve(problem);
+  const problem::Report report = many_contacts_->solve(problem);
   if (report.status == problem::Status::Degenerate) return report;
   if (impulses_.size() < problem.rows) impulses_.resize(problem.rows);
-  impulses_.head(problem.rows) = many_contacts_.impulses().head(problem.rows);
+  impulses_.head(problem.rows) = many_contacts_->impulses().head(problem.rows);
   grips_.resize(problem.count);
-  for (std::size_t i = 0; i < problem.count; ++i) grips_[i] = many_contacts_.grip(i);
+  for (std::size_t i = 0; i < problem.count; ++i) grips_[i] = many_contacts_->grip(i);
   return report;
 }
 

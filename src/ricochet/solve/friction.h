@@ -3,13 +3,15 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/QR>
+#include <memory>
 #include <vector>
 
 #include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
-#include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::solve {
+
+class StepContacts;
 
 /// Several contacts with friction. Sweeps over the contacts, each solved exactly with the others
 /// held (block Gauss-Seidel [Jean 1999]), bring the impulses near; then Newton's method on the
@@ -24,6 +26,11 @@ namespace ricochet::solve {
 /// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {
  public:
+  FrictionSolver();
+  ~FrictionSolver();
+  FrictionSolver(const FrictionSolver&) = delete;
+  FrictionSolver& operator=(const FrictionSolver&) = delete;
+
   problem::Report solve(const problem::Frictional& problem);
 
   double impulse(Eigen::Index row) const { return impulses_[row]; }
@@ -94,7 +101,7 @@ class FrictionSolver {
   Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
   double scale_{1.0};  // of rho_N and rho_T
   bool unique_{true};
-  StepContacts many_contacts_;
+  std::unique_ptr<StepContacts> many_contacts_;  // behind a pointer: few files need to know it
 };
 
 }  // namespace ricochet::solve

@@ -29,15 +29,14 @@ GaussSeidel<D>::GaussSeidel(const problem::LocalProblem& problem,
 template <int D>
 void GaussSeidel<D>::refresh() {
   const problem::BlockRows& W = problem_.W;
-  locals_.clear();
-  weight_.clear();
-  locals_.reserve(index(W.rows));
+  contacts_.clear();
+  contacts_.reserve(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
-    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
-    locals_.emplace_back(block, problem_.mu[index(i)]);
-    weight_.push_back(block.trace() / D);
+    const auto diagonal = W.diagonal(i);
+    const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(diagonal));
+    contacts_.push_back({LocalContact<D>(block, problem_.mu[index(i)]), block.trace() / D, 0.0,
+                         static_cast<int>(diagonal)});
   }
-  lambda_.assign(index(W.rows), 0.0);
   rests_.assign(index(W.rows), 0);
   next_rest_.assign(index(W.rows), 1);
   if (settings_.coloured) {
@@ -97,21 +96,40 @@ void GaussSeidel<D>::wake() {
   std::fill(next_rest_.begin(), next_rest_.end(), std::uint8_t{1});
 }
 
+/// u += W_ij r_j, j over the blocks begin .. end - 1. Written out: the first two components go
+/// together, and each has one chain of sums.
+template <int D>
+void GaussSeidel<D>::add_blocks(int begin, int end, const double* r, Vector& u) const {
+  using Pair = Eigen::Array2d;
+  const auto pair = [](const double* at) { return Eigen::Map<const Pair>(at); };
+  const double* block = problem_.W.values.data() + index(begin) * D * D;
+  const int* column = problem_.W.column.data();
+  Pair first = u.template head<2>();
+  double last = u[D - 1];
+  for (int k = begin; k < end; ++k, block += D * D) {
+    const double* x = r + D * column[k];
+    if constexpr (D == 3) {
+      first += pair(block) * x[0] + pair(block + 3) * x[1] + pair(block + 6) * x[2];
+      last += block[2] * x[0] + block[5] * x[1] + block[8] * x[2];
+    } else {
+      first += pair(block) * x[0] + pair(block + 2) * x[1];
+    }
+  }
+  u.template head<2>() = first;
+  if constexpr (D == 3) u[2] = last;
+}
+
 template <int D>
 double GaussSeidel<D>::solve_contact(int i, double* r) {
-  using Vector = Eigen::Matrix<double, D, 1>;
-  using Block = Eigen::Matrix<double, D, D>;
-  const problem::BlockRows& W = problem_.W;
-  Vector u = problem_.q.segment<D>(D * i);
-  const int end = W.start[index(i) + 1];
-  for (int k = W.start[index(i)]; k < end; ++k) {
-    u += Eigen::Map<const Block>(W.block(index(k))) *
-         Eigen::Map<const Vector>(r + D * W.column[index(k)]);
-  }
+  const std::vector<int>& start = problem_.W.start;
+  Contact& contact = contacts_[index(i)];
   Eigen::Map<Vector> mine(r + D * i);
-  const LocalContact<D>& local = locals_[index(i)];
-  const Vector next = local.solve(u - local.symmetric() * mine, lambda_[index(i)]);
-  const double change = (next - mine).squaredNorm() * weight_[index(i)];
+  Vector b = problem_.q.segment<D>(D * i);  // u, but for S r_i
+  add_blocks(start[index(i)], contact.diagonal, r, b);
+  add_blocks(contact.diagonal + 1, start[index(i) + 1], r, b);
+  if (contact.local.is_twisted()) b += contact.local.twist(mine);
+  const Vector next = contact.local.solve(b, contact.lambda);
+  const double change = (next - mine).squaredNorm() * contact.weight;
   mine = next;
   return change;
 }

@@ -44,6 +44,14 @@ class GaussSeidel {
   int colours() const { return static_cast<int>(colour_start_.size()) - 1; }
 
  private:
+  using Vector = Eigen::Matrix<double, D, 1>;
+
+  struct Contact {
+    LocalContact<D> local;
+    double weight{0.0};  // 1 / rho_i
+    double lambda{0.0};  // where its last search ended
+    int diagonal{0};     // its own block
+  };
   struct Chunk {
     int begin{0};  // in order_
     int end{0};
@@ -54,15 +62,14 @@ class GaussSeidel {
   };
   void colour();
   Tally sweep_chunk(Chunk chunk, Eigen::VectorXd& r);
+  void add_blocks(int begin, int end, const double* r, Vector& u) const;
   double solve_contact(int i, double* r);
   void rest(int i, double change);
 
   problem::LocalProblem problem_;
   GaussSeidelSettings settings_;
   base::Executor executor_;
-  std::vector<LocalContact<D>> locals_;
-  std::vector<double> lambda_;
-  std::vector<double> weight_;  // 1 / rho_i
+  std::vector<Contact> contacts_;
   std::vector<std::uint8_t> rests_;
   std::vector<std::uint8_t> next_rest_;
   std::vector<int> order_;         // empty: as they come

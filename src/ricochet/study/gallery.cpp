@@ -10,6 +10,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/study/gallery_friction.h"
+#include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
 #include "ricochet/study/plate5.h"
@@ -320,6 +321,10 @@ const std::vector<GalleryEntry>& gallery() {
       {"essai-10", "A body drawn along a wall", "Moreau 1986, pl. 14-16", show_essai10},
       {"wedge", "A particle arrives in a wedge", "Moreau 1986, par. 8", show_wedge},
       {"corner", "A particle arrives in a corner", "Paoli 2001, par. 5", show_corner},
+      {"ball", "A ball on a line, by two schemes", "Paoli 2001, figure 6", show_ball},
+      {"impacts", "Bounces, cradle, table, joint, corner, string", "closed forms", show_impacts},
+      {"oscillator", "Impact oscillator above grazing", "Nordmark 1991", show_oscillator},
+      {"two-motions", "One smooth push, two motions", "Ballard 2013, par. 2", show_two_motions},
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
       {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
       {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},

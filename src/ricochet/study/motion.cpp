@@ -19,17 +19,19 @@ void add_warnings(Motion& motion) {
   }
   const certify::Certificate& c = motion.outcome.certificate;
   if (c.coupled_impacts > 0) {
+    const std::string count = c.coupled_impacts == 1
+                                  ? "an impact strikes"
+                                  : fmt::format("{} impacts strike", c.coupled_impacts);
     warnings.push_back(fmt::format(
-        "{} impacts strike several contacts at once whose gradients are not orthogonal (first at t "
-        "= {:.6g}): energy alone does not fix what follows; another law, or reflections in another "
-        "order, gives another motion",
-        c.coupled_impacts, c.coupled_time));
+        "{} several contacts at once whose gradients are not orthogonal (first at t = {:.6g}): "
+        "energy alone does not fix what follows; another law, or reflections in another order, "
+        "gives another motion",
+        count, c.coupled_time));
   }
   if (c.zeno_count > 0 && c.ok()) {
-    warnings.push_back(
-        fmt::format("impacts accumulate {} times, last at t = {:.9g}; the contact "
-                    "lasts from then on",
-                    c.zeno_count, c.zeno_time));
+    warnings.push_back(fmt::format(
+        "impacts accumulate at t = {:.9g}{}; the contact lasts from then on", c.zeno_time,
+        c.zeno_count == 1 ? "" : fmt::format(" (the last of {} times)", c.zeno_count)));
   }
   const double wanted = motion.outcome.wanted_step;
   if (wanted > 0.0 && scene.run.step > wanted * (1.0 + 1e-9)) {

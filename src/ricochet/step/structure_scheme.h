@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ricochet::step {
+
+/// The schemes that run structures.
+enum class StructureScheme {
+  Newmark,  // [Paoli 2001 (3.9)-(3.15)]
+  Moreau,   // [Moreau 1986, par. 12], stiffness at the mean so that no step is too large
+  Mabrouk,  // [Mabrouk 1998 (6)-(9)], explicit in the stiffness
+  Penalty,  // guides are springs with dashpots
+};
+
+struct StructureSettings {
+  StructureScheme scheme{StructureScheme::Newmark};
+  double stiffness{0.0};  // of penalty's springs; 0: such that a contact lasts kContactSteps steps
+  static constexpr double kContactSteps = 20.0;
+};
+
+std::vector<std::string> structure_scheme_names();
+std::string name_of(StructureScheme scheme);
+/// Throws base::InputError for a name that is no scheme, or one that structures do not have.
+StructureScheme make_structure_scheme(const std::string& name);
+bool has_friction(StructureScheme scheme);
+
+}  // namespace ricochet::step

@@ -1,0 +1,134 @@
+#include "ricochet/study/two_motions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ricochet::study {
+namespace {
+
+/// Gauss-Legendre over (a, b), eight points a panel.
+template <class Function>
+double integrate(double a, double b, Function&& function) {
+  constexpr std::array<double, 4> kNodes = {0.1834346424956498, 0.5255324099163290,
+                                            0.7966664774136267, 0.9602898564975363};
+  constexpr std::array<double, 4> kWeights = {0.3626837833783620, 0.3137066458778873,
+                                              0.2223810344533745, 0.1012285362903763};
+  constexpr int kPanels = 24;
+  const double half = 0.5 * (b - a) / kPanels;
+  double sum = 0.0;
+  for (int i = 0; i < kPanels; ++i) {
+    const double middle = a + (2 * i + 1) * half;
+    for (std::size_t j = 0; j < kNodes.size(); ++j) {
+      sum +=
+          kWeights[j] * (function(middle - half * kNodes[j]) + function(middle + half * kNodes[j]));
+    }
+  }
+  return half * sum;
+}
+
+}  // namespace
+
+double TwoMotions::speed(int n) { return 1.0 / std::tgamma(n + 1.0); }
+
+double TwoMotions::Bump::shape(double s) const {
+  if (!(std::abs(s) < 1.0)) return 0.0;
+  return std::exp(-sharpness * s * s / (1.0 - s * s));
+}
+
+double TwoMotions::Bump::reach() const { return std::min(1.0, 6.5 / std::sqrt(sharpness)); }
+
+TwoMotions::TwoMotions(int count) {
+  for (int n = 0; n < count; ++n) {
+    Bump bump{.end = time(n), .before = speed(n + 1), .after = speed(n)};
+    const double length =
+        2.0 * (time(n) - time(n + 1)) * bump.before / (bump.before + bump.after);  // d_n
+    bump.begin = bump.end - length;
+    bump.sharpness = 4.0 / (length * length);
+    bump.integral = integrate(-bump.reach(), bump.reach(), [&](double s) { return bump.shape(s); });
+    bumps_.push_back(bump);
+  }
+}
+
+TwoMotions::Share TwoMotions::share(const Bump& bump, double s) {
+  const double from = -bump.reach();
+  if (s <= from) return {};
+  Share share;
+  share.once = integrate(from, s, [&](double r) { return bump.shape(r); }) / bump.integral;
+  share.twice =
+      integrate(from, s, [&](double r) { return (s - r) * bump.shape(r); }) / bump.integral;
+  return share;
+}
+
+const TwoMotions::Bump& TwoMotions::bump_at(double t) const {
+  for (std::size_t n = 0; n + 1 < bumps_.size(); ++n) {
+    if (t >= time(static_cast<int>(n) + 1)) return bumps_[n];
+  }
+  return bumps_.back();
+}
+
+double TwoMotions::force(double t) const {
+  const Bump& bump = bump_at(t);
+  const double half = 0.5 * (bump.end - bump.begin);
+  return (bump.before + bump.after) * bump.shape(bump.place(t)) / (bump.integral * half);
+}
+
+/// From the last impact on until the middle of the bump; from the next impact back after it, so
+/// that x is as precise as it is small.
+void TwoMotions::place(double t, double& x, double& u) const {
+  const Bump& bump = bump_at(t);
+  const double s = bump.place(t);
+  const double half = 0.5 * (bump.end - bump.begin);
+  const double momentum = bump.before + bump.after;
+  if (s <= 0.0) {
+    const Share gone = share(bump, s);
+    const double last = time(static_cast<int>(&bump - bumps_.data()) + 1);
+    x = bump.before * (t - last) - momentum * half * gone.twice;
+    u = bump.before - momentum * gone.once;
+  } else {
+    const Share left = share(bump, -s);
+    x = bump.after * (bump.end - t) - momentum * half * left.twice;
+    u = -bump.after + momentum * left.once;
+  }
+}
+
+/// Begin, middle parts and end of every bump, impacts.
+std::vector<double> TwoMotions::instants() const {
+  std::vector<double> times;
+  for (int n = static_cast<int>(bumps_.size()); n-- > 0;) {
+    const Bump& bump = bumps_[static_cast<std::size_t>(n)];
+    const double middle = 0.5 * (bump.begin + bump.end);
+    const double width = 0.5 * (bump.end - bump.begin) * bump.reach();
+    times.push_back(time(n + 1));
+    if (bump.begin > times.back()) times.push_back(bump.begin);  // the first fills its interval
+    if (bump.reach() < 1.0) times.insert(times.end(), {middle - width, middle + width});
+  }
+  times.push_back(1.0);
+  return times;
+}
+
+FreeMotion TwoMotions::rest() const {
+  FreeMotion motion{.instants = instants()};
+  motion.at = [](double, Eigen::VectorXd& q, Eigen::VectorXd& u) {
+    q.setZero(1);
+    u.setZero(1);
+  };
+  motion.reaction = [*this](double t, Eigen::VectorXd& r) { r.setConstant(1, force(t)); };
+  return motion;
+}
+
+FreeMotion TwoMotions::bounces() const {
+  FreeMotion motion{.instants = instants()};
+  motion.at = [*this](double t, Eigen::VectorXd& q, Eigen::VectorXd& u) {
+    q.resize(1);
+    u.resize(1);
+    place(t, q[0], u[0]);
+  };
+  for (int n = static_cast<int>(bumps_.size()) - 1; n >= 0; --n) {
+    const Eigen::VectorXd v = Eigen::VectorXd::Constant(1, speed(n));
+    motion.atoms.push_back({.t = time(n), .before = -v, .after = v, .impulses = 2.0 * v});
+  }
+  return motion;
+}
+
+}  // namespace ricochet::study
