@@ -350,7 +350,7 @@ class Interrupts(unittest.TestCase):
             told = []
             %s
             print(time.monotonic(), run.status, len(run), run.steps, run.certificate.ok, flush=True)
-        """) % setup
+        """) % setup.replace("\n", "\n            ")
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
                               text=True) as child:
             self.assertEqual(child.stdout.readline().strip(), "ready")
@@ -378,6 +378,14 @@ class Interrupts(unittest.TestCase):
     def test_formulas(self):
         self.check("run = ricochet.builtin('essai-04').run("
                    "steps=10**12, record=10**5, progress=ready)")
+
+    def test_families(self):
+        code = ("runs = ricochet.builtin('essai-04').family(R=[30, 35, 40, 45], steps=10**12, "
+                "record=10**5, progress=ready, threads=2)\n"
+                "run = runs[0]\n"
+                "assert runs.status == 'interrupted' and runs[3] is None")
+        _, (status, _, _, good) = self.stopped_after(code)
+        self.assertEqual((status, good), ("interrupted", "True"))
 
     def test_functions(self):
         self.check("run = ricochet.System(['y'], mass=[1], force=lambda t, q, u: [-1.0], "
