@@ -85,4 +85,4 @@ check-format: setup
 
 # Not all of out: it is where runs of the user's own scenes go.
 clean:
-	@rm -rf $(BUILD) $(SANITIZE) build-python out/gallery
+	@rm -rf $(BUILD) $(SANITIZE) build-python-* out/gallery

@@ -1,6 +1,6 @@
 """Builds the Python package with nothing but CMake and the standard library (PEP 517, PEP 660).
 
-The C++ build is kept in build-python, one folder for each Python, so that installing again is quick.
+The C++ build is kept in build-python-*, one folder for each Python, so that installing again is quick.
 Settings: --config-setting jobs=N, --config-setting cmake=-DOPTION=VALUE.
 """
 
@@ -66,7 +66,7 @@ def extension():
 def build_folder():
     soabi = sysconfig.get_config_var("SOABI")
     which = zlib.crc32(sys.base_prefix.encode())  # there may be two of one version
-    folder = ROOT / "build-python" / f"{soabi}-{which:08x}"
+    folder = ROOT / f"build-python-{soabi}-{which:08x}"
     return pathlib.Path(os.environ.get("RICOCHET_BUILD", folder))
 
 
