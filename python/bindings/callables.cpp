@@ -18,8 +18,9 @@ using namespace pybind11::literals;
 
 py::object numpy() { return py::module_::import("numpy"); }
 
-/// "a list", "an array of shape (2,)".
-std::string describe(const py::object& value) {
+/// "a list of 2", "an array of shape (2,)", "'far' (str)".
+std::string describe(const py::object& value) try {
+  constexpr std::size_t kLongest = 60;
   if (value.is_none()) return "None";
   if (py::hasattr(value, "shape")) {
     return fmt::format("an array of shape {}", std::string(py::str(value.attr("shape"))));
@@ -28,7 +29,11 @@ std::string describe(const py::object& value) {
   if (PySequence_Check(value.ptr()) != 0 && !py::isinstance<py::str>(value)) {
     return fmt::format("a {} of {}", type, py::len(value));
   }
-  return fmt::format("{} ({})", std::string(py::repr(value)), type);
+  const std::string shown = py::repr(value);
+  if (shown.size() > kLongest) return fmt::format("a {}", type);
+  return fmt::format("{} ({})", shown, type);
+} catch (py::error_already_set&) {
+  return "what cannot be shown";
 }
 
 /// Copies an array of doubles of one dimension; false when it is none, or of another size.
@@ -101,8 +106,11 @@ py::object Functions::call(const py::object& function, const std::string& name, 
   for (;;) {
     PyObject* result = PyObject_Vectorcall(function.ptr(), arguments, count, nullptr);
     if (result != nullptr) return py::reinterpret_steal<py::object>(result);
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) raise_callable(name, t, "");
-    if (watch == nullptr || !watch->take_interrupt()) throw py::error_already_set();
+    const bool is_interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+    if (PyErr_ExceptionMatches(PyExc_Exception) != 0) raise_callable(name, t, "");
+    if (!is_interrupt || watch == nullptr || !watch->take_interrupt()) {
+      throw py::error_already_set();  // sys.exit(), say: not a fault
+    }
     PyErr_Clear();
   }
 }

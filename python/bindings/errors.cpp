@@ -38,9 +38,8 @@ void raise_callable(const std::string& callable, double t, const std::string& wh
                          std::string(py::str(cause)));
   }
   const py::object type = class_named("CallableError");
-  const py::object value =
-      type(base::wrapped(fmt::format("error: {} at t = {:.9g}: {}", callable, t, words)), callable,
-           t);
+  const py::object value = type(
+      base::wrapped(fmt::format("error: {} at t = {:.9g}: {}", callable, t, words)), callable, t);
   if (!cause.is_none()) PyException_SetCause(value.ptr(), cause.inc_ref().ptr());
   PyErr_SetObject(type.ptr(), value.ptr());
   throw py::error_already_set();

@@ -6,6 +6,7 @@
 
 #include "ricochet/scene/scene_file.h"
 #include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/family.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::python {
@@ -98,6 +99,10 @@ void bind_scene(py::module_& m) {
       .def("members", members);
   m.def("read", read, py::arg("file"), py::arg("text"), py::arg("changes"), py::arg("functions"),
         py::arg("backward"));
+  m.def("plan", [](const ReadScene& read) {
+    if (read.scene.family.empty()) return;
+    (void)study::plan_family(read.scene, read.changes, study::run_in_order);
+  });
   m.def("read_text", scene::read_scene_text);
   m.def("scheme_names", step::scheme_names);
   m.def("builtin_text", [](const std::string& name) { return study::builtin_scene(name); });

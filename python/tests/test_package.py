@@ -261,7 +261,7 @@ class Archives(unittest.TestCase):
         code = ("import site, sys; site.addsitedir(sys.argv[1]); import ricochet; "
                 "run = ricochet.builtin('essai-04').run(); print(ricochet.__file__, run.status)")
         done = subprocess.run([sys.executable, "-c", code, site], capture_output=True, text=True,
-                              check=False, env={"PATH": os.environ["PATH"]})
+                              check=False, cwd=folder, env={"PATH": os.environ["PATH"]})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.split(), site
 

@@ -213,8 +213,9 @@ class System:
         return self._text
 
     def check(self):
-        """Reads the system for a run; raises SceneError for what is wrong. Returns the system."""
-        self._read()
+        """Reads the system for a run, and every member of its family; raises SceneError for what is
+        wrong. Returns the system."""
+        _engine.plan(self._read())
         return self
 
     @property
