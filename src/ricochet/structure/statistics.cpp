@@ -62,7 +62,9 @@ void Statistics::add(const Motion& now, const Motion& next, const Eigen::VectorX
 void Statistics::add_push(const Guide& guide, const Motion& now, const Motion& next, double normal,
                           std::size_t block, OfGuide& of) {
   const double push = std::abs(normal);
+  of.last_push = next.t;
   if (of.quiet >= kQuiet) {
+    if (of.impacts == 0) of.first_push = next.t;
     ++of.impacts;
     of.starts.add(block, 1.0);
     of.squares.add(of.running * of.running);
@@ -118,6 +120,8 @@ std::vector<GuideStatistics> Statistics::guides() const {
     GuideStatistics one;
     one.name = structure_->guides[k].name;
     one.impacts = of.impacts;
+    one.first_push = of.first_push;
+    one.last_push = of.last_push;
     one.rate = of.starts.mean(part_time());
     one.contact_ratio = of.pushing.mean(part_time() / h_);
     one.impulse = of.impulse.value();

@@ -43,6 +43,8 @@ struct PointStatistics {
 struct GuideStatistics {
   std::string name;
   long long impacts{0};
+  double first_push{0.0};    // instant of the end of the first step with a push [s]
+  double last_push{0.0};     // and of the last
   Estimate rate;             // of impacts [1/s]
   Estimate contact_ratio;    // part of the time with a push
   double impulse{0.0};       // of all pushes [N s]
@@ -84,6 +86,8 @@ class Statistics {
   };
   struct OfGuide {
     long long impacts{0};
+    double first_push{0.0};
+    double last_push{0.0};
     long long quiet{kQuiet};  // steps since the last push
     double running{0.0};      // impulse of the impact that goes on
     base::Sum impulse;
