@@ -15,6 +15,16 @@
 namespace ricochet::app {
 namespace {
 
+/// The options with a key of [run] of their own.
+std::vector<std::pair<std::string, std::string>> own_options(const SceneArguments& arguments) {
+  return {{"scheme", arguments.scheme},
+          {"step", arguments.step},
+          {"until", arguments.until},
+          {"steps", arguments.steps}};
+}
+
+}  // namespace
+
 std::string read_text(const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
@@ -35,16 +45,6 @@ std::string read_text(const std::string& file) {
   }
   return text.str();
 }
-
-/// The options with a key of [run] of their own.
-std::vector<std::pair<std::string, std::string>> own_options(const SceneArguments& arguments) {
-  return {{"scheme", arguments.scheme},
-          {"step", arguments.step},
-          {"until", arguments.until},
-          {"steps", arguments.steps}};
-}
-
-}  // namespace
 
 std::vector<scene::Override> changes_of(const SceneArguments& arguments) {
   if (!arguments.until.empty() && !arguments.steps.empty()) {
@@ -72,6 +72,11 @@ std::string changing_options(const SceneArguments& arguments) {
 
 scene::Scene read_scene_file(const SceneArguments& arguments) {
   return scene::read_scene(arguments.file, read_text(arguments.file), changes_of(arguments));
+}
+
+scene::StructureScene read_structure_file(const SceneArguments& arguments) {
+  return scene::read_structure_scene(arguments.file, read_text(arguments.file),
+                                     changes_of(arguments));
 }
 
 }  // namespace ricochet::app
