@@ -481,8 +481,12 @@ TEST(Box, SolutionsAreComplementary) {
       const double rounding = 1e-9 * (1.0 + v.norm());
       EXPECT_GE(v[i], low[i] - rounding);
       EXPECT_LE(v[i], high[i] + rounding);
-      if (p[i] > 0.0) EXPECT_NEAR(v[i], low[i], rounding);
-      if (p[i] < 0.0) EXPECT_NEAR(v[i], high[i], rounding);
+      if (p[i] > 0.0) {
+        EXPECT_NEAR(v[i], low[i], rounding);
+      }
+      if (p[i] < 0.0) {
+        EXPECT_NEAR(v[i], high[i], rounding);
+      }
     }
     const Eigen::VectorXd bound = testing::random_vector(random, n).cwiseAbs();
     ASSERT_EQ(solver.solve_impulses(w, b, bound, p).status, problem::Status::Solved);
@@ -490,7 +494,9 @@ TEST(Box, SolutionsAreComplementary) {
     for (Eigen::Index i = 0; i < n; ++i) {
       const double rounding = 1e-9 * (1.0 + v.norm() + p.norm());
       EXPECT_LE(std::abs(p[i]), bound[i] + rounding);
-      if (std::abs(p[i]) < bound[i] * (1.0 - 1e-9)) EXPECT_NEAR(v[i], 0.0, rounding);
+      if (std::abs(p[i]) < bound[i] * (1.0 - 1e-9)) {
+        EXPECT_NEAR(v[i], 0.0, rounding);
+      }
       EXPECT_LE(v[i] * p[i], rounding * (1.0 + bound[i]));
     }
   }

@@ -71,6 +71,7 @@ record::StructureSummary summary_of(const FiledRun& filed, const std::string& ou
   summary.line = scene.line;
   summary.coordinates = run.model->size();
   summary.frequencies = scene.frequencies;
+  summary.quiet_time = scene.model->quiet_time;
   summary.outcome = &run.outcome;
   if (run.reduction) {
     summary.reduced_modes = run.reduction->modes;

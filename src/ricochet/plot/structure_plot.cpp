@@ -86,15 +86,16 @@ bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
   svg.text({frame.corner.x, top + 16.0}, plan.heading, "start", "heading");
   frame.draw(svg);
   svg.begin_clip(frame.corner, frame.width, frame.height);
-  for (const Curve& wall : plan.walls) {
-    for (const std::vector<Point>& piece : wall.pieces) svg.polyline(frame.at(piece), "wall");
-  }
   for (std::size_t k = 0; k < plan.curves.size(); ++k) {
     std::vector<std::vector<Point>> pixels;
     for (const std::vector<Point>& piece : plan.curves[k].pieces) {
       pixels.push_back(simplified(frame.at(piece), 0.2));
     }
-    svg.path(pixels, fmt::format("curve s{}", k % kSeriesColours));
+    const std::size_t colour = plan.curves[k].label.empty() ? 0 : k % kSeriesColours;
+    svg.path(pixels, fmt::format("curve s{}", colour));
+  }
+  for (const Curve& wall : plan.walls) {
+    for (const std::vector<Point>& piece : wall.pieces) svg.polyline(frame.at(piece), "shock");
   }
   svg.end_clip();
   frame.draw_border(svg);
@@ -149,11 +150,11 @@ void StructurePicture::add(const step::Sample& sample) {
   total_.add(sample.t, sample.kinetic + sample.potential);
   const double time = sample.t - last_t_;
   last_t_ = sample.t;
-  if (!std::exchange(has_row_, true)) return;
+  const bool is_first = !std::exchange(has_row_, true);
   for (std::size_t k = 0; k < forces_.size(); ++k) {
     double force = 0.0;
     for (std::size_t a = 0; a < sides_.size(); ++a) {
-      if (sides_[a].guide != k) continue;
+      if (sides_[a].guide != k || is_first) continue;
       force += (sides_[a].is_upper ? -1.0 : 1.0) * sample.impulses[a] / time;
     }
     forces_[k].add(sample.t, force);
@@ -179,7 +180,7 @@ std::string StructurePicture::draw(const std::string& subtitle,
     }
     shapes.curves.push_back(curve);
   }
-  const double mark = 0.006 * scene_.line.length;
+  const double mark = 0.012 * scene_.line.length;
   for (const structure::Guide& guide : model.guides) {
     if (guide.plane != 0) continue;
     for (const double side : {guide.lower, guide.upper}) {

@@ -94,6 +94,7 @@ Json structure_json(const StructureSummary& s) {
   json["planes"] = s.line.planes;
   json["coordinates"] = s.coordinates;
   json["frequencies"] = s.frequencies;
+  json["quiet_time"] = s.quiet_time;
   json["solves_per_step"] = s.run.outcome.steps > 0 ? static_cast<double>(s.outcome->solves) /
                                                           static_cast<double>(s.run.outcome.steps)
                                                     : 0.0;

@@ -26,6 +26,7 @@ struct StructureSummary {
   structure::Line line;
   int coordinates{0};
   std::vector<double> frequencies;  // [Hz]
+  double quiet_time{0.0};           // [s]
   const step::StructureOutcome* outcome{nullptr};
   int reduced_modes{0};
   int corrections{0};

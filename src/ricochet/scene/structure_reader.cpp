@@ -447,6 +447,22 @@ void StructureReader::check_stability(const Value& table, const StructureScene& 
   }
 }
 
+/// What separates two impacts: stated, or a hundredth of the longest period.
+void StructureReader::set_quiet_time(TableReader& table, Model& model,
+                                     const std::vector<double>& frequencies) {
+  if (const Value* quiet = table.find("quiet")) {
+    model.quiet_time = positive_value(table, *quiet, "quiet");
+    return;
+  }
+  constexpr double kPart = 0.01;
+  const double unit = model.lowest_frequency / (2.0 * std::acos(-1.0));
+  for (const double frequency : frequencies) {
+    if (frequency < 1e-3 * unit) continue;  // a rigid mode
+    model.quiet_time = kPart / frequency;
+    return;
+  }
+}
+
 void StructureReader::read_parameters(const Value& value) {
   TableReader table(document_, value, "structure");
   if (const Value* parameters = table.table("parameters")) {
@@ -470,6 +486,7 @@ void StructureReader::read(const Value& value, StructureScene& scene) {
   if (const Value* shapes = table.find("shapes")) {
     scene.shapes = whole(table, *shapes, "shapes", 0, 1000);
   }
+  (void)table.find("quiet");
   table.finish();
   for (const structure::Guide& guide : model->guides) {
     if (guide.friction > 0.0 && !step::has_friction(scene.settings.scheme)) {
@@ -483,6 +500,7 @@ void StructureReader::read(const Value& value, StructureScene& scene) {
   for (const structure::Mode& mode : structure::find_modes(*model, kShownFrequencies)) {
     scene.frequencies.push_back(mode.omega / (2.0 * std::acos(-1.0)));
   }
+  set_quiet_time(table, *model, scene.frequencies);
   const std::size_t cells = std::min(static_cast<std::size_t>(scene.line.cells), kShapePoints);
   for (std::size_t k = 0; k <= cells; ++k) {
     scene.abscissae.push_back(scene.line.length * static_cast<double>(k) /
@@ -493,7 +511,7 @@ void StructureReader::read(const Value& value, StructureScene& scene) {
 }
 
 void StructureReader::set_shape(const Value& value, const std::string& key, int plane,
-                                StructureScene& scene, Eigen::VectorXd& vector) {
+                                Eigen::VectorXd& vector) {
   const formula::NodeId node = formulas_.formula(value, key, Speaks::Position);
   formula::Graph& graph = formulas_.graph();
   if (graph.depends_on(node, kTime, kTime + 1)) {
@@ -515,7 +533,6 @@ void StructureReader::set_shape(const Value& value, const std::string& key, int 
     throw base::InputError(key, "is not a number everywhere on the structure",
                            "check the formula for divisions by zero", document_.spot_of(value));
   }
-  (void)scene;
 }
 
 void StructureReader::read_start(const Value* table, StructureScene& scene) {
@@ -528,12 +545,12 @@ void StructureReader::read_start(const Value* table, StructureScene& scene) {
     const Value* value = start.find(key);
     if (value == nullptr) return;
     if (value->kind != Value::Kind::Table) {
-      return set_shape(*value, start.full(key), 0, scene, vector);
+      return set_shape(*value, start.full(key), 0, vector);
     }
     TableReader planes(document_, *value, start.full(key));
-    if (const Value* y = planes.find("y")) set_shape(*y, planes.full("y"), 0, scene, vector);
+    if (const Value* y = planes.find("y")) set_shape(*y, planes.full("y"), 0, vector);
     if (const Value* z = planes.find("z"); z != nullptr && scene.model->planes == 2) {
-      set_shape(*z, planes.full("z"), 1, scene, vector);
+      set_shape(*z, planes.full("z"), 1, vector);
     }
     planes.finish();
   };

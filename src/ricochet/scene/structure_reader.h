@@ -43,9 +43,9 @@ class StructureReader {
   double clearance(TableReader& table, const char* key, double x);
   void read_damping(TableReader& table, Model& model);
   void read_reduction(TableReader& table, StructureScene& scene);
+  void set_quiet_time(TableReader& table, Model& model, const std::vector<double>& frequencies);
   void check_stability(const Value& table, const StructureScene& scene, const Model& model);
-  void set_shape(const Value& value, const std::string& key, int plane, StructureScene& scene,
-                 Eigen::VectorXd& vector);
+  void set_shape(const Value& value, const std::string& key, int plane, Eigen::VectorXd& vector);
   void check_start(const Value* table, StructureScene& scene);
 
   double positive(TableReader& table, const std::string& key, const std::string& remedy);
