@@ -12,6 +12,7 @@
 #include "ricochet/study/gallery_friction.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
+#include "ricochet/study/gallery_structures.h"
 #include "ricochet/study/plate5.h"
 
 namespace ricochet::study {
@@ -322,6 +323,7 @@ const std::vector<GalleryEntry>& gallery() {
       {"corner", "A particle arrives in a corner", "Paoli 2001, par. 5", show_corner},
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
       {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
+      {"structures", "Tubes in supports, string, bar", "Paoli 2001, par. 3c", show_structures},
       {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},
   };
   return entries;
