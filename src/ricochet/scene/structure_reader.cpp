@@ -23,6 +23,8 @@ constexpr int kMostNodes = 100'000;
 constexpr double kMostColumns = 4e7;  // numbers that the columns of all guides may take
 constexpr std::size_t kShapePoints = 400;
 constexpr int kShownFrequencies = 5;
+constexpr int kMostModeNodes = 10'000;  // with more, K cannot be inverted in double precision
+constexpr int kCompanionNodes = 2000;   // then frequencies are those of a coarser line
 
 const char* name_of(Kind kind) {
   constexpr std::array kNames = {"beam", "string", "bar"};
@@ -214,7 +216,8 @@ void StructureReader::read_masses(const Value* table, Model& model) {
     TableReader one(document_, value, "structure.mass." + name);
     const Value& at = one.require("at", "write at = 0.5");
     const structure::Row row = row_at(one, at, "at", place(one, at, "at"));
-    structure::add_point_mass(model, row, positive(one, "mass", "write mass = 0.1"));
+    masses_.emplace_back(place(one, at, "at"), positive(one, "mass", "write mass = 0.1"));
+    structure::add_point_mass(model, row, masses_.back().second);
     one.finish();
   }
 }
@@ -390,6 +393,7 @@ void StructureReader::read_damping(TableReader& table, Model& model) {
   }
   one.finish();
   if (ratios.empty()) return;
+  check_mode_nodes(*damping, one.path());
   const auto count = static_cast<int>(ratios.size());
   structure::set_modal_damping(model, structure::find_modes(model, count), ratios);
 }
@@ -398,6 +402,7 @@ void StructureReader::read_reduction(TableReader& table, StructureScene& scene) 
   const Value* reduction = table.table("reduction");
   if (reduction == nullptr) return;
   TableReader one(document_, *reduction, "structure.reduction");
+  check_mode_nodes(*reduction, one.path());
   const int most = std::max(1, mesh_->dofs() / 2);
   scene.reduced_modes =
       whole(one, one.require("modes", "write modes = 12"), "modes", 1, std::min(most, 200));
@@ -445,6 +450,37 @@ void StructureReader::check_stability(const Value& table, const StructureScene& 
                     1.0 / (h * h * weight)),
         document_.spot_of_key(table));
   }
+}
+
+void StructureReader::check_mode_nodes(const Value& value, const std::string& key) const {
+  if (mesh_->line().cells <= kMostModeNodes) return;
+  throw base::InputError(key,
+                         fmt::format("modes are found for up to {} nodes, and there are {}",
+                                     kMostModeNodes, mesh_->line().cells),
+                         "take fewer nodes, or damping = { mass = ..., stiffness = ... }",
+                         document_.spot_of_key(value));
+}
+
+/// The first frequencies, without guides; of very many nodes, of a coarser line.
+std::vector<double> StructureReader::frequencies_of(const Model& model) const {
+  std::vector<structure::Mode> modes;
+  if (mesh_->line().cells <= kMostModeNodes) {
+    modes = structure::find_modes(model, kShownFrequencies);
+  } else {
+    structure::Line coarse = mesh_->line();
+    coarse.cells = kCompanionNodes;
+    const structure::Mesh mesh(coarse);
+    Model companion = structure::build_line(mesh);
+    for (const auto& [x, mass] : masses_) {
+      structure::add_point_mass(companion, mesh.row_at(x), mass);
+    }
+    modes = structure::find_modes(companion, kShownFrequencies);
+  }
+  std::vector<double> frequencies;
+  for (const structure::Mode& mode : modes) {
+    frequencies.push_back(mode.omega / (2.0 * std::acos(-1.0)));
+  }
+  return frequencies;
 }
 
 /// What separates two impacts: stated, or a hundredth of the longest period.
@@ -497,9 +533,7 @@ void StructureReader::read(const Value& value, StructureScene& scene) {
     }
   }
   check_stability(value, scene, *model);
-  for (const structure::Mode& mode : structure::find_modes(*model, kShownFrequencies)) {
-    scene.frequencies.push_back(mode.omega / (2.0 * std::acos(-1.0)));
-  }
+  scene.frequencies = frequencies_of(*model);
   set_quiet_time(table, *model, scene.frequencies);
   const std::size_t cells = std::min(static_cast<std::size_t>(scene.line.cells), kShapePoints);
   for (std::size_t k = 0; k <= cells; ++k) {

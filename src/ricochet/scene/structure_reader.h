@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ricochet/scene/formula_reader.h"
@@ -43,6 +44,8 @@ class StructureReader {
   double clearance(TableReader& table, const char* key, double x);
   void read_damping(TableReader& table, Model& model);
   void read_reduction(TableReader& table, StructureScene& scene);
+  void check_mode_nodes(const Value& value, const std::string& key) const;
+  std::vector<double> frequencies_of(const Model& model) const;
   void set_quiet_time(TableReader& table, Model& model, const std::vector<double>& frequencies);
   void check_stability(const Value& table, const StructureScene& scene, const Model& model);
   void set_shape(const Value& value, const std::string& key, int plane, Eigen::VectorXd& vector);
@@ -59,6 +62,7 @@ class StructureReader {
   FormulaReader& formulas_;
   std::unique_ptr<structure::Mesh> mesh_;
   std::vector<formula::NodeId> load_nodes_;
+  std::vector<std::pair<double, double>> masses_;  // where, and how much
 };
 
 }  // namespace ricochet::scene
