@@ -124,7 +124,7 @@ void add_joint_fact(const Runner& runner, Exhibit& exhibit) {
 }
 
 void add_string_fact(const Runner& runner, Exhibit& exhibit) {
-  const Motion string = show_one(runner, exhibit, "string-obstacle", "run");
+  const Motion string = show_one(runner, exhibit, "particle-string", "run");
   const double w = 2.0 * 41.0 * std::sin(std::numbers::pi / 82.0);
   double off = 0.0;
   for (int i = 0; i < 40; ++i) {
