@@ -14,6 +14,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/plot/structure_plot.h"
 #include "ricochet/record/structure_summary.h"
+#include "ricochet/scene/scene_file.h"
 #include "ricochet/study/structure_run.h"
 #include "scene_file.h"
 #include "stop_signals.h"
@@ -227,7 +228,7 @@ std::string describe(const FiledRun& filed, const std::filesystem::path& folder)
 }  // namespace
 
 bool names_structure(const SceneArguments& arguments) {
-  return scene::has_structure(arguments.file, read_text(arguments.file));
+  return scene::has_structure(arguments.file, scene::read_scene_text(arguments.file));
 }
 
 int run_structure_command(const RunArguments& arguments) {
