@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ricochet/base/error.h"
+#include "ricochet/step/settings.h"
 #include "support.h"
 
 namespace ricochet {
@@ -440,6 +441,27 @@ TEST(ImpactLaws, TheDissipationIndexIsMoreaus) {
 }
 
 // x'' + 0.1 x' + x = F cos 0.8 t, wall at 1: the free amplitude is F / |1 - 0.64 + 0.08 i|.
+// x = cos t, without anything to strike.
+TEST(Schemes, RunWithoutContacts) {
+  for (const std::string& scheme : step::scheme_names()) {
+    const Motion motion = run_text(R"toml(
+[system]
+coordinates = ["x"]
+mass        = [1]
+potential   = "0.5*x^2"
+[start]
+position = { x = 1 }
+[run]
+scheme = "moreau"
+step   = 0.001
+until  = 1
+)toml",
+                                   {"run.scheme=" + scheme});
+    EXPECT_TRUE(motion.outcome.certificate.ok()) << scheme;
+    EXPECT_NEAR(motion.rows.back().q[0], std::cos(1.0), 2e-3) << scheme;
+  }
+}
+
 TEST(Restitution, ImpactOscillatorHasTheKnownOrbits) {
   const double grazing = std::hypot(0.36, 0.08);
   EXPECT_NEAR(grazing, 0.368781778, 1e-9);

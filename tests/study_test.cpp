@@ -9,6 +9,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/gallery.h"
 #include "ricochet/study/plate5.h"
+#include "ricochet/study/structure_run.h"
 #include "support.h"
 
 namespace ricochet::study {
@@ -288,7 +289,9 @@ wrong = "stack[4].gap < z[3]'"
 TEST(Expectations, OfAllBuiltinScenesHold) {
   std::size_t facts = 0;
   for (const BuiltinScene& builtin : builtin_scenes()) {
-    for (const Fact& fact : check_expectations(run_text(builtin.text))) {
+    const bool is_structure = scene::has_structure(builtin.name, builtin.text);
+    for (const Fact& fact : is_structure ? check_expectations(run_builtin_structure(builtin.name))
+                                         : check_expectations(run_text(builtin.text))) {
       EXPECT_TRUE(fact.holds) << builtin.name << ": " << fact.statement << ": " << fact.found;
       ++facts;
     }

@@ -9,6 +9,7 @@
 #include "ricochet/record/rows.h"
 #include "ricochet/study/growth.h"
 #include "scene_file.h"
+#include "structure_command.h"
 #include "threads.h"
 
 namespace ricochet::app {
@@ -73,6 +74,7 @@ void print_family(const scene::Scene& scene, const std::vector<scene::Override>&
 }  // namespace
 
 int command_check(const SceneArguments& arguments) {
+  if (names_structure(arguments)) return check_structure_command(arguments);
   const scene::Scene scene = read_scene_file(arguments);
   const model::FormulaModel& model = *scene.model;
   const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());

@@ -11,6 +11,7 @@
 #include "run_folder.h"
 #include "scene_file.h"
 #include "stop_signals.h"
+#include "structure_command.h"
 
 namespace ricochet::app {
 
@@ -43,6 +44,7 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
+  if (names_structure(arguments.scene)) return run_structure_command(arguments);
   scene::Scene scene = read_scene_file(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);

@@ -67,8 +67,10 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
     const std::vector<const KeptRun*> together = find_all(wanted);
     if (together.empty()) continue;
     plot::Block block{&together[0]->scene.plot, {}, wanted.heading};
+    const bool named = wanted.label.ends_with('/');  // "scene/": its runs go by their own names
     for (const KeptRun* run : together) {
-      block.runs.push_back({&run->data, "", run->scene.model.get(), &run->certificate});
+      block.runs.push_back({&run->data, named ? run->label.substr(wanted.label.size()) : "",
+                            run->scene.model.get(), &run->certificate});
     }
     blocks.push_back(std::move(block));
   }

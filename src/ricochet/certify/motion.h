@@ -1,13 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/quadrature.h"
 #include "ricochet/certify/judge.h"
 
 namespace ricochet::certify {
@@ -246,19 +246,9 @@ class MotionJudge {
   }
 
   void sum_panels(double a, double b, int panels, Integrals& sums) {
-    constexpr std::array<double, 4> kNodes = {0.1834346424956498, 0.5255324099163290,
-                                              0.7966664774136267, 0.9602898564975363};
-    constexpr std::array<double, 4> kWeights = {0.3626837833783620, 0.3137066458778873,
-                                                0.2223810344533745, 0.1012285362903763};
     sums = {Vec::Zero(model_.dofs()), Vec::Zero(model_.dofs()), 0.0, 0.0};
-    const double half = 0.5 * (b - a) / panels;
-    for (int i = 0; i < panels; ++i) {
-      const double middle = a + (2 * i + 1) * half;
-      for (std::size_t j = 0; j < kNodes.size(); ++j) {
-        add_point(middle - half * kNodes[j], half * kWeights[j], sums);
-        add_point(middle + half * kNodes[j], half * kWeights[j], sums);
-      }
-    }
+    base::for_gauss_points(a, b, panels,
+                           [&](double t, double weight) { add_point(t, weight, sums); });
   }
 
   void add_point(double t, double weight, Integrals& sums) {

@@ -104,9 +104,9 @@ const formula::Scope& FormulaReader::scope_for(Speaks speaks) const {
   return velocity_scope_;
 }
 
-void FormulaReader::add_parameters(const Value& table) {
+void FormulaReader::add_parameters(const Value& table, const std::string& path) {
   parameter_scope_.forbid("t", "a parameter is a number; it cannot depend on time");
-  read_in_order(table, "system.parameters", true);
+  read_in_order(table, path, true);
 }
 
 void FormulaReader::add_definitions(const Value& table) {

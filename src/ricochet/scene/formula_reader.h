@@ -27,7 +27,7 @@ class FormulaReader {
   void check_new_name(const std::string& name, const std::string& key, const Value& at) const;
 
   /// All parameters, which may be formulas of each other in any order.
-  void add_parameters(const Value& table);
+  void add_parameters(const Value& table, const std::string& path = "system.parameters");
   void add_coordinates(const std::vector<CoordinateGroup>& groups);
   /// Named formulas, in any order, of everything.
   void add_definitions(const Value& table);

@@ -79,6 +79,42 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   return settings;
 }
 
+step::RunSettings RunReader::read_structure_run(const Value* table,
+                                                step::StructureSettings& settings) {
+  TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
+  const std::string remedy = fmt::format("write scheme = \"newmark\" in [run]; known: {}",
+                                         base::list_names(step::structure_scheme_names()));
+  const Value& scheme = run.require("scheme", remedy);
+  try {
+    settings.scheme = step::make_structure_scheme(run.text("scheme").value());
+  } catch (const base::InputError& error) {
+    throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(scheme));
+  }
+  step::RunSettings found;
+  const Value& step = run.require("step", "write step = 1e-5, in the scene's unit of time");
+  if (step.kind == Value::Kind::Table) {
+    run.fail(step, "step", "a structure has steps of one length", "write a number");
+  }
+  found.step = positive(run, step, "step");
+  if (const Value* value = run.find("start_time")) {
+    found.start_time = formulas_.number(*value, "run.start_time");
+  }
+  read_duration(run, found);
+  if (const Value* value = run.find("record")) {
+    found.record_every = static_cast<long long>(whole(run, *value, "record"));
+  }
+  read_limits(run, found);
+  if (const Value* value = run.find("stiffness")) {
+    if (settings.scheme != step::StructureScheme::Penalty) {
+      refuse_key(run, *value, "stiffness", step::name_of(settings.scheme));
+    } else {
+      settings.stiffness = positive(run, *value, "stiffness");
+    }
+  }
+  run.finish();
+  return found;
+}
+
 void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
   const Value* until = run.find("until");
   const Value* steps = run.find("steps");

@@ -7,6 +7,7 @@
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/settings.h"
+#include "ricochet/step/structure_scheme.h"
 
 namespace ricochet::scene {
 
@@ -18,6 +19,8 @@ class RunReader {
 
   step::Scheme read_scheme(const Value* table);
   step::RunSettings read_run(const Value* table, step::Scheme& scheme);
+  /// [run] of a structure, with its scheme.
+  step::RunSettings read_structure_run(const Value* table, step::StructureSettings& settings);
   /// The start; the model takes its scale from it.
   model::State<model::kDynamic> read_start(const Value* table,
                                            const std::vector<CoordinateGroup>& groups,
@@ -30,7 +33,7 @@ class RunReader {
   void read_scheme_settings(TableReader& run, step::Scheme& scheme);
   void read_node_settings(TableReader& run, step::Scheme& scheme);
   void refuse_key(TableReader& run, const Value& value, const std::string& key,
-                               const std::string& scheme);
+                  const std::string& scheme);
   int choose(TableReader& run, const Value& value, const std::string& key,
              const std::vector<std::string>& words);
   double positive(TableReader& table, const Value& value, const std::string& key);

@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/scene/coordinate_values.h"
 #include "ricochet/scene/document.h"
+#include "ricochet/scene/expectations.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
 #include "ricochet/scene/run_reader.h"
@@ -16,74 +17,6 @@
 
 namespace ricochet::scene {
 namespace {
-
-constexpr const char* kMotion = "motion";  // the name in [expect] that is no fact
-
-std::string stem_of(const std::string& file) {
-  const std::size_t slash = file.find_last_of('/');
-  const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
-  const std::size_t dot = name.find_last_of('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
-}
-
-/// A bare name is a parameter of the scene, and an error when the scene has none of that name; all
-/// other keys are dotted.
-void apply_overrides(Document& document, const std::vector<Override>& overrides) {
-  for (const Override& change : overrides) {
-    const Value* system = document.root().find("system");
-    const Value* parameters = system == nullptr ? nullptr : system->find("parameters");
-    const bool dotted = change.key.find('.') != std::string::npos;
-    const bool is_parameter = !dotted && parameters != nullptr && parameters->find(change.key);
-    if (!dotted && !is_parameter) {
-      std::vector<std::string> known;
-      if (parameters != nullptr) {
-        for (const auto& [name, value] : parameters->entries) known.push_back(name);
-      }
-      std::string remedy = known.empty()
-                               ? "the scene has no parameters; name a dotted key such as run.step"
-                               : fmt::format(
-                                     "parameters of the scene: {}; other keys are dotted, "
-                                     "such as run.step",
-                                     base::list_names(known));
-      throw base::InputError("--set " + change.argument,
-                             fmt::format("'{}' is no parameter of the scene", change.key), remedy);
-    }
-    // The two ways to say how long: the last one said wins.
-    if (change.key == "run.until") document.remove("run", "steps");
-    if (change.key == "run.steps") document.remove("run", "until");
-    document.set(is_parameter ? "system.parameters." + change.key : change.key, change.value,
-                 change.argument);
-  }
-}
-
-std::vector<Expectation> read_expectations(const Document& document, const Value* table,
-                                           const FormulaReader& formulas,
-                                           const model::FormulaModel& model) {
-  std::vector<Expectation> expectations;
-  if (table == nullptr) return expectations;
-  for (const auto& [name, value] : table->entries) {
-    if (name == kMotion) continue;
-    Expectation expectation;
-    expectation.name = name;
-    const std::string path = "expect." + name;
-    const Value* fact = &value;
-    if (value.kind == Value::Kind::Table) {
-      TableReader reader(document, value, path);
-      fact = &reader.require("fact", "write fact = \"x > 0\"");
-      expectation.source = reader.text("source").value_or("");
-      reader.finish();
-    }
-    if (fact->kind != Value::Kind::Text) {
-      throw base::InputError(path, "must be a formula in quotes",
-                             "write a comparison, such as \"abs(x - 1.2) < 1e-3\"",
-                             document.spot_of(*fact));
-    }
-    expectation.text = fact->text;
-    expectation.syntax = formulas.check_fact(*fact, path, fact_names(model));
-    expectations.push_back(std::move(expectation));
-  }
-  return expectations;
-}
 
 /// expect.motion: every coordinate as a formula of t.
 std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, const Value* table,
@@ -129,7 +62,11 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
   (void)root.find("family");  // read before: its first member is in the document
-  root.not_yet({"structure"}, what_this_version_runs());
+  if (const Value* structure = root.find("structure")) {
+    throw base::InputError("structure", "is not what this command works on",
+                           "structures are for run, check, converge and compare",
+                           document.spot_of_key(*structure));
+  }
 
   FormulaReader formulas(document);
   scene.outside = outside;
@@ -151,7 +88,7 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
   scene.definitions = formulas.definitions();
   scene.run = runs.read_run(run, scene.scheme);
   scene.start = runs.read_start(start, scene.groups, *model, scene.run, scene.warnings);
-  scene.expectations = read_expectations(document, expect, formulas, *scene.model);
+  scene.expectations = read_expectations(document, expect, formulas, fact_names(*scene.model));
   scene.plot = PlotReader(document, formulas, *scene.model).read(plot);
   scene.closed_form = read_closed_form(document, expect, formulas, scene);
   return scene;

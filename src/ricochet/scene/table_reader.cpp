@@ -21,7 +21,9 @@ constexpr std::string_view kWords =
     " record shock_speed residual_limit violation_limit fact"
     " theta average stiffness zeno accuracy"
     " panel x y labels x_label y_label x_range y_range equal walls at marks snapshots kind log"
-    " caption columns units body every numbers line outline circle point ";
+    " caption columns units body every numbers line outline circle point"
+    " length young density section ends nodes form planes guide modes reduction shapes clearance"
+    " above below direction ratio ratios compare from to value tension quiet ";
 
 bool is_word(const std::string& key) {
   return kWords.find(" " + key + " ") != std::string_view::npos;

@@ -34,6 +34,10 @@ Scheme make_scheme(const std::string& name) {
     if (name_of(scheme) == name) return scheme;
   }
   const std::vector<std::string> known = scheme_names();
+  if (name == "newmark") {
+    throw base::InputError("run.scheme", "newmark is for scenes with a [structure]",
+                           fmt::format("known schemes: {}", base::list_names(known)));
+  }
   std::string remedy = fmt::format("known schemes: {}", base::list_names(known));
   if (const auto near = base::nearest_name(name, known)) {
     remedy = fmt::format("did you mean '{}'? {}", *near, remedy);

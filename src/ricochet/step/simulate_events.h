@@ -88,7 +88,7 @@ class EventRun {
   static constexpr int kLooks = 8;         // at each gap along an arc
 
   double touching(int a) const { return kClose * gap_size_[a]; }
-  double touching() const { return kClose * gap_size_.maxCoeff(); }
+  double touching() const { return gap_size_.size() > 0 ? kClose * gap_size_.maxCoeff() : 0.0; }
   bool is_held(int a) {
     return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
   }

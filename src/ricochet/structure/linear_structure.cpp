@@ -143,7 +143,8 @@ std::vector<ContactSide> sides_of(const LinearStructure& structure) {
 std::string name_of(const ContactSide& side, const LinearStructure& structure) {
   const Guide& guide = structure.guides[side.guide];
   if (!guide.has_lower() || !guide.has_upper()) return guide.name;
-  return guide.name + (side.is_upper ? "_above" : "_below");
+  std::string name = guide.name;  // of one of many, before its number
+  return name.insert(std::min(name.find('['), name.size()), side.is_upper ? "_above" : "_below");
 }
 
 bool EffectiveMatrix::factor(const LinearStructure& s, double damping_factor,

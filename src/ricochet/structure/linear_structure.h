@@ -111,6 +111,8 @@ struct LinearStructure {
   double length{0.0};            // [m]
   double lowest_frequency{0.0};  // of the order of the first omega [rad/s], never 0
 
+  double quiet_time{0.0};  // without a push, after which one is a new impact [s]
+
   int size() const { return planes * dofs; }
   bool is_driven() const { return !loads.empty(); }
 

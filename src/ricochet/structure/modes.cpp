@@ -67,9 +67,11 @@ std::vector<Mode> find_modes(const LinearStructure& s, int count) {
   orthonormalise(s, shapes);
   Eigen::VectorXd values = Eigen::VectorXd::Zero(space);
   constexpr int kMostRounds = 400;
-  constexpr double kSettled = 1e-15;
-  int settled = 0;  // rounds in a row
-  for (int round = 0; round < kMostRounds && settled < 3; ++round) {
+  constexpr double kSettled = 1e-14;
+  constexpr double kNear = 1e-8;  // below it, a change that does not fall any more is rounding
+  double least = 1.0;
+  int idle = 0;  // rounds in a row
+  for (int round = 0; round < kMostRounds && idle < 3; ++round) {
     shapes = mass_times(s, shapes);
     for (Eigen::Index c = 0; c < shapes.cols(); ++c) factor.solve(shapes.col(c).data());
     orthonormalise(s, shapes);
@@ -78,7 +80,9 @@ std::vector<Mode> find_modes(const LinearStructure& s, int count) {
     const double change =
         ((values - before).head(count).array().abs() / (values.head(count).array().abs() + shift))
             .maxCoeff();
-    settled = change < kSettled * 10.0 ? settled + 1 : 0;
+    const bool falls = change < 0.5 * least;
+    least = std::min(least, change);
+    idle = change < kSettled || (change < kNear && !falls) ? idle + 1 : 0;
   }
   std::vector<Mode> modes;
   for (int m = 0; m < count; ++m) {
@@ -89,19 +93,17 @@ std::vector<Mode> find_modes(const LinearStructure& s, int count) {
 
 double highest_frequency(const LinearStructure& s) {
   BandFactor mass;
-  BandMatrix plain = s.mass;
-  if (!mass.factor(plain)) return 0.0;
+  if (!mass.factor(s.mass)) return 0.0;
   Eigen::VectorXd x = random_start(s.dofs, 1);
   Eigen::VectorXd y(s.dofs);
   Eigen::VectorXd weighted = Eigen::VectorXd::Zero(s.dofs);
   double value = 0.0;
   for (int round = 0; round < 400; ++round) {
-    plain.multiply(x.data(), weighted.data());
+    s.mass.multiply(x.data(), weighted.data());
     x /= std::sqrt(x.dot(weighted));
-    LinearStructure const& one = s;
     y.setZero();
-    for (std::size_t k = 0; k < one.strains.size(); ++k) {
-      one.strains[k].add_to(one.stiffness[k] * one.strains[k].dot(x.data()), y.data());
+    for (std::size_t k = 0; k < s.strains.size(); ++k) {
+      s.strains[k].add_to(s.stiffness[k] * s.strains[k].dot(x.data()), y.data());
     }
     value = x.dot(y);
     mass.solve(y.data());

@@ -21,6 +21,7 @@ Estimate BlockSum::mean(double unit) const {
 
 Statistics::Statistics(const LinearStructure& structure, double h, long long steps)
     : structure_(&structure), h_(h), steps_(std::max(1LL, steps)) {
+  quiet_steps_ = static_cast<long long>(std::max(kQuietSteps, std::ceil(structure.quiet_time / h)));
   points_.resize(structure.points.size());
   guides_.resize(structure.guides.size());
   std::size_t channels = 0;
@@ -62,7 +63,9 @@ void Statistics::add(const Motion& now, const Motion& next, const Eigen::VectorX
 void Statistics::add_push(const Guide& guide, const Motion& now, const Motion& next, double normal,
                           std::size_t block, OfGuide& of) {
   const double push = std::abs(normal);
-  if (of.quiet >= kQuiet) {
+  of.last_push = next.t;
+  if (of.quiet >= quiet_steps_) {
+    if (of.impacts == 0) of.first_push = next.t;
     ++of.impacts;
     of.starts.add(block, 1.0);
     of.squares.add(of.running * of.running);
@@ -103,7 +106,8 @@ std::vector<PointStatistics> Statistics::points() const {
     one.highest = of.highest;
     const std::vector<double> density = of.welch.density();
     const auto top = std::max_element(density.begin(), density.end());
-    if (top != density.end()) {
+    constexpr std::size_t kFewBins = 64;  // tell no frequency
+    if (density.size() > kFewBins) {
       one.main_frequency = of.welch.frequency(static_cast<std::size_t>(top - density.begin()));
     }
     found.push_back(one);
@@ -118,6 +122,8 @@ std::vector<GuideStatistics> Statistics::guides() const {
     GuideStatistics one;
     one.name = structure_->guides[k].name;
     one.impacts = of.impacts;
+    one.first_push = of.first_push;
+    one.last_push = of.last_push;
     one.rate = of.starts.mean(part_time());
     one.contact_ratio = of.pushing.mean(part_time() / h_);
     one.impulse = of.impulse.value();

@@ -39,10 +39,14 @@ struct PointStatistics {
   double main_frequency{0.0};  // where the spectrum has its highest value [Hz]
 };
 
-/// A guide over the run, both sides together. An impact is a push after at least 3 steps without.
+/// A guide over the run, both sides together. An impact is a push after the quiet time of the
+/// structure, or after 3 steps, whichever is longer: counted in steps alone, its rate would grow as
+/// they become smaller.
 struct GuideStatistics {
   std::string name;
   long long impacts{0};
+  double first_push{0.0};    // instant of the end of the first step with a push [s]
+  double last_push{0.0};     // and of the last
   Estimate rate;             // of impacts [1/s]
   Estimate contact_ratio;    // part of the time with a push
   double impulse{0.0};       // of all pushes [N s]
@@ -84,8 +88,10 @@ class Statistics {
   };
   struct OfGuide {
     long long impacts{0};
-    long long quiet{kQuiet};  // steps since the last push
-    double running{0.0};      // impulse of the impact that goes on
+    double first_push{0.0};
+    double last_push{0.0};
+    long long quiet{1LL << 60};  // steps since the last push
+    double running{0.0};         // impulse of the impact that goes on
     base::Sum impulse;
     base::Sum squares;  // of the impulses of impacts
     double impulse_max{0.0};
@@ -96,7 +102,7 @@ class Statistics {
     BlockSum work_sliding;
     Welch welch;
   };
-  static constexpr long long kQuiet = 3;
+  static constexpr double kQuietSteps = 3.0;
   static constexpr std::size_t kMostSpectra = 24;
   void add_push(const Guide& guide, const Motion& now, const Motion& next, double normal,
                 std::size_t block, OfGuide& of);
@@ -106,6 +112,7 @@ class Statistics {
   double h_{0.0};
   long long steps_{0};
   long long done_{0};
+  long long quiet_steps_{0};
   std::vector<OfPoint> points_;
   std::vector<OfGuide> guides_;
 };

@@ -110,21 +110,11 @@ void list_values(const formula::Syntax& syntax, const Values& values, Values& us
   for (const formula::Syntax& child : syntax.children) list_values(child, values, used);
 }
 
-}  // namespace
-
-std::vector<Fact> check_expectations(const Motion& motion) {
-  Values values = scene_values(motion);
-  add_certificate(motion, values);
-  formula::Graph graph;
-  formula::Scope scope;
-  for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
-  add_families(motion, graph, scope);
-  add_contact_families(motion, values, graph, scope);
-  for (const auto& [name, syntax] : motion.scene.definitions) {
-    if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
-  }
+/// Each expectation with the values of the names that it uses.
+std::vector<Fact> judge(const std::vector<scene::Expectation>& expectations, const Values& values,
+                        const formula::Scope& scope, formula::Graph& graph) {
   std::vector<Fact> facts;
-  for (const scene::Expectation& expectation : motion.scene.expectations) {
+  for (const scene::Expectation& expectation : expectations) {
     Fact fact;
     fact.statement = fmt::format("{}: {}", expectation.name, expectation.text);
     if (!expectation.source.empty()) fact.statement += fmt::format("  [{}]", expectation.source);
@@ -142,6 +132,37 @@ std::vector<Fact> check_expectations(const Motion& motion) {
     facts.push_back(fact);
   }
   return facts;
+}
+
+}  // namespace
+
+std::vector<Fact> check_expectations(const Motion& motion) {
+  Values values = scene_values(motion);
+  add_certificate(motion, values);
+  formula::Graph graph;
+  formula::Scope scope;
+  for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
+  add_families(motion, graph, scope);
+  add_contact_families(motion, values, graph, scope);
+  for (const auto& [name, syntax] : motion.scene.definitions) {
+    if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
+  }
+  return judge(motion.scene.expectations, values, scope, graph);
+}
+
+std::vector<Fact> judge_expectations(const std::vector<scene::Expectation>& expectations,
+                                     const std::map<std::string, double>& values,
+                                     const std::vector<std::string>& names) {
+  formula::Graph graph;
+  formula::Scope scope;
+  for (const auto& [name, value] : values) {
+    if (name.find('[') == std::string::npos) scope.define(name, graph.constant(value));
+  }
+  for (const std::string& name : names) {
+    if (name.find('[') == std::string::npos) continue;
+    scope.define_member(name, graph.constant(values.at(name)));
+  }
+  return judge(expectations, values, scope, graph);
 }
 
 }  // namespace ricochet::study

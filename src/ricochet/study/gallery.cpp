@@ -13,6 +13,7 @@
 #include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
+#include "ricochet/study/gallery_structures.h"
 #include "ricochet/study/plate5.h"
 
 namespace ricochet::study {
@@ -327,6 +328,7 @@ const std::vector<GalleryEntry>& gallery() {
       {"two-motions", "One smooth push, two motions", "Ballard 2013, par. 2", show_two_motions},
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
       {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
+      {"structures", "Tubes in supports, string, bar", "Paoli 2001, par. 3c", show_structures},
       {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},
   };
   return entries;

@@ -124,7 +124,7 @@ void add_joint_fact(const Runner& runner, Exhibit& exhibit) {
 }
 
 void add_string_fact(const Runner& runner, Exhibit& exhibit) {
-  const Motion string = show_one(runner, exhibit, "string-obstacle", "run");
+  const Motion string = show_one(runner, exhibit, "particle-string", "run");
   const double w = 2.0 * 41.0 * std::sin(std::numbers::pi / 82.0);
   double off = 0.0;
   for (int i = 0; i < 40; ++i) {
@@ -256,9 +256,10 @@ Exhibit show_two_motions(const Runner& runner) {
                         {scene::parse_override("N=12")});
   const AnyView view(*scene.model);
   const TwoMotions motions(12);
+  const certify::Limits limits{.balance = 1e-9};  // the times of short bumps are rounded
   for (const bool resting : {true, false}) {
     const certify::Certificate certificate =
-        certify::certify_motion(view, resting ? motions.rest() : motions.bounces());
+        certify::certify_motion(view, resting ? motions.rest() : motions.bounces(), limits);
     exhibit.facts.push_back(
         {fmt::format("certify: {} satisfies problem P1",
                      resting ? "rest" : "the motion with its last 12 impacts"),

@@ -1,30 +1,20 @@
 #include "ricochet/study/two_motions.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "ricochet/base/quadrature.h"
 
 namespace ricochet::study {
 namespace {
 
-/// Gauss-Legendre over (a, b), eight points a panel.
 template <class Function>
 double integrate(double a, double b, Function&& function) {
-  constexpr std::array<double, 4> kNodes = {0.1834346424956498, 0.5255324099163290,
-                                            0.7966664774136267, 0.9602898564975363};
-  constexpr std::array<double, 4> kWeights = {0.3626837833783620, 0.3137066458778873,
-                                              0.2223810344533745, 0.1012285362903763};
   constexpr int kPanels = 24;
-  const double half = 0.5 * (b - a) / kPanels;
   double sum = 0.0;
-  for (int i = 0; i < kPanels; ++i) {
-    const double middle = a + (2 * i + 1) * half;
-    for (std::size_t j = 0; j < kNodes.size(); ++j) {
-      sum +=
-          kWeights[j] * (function(middle - half * kNodes[j]) + function(middle + half * kNodes[j]));
-    }
-  }
-  return half * sum;
+  base::for_gauss_points(a, b, kPanels,
+                         [&](double s, double weight) { sum += weight * function(s); });
+  return sum;
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "commands.h"
+
+namespace ricochet::app {
+
+/// Whether the arguments name a scene with a [structure].
+bool names_structure(const SceneArguments& arguments);
+
+// What the commands do with such a scene.
+int run_structure_command(const RunArguments& arguments);
+int check_structure_command(const SceneArguments& arguments);
+int converge_structure_command(const ConvergeArguments& arguments);
+int compare_structure_command(const CompareArguments& arguments);
+
+}  // namespace ricochet::app

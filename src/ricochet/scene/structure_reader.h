@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/structure_scene.h"
+#include "ricochet/scene/table_reader.h"
+
+namespace ricochet::scene {
+
+/// Reads [structure] into a linear structure with its loads, guides and points.
+class StructureReader {
+ public:
+  StructureReader(const Document& document, FormulaReader& formulas)
+      : document_(document), formulas_(formulas) {}
+
+  /// To be called first: the other tables speak of them too.
+  void read_parameters(const Value& table);
+
+  /// All of it but the start; the scene's run settings are there.
+  void read(const Value& table, StructureScene& scene);
+
+  /// [start]: shapes as formulas of x; none: at rest, straight.
+  void read_start(const Value* table, StructureScene& scene);
+
+ private:
+  using Model = structure::LinearStructure;
+  void read_line(TableReader& table, structure::Line& line);
+  void read_section(TableReader& table, structure::Line& line);
+  std::optional<structure::Section> section_of(const Value& value);
+  structure::End end_of(TableReader& table, const Value& value, const Value& item,
+                        structure::Kind kind);
+  void read_form(TableReader& table, structure::Line& line);
+  void read_masses(const Value* table, Model& model);
+  void read_forces(const Value* table, Model& model);
+  void read_points(const Value* table, Model& model);
+  void read_guides(const Value* table, Model& model);
+  void read_guide(const std::string& name, const Value& value, Model& model);
+  void add_guide(TableReader& table, structure::Guide guide, double x, Model& model);
+  double clearance(TableReader& table, const char* key, double x);
+  void read_damping(TableReader& table, Model& model);
+  void read_reduction(TableReader& table, StructureScene& scene);
+  void check_mode_nodes(const Value& value, const std::string& key) const;
+  std::vector<double> frequencies_of(const Model& model) const;
+  void set_quiet_time(TableReader& table, Model& model, const std::vector<double>& frequencies);
+  void check_stability(const Value& table, const StructureScene& scene, const Model& model);
+  void set_shape(const Value& value, const std::string& key, int plane, Eigen::VectorXd& vector);
+  void check_start(const Value* table, StructureScene& scene);
+
+  double positive(TableReader& table, const std::string& key, const std::string& remedy);
+  double positive_value(TableReader& table, const Value& value, const std::string& key);
+  double place(TableReader& table, const Value& value, const std::string& key);
+  structure::Row row_at(TableReader& table, const Value& value, const std::string& key, double x);
+  int plane_of(TableReader& table);
+  int whole(TableReader& table, const Value& value, const std::string& key, int least, int most);
+
+  const Document& document_;
+  FormulaReader& formulas_;
+  std::unique_ptr<structure::Mesh> mesh_;
+  std::vector<formula::NodeId> load_nodes_;
+  std::vector<std::pair<double, double>> masses_;  // where, and how much
+};
+
+}  // namespace ricochet::scene
