@@ -20,7 +20,13 @@ ReadScene read(const std::string& file, const std::string& text, const std::vect
   for (const auto& [key, value, argument] : changes) {
     read.changes.push_back({key, value, argument});
   }
-  read.scene = scene::read_scene(file, text, read.changes, functions);
+  try {
+    read.scene = scene::read_scene(file, text, read.changes, functions);
+  } catch (const base::InputError& error) {
+    if (error.key() != "structure") throw;
+    throw base::InputError("structure", "is for the command line: Python has no structures yet",
+                           "ricochet run " + file, error.spot());
+  }
   read.scene.run.backward = backward;
   study::check_direction(read.scene);
   if (functions) functions->check(read.scene.start);
