@@ -35,7 +35,7 @@ StructureStep::StructureStep(const structure::LinearStructure& s, const Structur
   stiffness_factor_ = is_explicit ? 0.0 : 0.25 * h * h;
   ready_ = effective_.factor(s, damping_factor_, stiffness_factor_);
   const double lost = is_explicit ? 0.0 : 1e-16 * condition(s, h);
-  if (lost > 1e-9) refinements_ = lost > 1e-5 ? 3 : 1;
+  if (lost > 1e-7) refinements_ = lost > 1e-5 ? 3 : 1;
   for (Eigen::VectorXd* v : {&middle_, &change_, &right_side_, &rest_}) v->setZero(s.size());
   scratch_.setZero(s.scratch_size());
   const auto guides = static_cast<Eigen::Index>(s.guides.size());

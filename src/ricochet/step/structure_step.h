@@ -25,7 +25,7 @@ class StructureStep {
 
   /// About how many times the spacing of numbers a solve with A may be off by: its condition.
   static double condition(const structure::LinearStructure& structure, double h);
-  static constexpr double kMostCondition = 1e15;  // beyond it, refinement does not help
+  static constexpr double kMostCondition = 7e14;  // beyond it, refinement does not help
 
   /// One step from `now`, whose middle is at t_mid, into `next`; its instant is set by the caller.
   problem::Report advance(const structure::Motion& now, double t_mid, structure::Motion& next);
