@@ -79,8 +79,8 @@ TEST(StructureScene, StartsAreFormulasOfX) {
 
 TEST(StructureScene, RangesGuideEveryNodeAndClearancesMayBeFormulas) {
   std::string text = kTube;
-  text.replace(text.find("at          = 1.0\nclearance   = 1e-3"), 38,
-               "from = 0.75\nto = 1.5\nbelow = \"1e-3*x\"");
+  const std::string place = "at          = 1.0\nclearance   = 1e-3";
+  text.replace(text.find(place), place.size(), "from = 0.75\nto = 1.5\nbelow = \"1e-3*x\"");
   const StructureScene scene = read({}, text);
   ASSERT_EQ(scene.model->guides.size(), 11U);
   EXPECT_EQ(scene.model->guides[0].name, "stop[1]");
@@ -134,7 +134,9 @@ until  = 0.98
 
 TEST(StructureScene, GentleRunsConvergeAndTheOrderIsMeasured) {
   const auto reader = [](const std::string&, double step) {
-    return read({fmt::format("run.step={:.17g}", step), "run.until=0.1"});
+    return read_structure_scene(
+        "tube-10.toml", read_file(kSource / "scenes/tube-10.toml"),
+        {parse_override(fmt::format("run.step={:.17g}", step)), parse_override("run.until=0.1")});
   };
   const study::StructureStudy study =
       study::converge_structure(reader, {4e-5, 2e-5, 1e-5, 5e-6}, 6.25e-7, nullptr);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 64.0 * kEpsilon;
+constexpr double kLedger = 1e-6;  // of the largest energy, that may be missing in the end
 
 /// |p| <= bound.
 struct Between {
@@ -205,8 +206,9 @@ bool StructureJudge::check_guides(const structure::Motion& now, const structure:
     const double start = structure_.value_at(guide.row, guide.plane, now.q.data());
     const double place = start + (claim.law == GuideLaw::EndPoint ? h : 0.5 * h) * before;
     const double p = claim.normal[static_cast<Eigen::Index>(k)];
-    const double lost =
-        kRounding * (std::abs(before) + std::abs(after) + (std::abs(start) + std::abs(place)) / h);
+    const double free = after - weight_[k] * p;
+    const double lost = kRounding * (std::abs(before) + std::abs(after) + std::abs(free) +
+                                     (std::abs(start) + std::abs(place)) / h);
     const bool averaged = claim.law == GuideLaw::Average;
     // Average: U+ of the paper is place + h u+, U- is place - h u; solved for u+.
     const double low = averaged               ? e * before + (1.0 + e) * (guide.lower - place) / h
@@ -220,7 +222,6 @@ bool StructureJudge::check_guides(const structure::Motion& now, const structure:
       return false;
     }
     const auto same = [&] { return lost; };
-    const double free = after - weight_[k] * p;
     if (low > -inf) {
       residual.add(convex::HalfLine{}, std::max(p, 0.0), rho, after - low, free - low, lost, same);
     }
@@ -293,6 +294,11 @@ bool StructureJudge::check_books(const StructureClaim& claim, double t) {
   ledger.lowest = std::min(ledger.lowest, total);
   ledger.highest = std::max(ledger.highest, total);
   const double start = ledger.kinetic_start + ledger.potential_start;
+  // Where K acts on the mean its work is the change of V: else the balance was lost in rounding.
+  const double traded = std::max({ledger.highest, std::abs(books_.loads.value()), start});
+  if (claim.rule != ForceRule::End && std::abs(books_.closure.value()) > kLedger * traded) {
+    fail(Failure::Balance, t, std::abs(books_.closure.value()) / traded);
+  }
   if (!structure_.is_driven() && start > 0.0 && total > limits_.growth * start) {
     fail(Failure::Diverged, t, total / start);
   }

@@ -8,6 +8,7 @@
 
 #include "ricochet/base/text.h"
 #include "ricochet/formula/derivative.h"
+#include "ricochet/step/structure_step.h"
 #include "ricochet/structure/modes.h"
 
 namespace ricochet::scene {
@@ -431,6 +432,17 @@ void StructureReader::check_stability(const Value& table, const StructureScene& 
         fmt::format("take a step of at most {:.3g}, fewer nodes, or the scheme newmark or moreau, "
                     "which are stable for every step",
                     largest),
+        document_.spot_of_key(table));
+  }
+  const double condition = step::StructureStep::condition(model, h);
+  if (condition > step::StructureStep::kMostCondition) {
+    throw base::InputError(
+        "run.step",
+        fmt::format("{:g} is too large for {} nodes: the two differ by more digits than numbers "
+                    "have (condition {:.1g})",
+                    h, scene.line.cells, condition),
+        fmt::format("take a step of at most {:.2g}, fewer nodes, or form = \"corrected\"",
+                    h * std::sqrt(step::StructureStep::kMostCondition / condition)),
         document_.spot_of_key(table));
   }
   if (scene.settings.scheme != step::StructureScheme::Penalty) return;

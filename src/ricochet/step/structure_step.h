@@ -23,6 +23,10 @@ class StructureStep {
   /// False: A is not positive definite.
   bool is_ready() const { return ready_; }
 
+  /// About how many times the spacing of numbers a solve with A may be off by: its condition.
+  static double condition(const structure::LinearStructure& structure, double h);
+  static constexpr double kMostCondition = 7e14;  // beyond it, refinement does not help
+
   /// One step from `now`, whose middle is at t_mid, into `next`; its instant is set by the caller.
   problem::Report advance(const structure::Motion& now, double t_mid, structure::Motion& next);
 
@@ -37,6 +41,7 @@ class StructureStep {
   void take_loads(double t);
   /// A^-1 h (f - C u - K q) into change_.
   void find_free(const structure::Motion& now, const Eigen::VectorXd& q);
+  void refine(const Eigen::VectorXd& right, Eigen::VectorXd& solution);
   void read_guides(const structure::Motion& now, double part_of_step);
   problem::Report solve_guides();
   void push(const structure::Motion& now, structure::Motion& next) const;
@@ -48,6 +53,9 @@ class StructureStep {
   double h_;
   structure::EffectiveMatrix effective_;
   bool ready_{false};
+  double damping_factor_{0.0};  // of A: a h and b h^2
+  double stiffness_factor_{0.0};
+  int refinements_{0};       // of a solve with A, where it loses digits that count
   bool planes_meet_{false};  // a normal and a friction act in one plane
   Eigen::MatrixXd columns_;  // A^-1 g^T, one of each guide, in its plane
   Eigen::MatrixXd normal_W_;
@@ -68,9 +76,11 @@ class StructureStep {
   Eigen::VectorXd middle_;  // q + h u/2, all coordinates
   Eigen::VectorXd change_;  // du
   Eigen::VectorXd scratch_;
-  Eigen::VectorXd place_;   // of each guide, where the law looks
-  Eigen::VectorXd before_;  // its speed at the start
-  Eigen::VectorXd free_;    // and at the end without reactions
+  Eigen::VectorXd right_side_;  // of A
+  Eigen::VectorXd rest_;        // what a solution leaves of it
+  Eigen::VectorXd place_;       // of each guide, where the law looks
+  Eigen::VectorXd before_;      // its speed at the start
+  Eigen::VectorXd free_;        // and at the end without reactions
   Eigen::VectorXd free_along_;
   Eigen::VectorXd right_;
   Eigen::VectorXd low_;
