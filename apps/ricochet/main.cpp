@@ -169,7 +169,7 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   run_command->add_flag("--quiet", run.quiet, "print problems only");
   run_command
       ->add_option("--dump-step", run.dumps,
-                   "also the contacts of step K, for solve (.h5, .npz, .txt); may be repeated")
+                   "the contacts of step K too, for solve")
       ->type_name("K FILE");
   run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
       ->type_name("N")

@@ -198,20 +198,19 @@ class MotionJudge {
 
   /// q and dT/du at the ends, against the integrals between them.
   void check_piece(double a, double b) {
-    Integrals sums;
-    if (!integrate(a, b, sums)) return;
-    Vec q(model_.dofs());
-    Vec momentum(model_.dofs());
     take_end(a, true);
-    q = q_;
-    momentum = work_;
+    const Vec q = q_;
+    const Vec momentum = work_;
     take_end(b, false);
+    const Vec way = q_ - q;
+    const Vec jump = work_ - momentum;
     const double tiny = std::numeric_limits<double>::min();
     const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * (q.norm() + q_.norm());
-    const double way = (q_ - q - sums.way).norm() - rounding;
-    const double size = momentum.norm() + work_.norm() + sums.momentum_size + tiny;
-    enter(way / (sums.way_size + tiny), Failure::Kinematics, b);
-    enter((work_ - momentum - sums.momentum).norm() / size, Failure::Balance, b);
+    const double size = momentum.norm() + work_.norm() + tiny;
+    Integrals sums;
+    if (!integrate(a, b, size, sums)) return;
+    enter(((way - sums.way).norm() - rounding) / (sums.way_size + tiny), Failure::Kinematics, b);
+    enter((jump - sums.momentum).norm() / (size + sums.momentum_size), Failure::Balance, b);
   }
 
   /// q and dT/du just after t, or just before, in q_ and work_.
@@ -226,8 +225,8 @@ class MotionJudge {
     certificate_.balance_max = std::max(certificate_.balance_max, relative);
   }
 
-  /// Twice as many panels until nothing changes.
-  bool integrate(double a, double b, Integrals& sums) {
+  /// Twice as many panels until nothing changes, momenta being of that size.
+  bool integrate(double a, double b, double size, Integrals& sums) {
     constexpr int kMostPanels = 4096;
     Integrals coarse;
     sum_panels(a, b, 1, coarse);
@@ -236,7 +235,7 @@ class MotionJudge {
       if (!certificate_.ok()) return false;
       const double goal = 0.1 * limits_.balance;
       if ((sums.way - coarse.way).norm() <= goal * sums.way_size &&
-          (sums.momentum - coarse.momentum).norm() <= goal * sums.momentum_size) {
+          (sums.momentum - coarse.momentum).norm() <= goal * (size + sums.momentum_size)) {
         return true;
       }
       coarse = sums;

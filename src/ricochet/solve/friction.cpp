@@ -375,17 +375,14 @@ FrictionSolver::FrictionSolver() : many_contacts_(std::make_unique<StepContacts>
 FrictionSolver::~FrictionSolver() = default;
 
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
-  constexpr std::size_t kDirect = 2;  // contacts
   const bool is_small = problem.rows - problem.held <= kFew;
-  const auto gave_up = [](const problem::Report& report) {
-    return report.status == problem::Status::IterationLimit;
-  };
-  if (problem.count > kDirect && many_contacts_->take(problem)) {
-    const problem::Report report = solve_generally(problem);
-    return gave_up(report) && is_small ? solve_directly(problem) : report;
+  problem::Report report;
+  if (is_small) {
+    report = solve_directly(problem);
+    if (report.status != problem::Status::IterationLimit) return report;
   }
-  const problem::Report report = solve_directly(problem);
-  return gave_up(report) && many_contacts_->take(problem) ? solve_generally(problem) : report;
+  if (many_contacts_->take(problem)) return solve_generally(problem);
+  return is_small ? report : solve_directly(problem);
 }
 
 problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {

@@ -19,9 +19,9 @@ class StepContacts;
 /// are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
 /// eliminated first. Ellipses are made discs by stretching.
 ///
-/// That is for one or two contacts, and for sections that contact problems do not have (polygons,
-/// segments with two different ends). More contacts go to `StepContacts`, which begins at the
-/// impulses of the last solve by it; what one way gives up on goes to the other.
+/// That is for up to kFew rows, and for sections that contact problems do not have (polygons,
+/// segments with two different ends). More rows, and what this way gives up on, go to
+/// `StepContacts`, which begins at the impulses of the last solve by it.
 ///
 /// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {

@@ -192,7 +192,9 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
   }
   if (count > step.dofs) return false;
   if (count > kMost) return true;
-  if (columns_.rows() != step.dofs || columns_.cols() < count) columns_.resize(step.dofs, count);
+  if (columns_.rows() != step.dofs || columns_.cols() < count) {  // for any count, once
+    columns_.resize(step.dofs, std::min({kMost, step.dofs, step.rows}));
+  }
   Index rank = 0;
   const auto add = [&](Index row) {
     auto column = columns_.col(rank);
