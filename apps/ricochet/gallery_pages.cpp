@@ -10,6 +10,7 @@
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/table.h"
 #include "ricochet/record/output_file.h"
+#include "structure_command.h"
 
 namespace ricochet::app {
 namespace {
@@ -59,6 +60,7 @@ std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted
 }
 
 std::string GalleryPages::draw(const study::Plate& plate) const {
+  if (!plate.structure.empty()) return draw_builtin_structure(plate.structure);
   if (!plate.rows.empty()) {
     return plot::draw_table(plate.title, plate.caption, plate.header, plate.rows);
   }
@@ -115,7 +117,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   if (shown.picture.empty() && !runs_.empty()) {
     shown.picture = fmt::format("{}/{}", runs_[0].label, kPlot);
   }
-  body += runs_of_entry();
+  if (!runs_.empty()) body += runs_of_entry();
   const std::filesystem::path place = folder_ / entry.name / "index.html";
   record::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
   cards_.push_back(std::move(shown));

@@ -167,9 +167,7 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
   run_command->add_flag("--report", run.report, "also report.html, a page with everything");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
-  run_command
-      ->add_option("--dump-step", run.dumps,
-                   "the contacts of step K too, for solve")
+  run_command->add_option("--dump-step", run.dumps, "the contacts of step K too, for solve")
       ->type_name("K FILE");
   run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
       ->type_name("N")

@@ -15,6 +15,7 @@
 #include "ricochet/plot/structure_plot.h"
 #include "ricochet/record/structure_summary.h"
 #include "ricochet/scene/scene_file.h"
+#include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/structure_run.h"
 #include "scene_file.h"
 #include "stop_signals.h"
@@ -226,6 +227,16 @@ std::string describe(const FiledRun& filed, const std::filesystem::path& folder)
 }
 
 }  // namespace
+
+std::string draw_builtin_structure(const std::string& name) {
+  const scene::StructureScene scene =
+      scene::read_structure_scene(name + ".toml", study::builtin_scene(name), {});
+  plot::StructurePicture picture(scene);
+  const study::StructureRun run =
+      study::run_structure(scene, [&](const step::Sample& sample) { picture.add(sample); });
+  for (const study::Shape& shape : run.shapes) picture.add_shape(shape.values);
+  return picture.draw(describe_structure_run(scene), run.outcome.statistics.spectra());
+}
 
 bool names_structure(const SceneArguments& arguments) {
   return scene::has_structure(arguments.file, scene::read_scene_text(arguments.file));

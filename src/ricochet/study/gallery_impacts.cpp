@@ -238,7 +238,7 @@ Exhibit show_oscillator(const Runner& runner) {
 
 Exhibit show_two_motions(const Runner& runner) {
   Exhibit exhibit;
-  const Motion rest = show_one(runner, exhibit, "bressan-schatzman", "rest");
+  const Motion rest = show_one(runner, exhibit, "bressan-schatzman", "rests");
   const Motion bounces = show_one(runner, exhibit, "bressan-schatzman-bounces", "bounces");
   exhibit.facts.push_back({"from rest a run stays at rest",
                            fmt::format("x(1) = {}", rest.final_state.q[0]),

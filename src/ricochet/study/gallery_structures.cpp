@@ -49,7 +49,12 @@ Exhibit show_structures(const Runner&) {
                                       "steps", "impacts", "closure"));
   for (const char* name :
        {"tube-10", "tube-20", "tube-three-supports", "string-obstacle", "bar-wall"}) {
-    (void)show_one(name, exhibit);
+    const StructureRun run = show_one(name, exhibit);
+    exhibit.plates.push_back({.name = name,
+                              .title = run.scene.title,
+                              .caption = run.scene.source,
+                              .structure = name,
+                              .about = {name}});
   }
   const std::vector<std::string> longer = {"run.until=8", "run.record=0"};
   std::vector<std::string> finer = longer;

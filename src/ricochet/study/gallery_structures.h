@@ -4,8 +4,8 @@
 
 namespace ricochet::study {
 
-/// Tubes with loose supports [Paoli 2001, par. 3c], a string over an obstacle and a bar that strikes
-/// a wall, against closed forms; the strong case by its statistics at two steps.
+/// Tubes with loose supports [Paoli 2001, par. 3c], a string over an obstacle and a bar that
+/// strikes a wall, against closed forms; the strong case by its statistics at two steps.
 Exhibit show_structures(const Runner& runner);
 
 }  // namespace ricochet::study
