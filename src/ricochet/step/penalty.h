@@ -1,23 +1,47 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ricochet/step/node_stages.h"
 
 namespace ricochet::step {
 
-/// The share of critical damping that gives a spring the restitution e:
-/// ln e = -pi zeta / sqrt(1 - zeta^2).
-inline double damping_ratio(double e) {
-  if (e <= 0.0) return 1.0;
-  const double logarithm = std::log(e);
-  return -logarithm / std::hypot(std::numbers::pi, logarithm);
+/// -ln e of a spring with the share zeta of critical damping that pushes and does not pull: the
+/// contact ends where its force does, before the gap is zero again. [Schwager 2007]
+inline double spring_loss(double zeta) {
+  const double rest = 1.0 - zeta * zeta;
+  const double root = std::sqrt(std::abs(rest));
+  if (root < 1e-8) return 2.0;
+  if (rest < 0.0) return zeta / root * std::log((zeta + root) / (zeta - root));
+  return zeta / root * (std::numbers::pi - std::atan2(2.0 * zeta * root, 1.0 - 2.0 * zeta * zeta));
 }
 
-/// One step with walls of springs and dashpots: r = max(0, -k g - c U) where g <= 0, explicit, on
-/// Moreau's middles. A contact of the mass m = 1/W lasts pi sqrt(m/k), of which the step must be a
-/// small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for walls that are walls.
+/// The share of critical damping that gives a spring the restitution e; at most that of 0.001.
+inline double damping_ratio(double e) {
+  const double loss = -std::log(std::max(e, 1e-3));
+  double low = 0.0;
+  double high = 17.0;  // e = 0.00086
+  double f_low = -loss;
+  double f_high = spring_loss(high) - loss;
+  double zeta = loss / std::hypot(std::numbers::pi, loss);  // of a spring that pulls too
+  for (int k = 0; k < 60 && high - low > 1e-12; ++k) {
+    const double f = spring_loss(zeta) - loss;
+    if (std::abs(f) <= 1e-12) break;
+    (f < 0.0 ? low : high) = zeta;
+    (f < 0.0 ? f_low : f_high) = f;
+    (f < 0.0 ? f_high : f_low) *= 0.5;  // the rule of Illinois
+    zeta = low + (high - low) * f_low / (f_low - f_high);
+  }
+  return zeta;
+}
+
+/// One step with walls of springs and dashpots: r = max(0, -k g - c (U + U+)/2) where g <= 0, with
+/// U+ of this contact alone, on Moreau's middles. A contact of the mass m = 1/W lasts pi sqrt(m/k),
+/// of which the step must be a small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for
+/// walls that are walls.
 template <model::Model M>
 problem::Report advance(const Penalty& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {
@@ -44,7 +68,8 @@ problem::Report advance(const Penalty& scheme, const M& model, const model::Stat
     const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / Penalty::kFewestSteps;
     if (w.wanted_step == 0.0 || wanted < w.wanted_step) w.wanted_step = wanted;
     const double dashpot = 2.0 * damping_ratio(model.restitution(a)) * std::sqrt(stiffness * m);
-    const double r = -stiffness * w.place.gap[a] - dashpot * contact_velocity(w, a, s.u);
+    const double mean = 0.5 * (contact_velocity(w, a, s.u) + contact_velocity(w, a, next.u));
+    const double r = (-stiffness * w.place.gap[a] - dashpot * mean) / (1.0 + 0.5 * h * dashpot / m);
     w.claim.impulses[k] = h * std::max(0.0, r);
     w.claim.branch(k) = certify::Branch::Unilateral;
     next.u += w.claim.impulses[k] * w.response;
