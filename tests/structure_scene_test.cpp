@@ -73,7 +73,9 @@ TEST(StructureScene, StartsAreFormulasOfX) {
   const StructureScene scene = read({"F=0", "structure.point.tip.at=0.75", "run.step=1e-5"}, text);
   const study::StructureRun run = study::run_structure(scene);
   ASSERT_TRUE(run.outcome.run.certificate.ok());
-  const double omega = 2.0 * M_PI * scene.frequencies[0];
+  const double area = M_PI * (std::pow(0.020, 2) - std::pow(0.016, 2)) / 4.0;
+  const double inertia = M_PI * (std::pow(0.020, 4) - std::pow(0.016, 4)) / 64.0;
+  const double omega = std::pow(M_PI / 1.5, 2) * std::sqrt(2.1e11 * inertia / (7850.0 * area));
   EXPECT_NEAR(run.point(0), 1e-3 * std::cos(omega * 0.2), 1e-7);
 }
 

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "gallery_pages.h"
 #include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
 #include "stop_signals.h"
@@ -55,8 +56,8 @@ bool show(const study::GalleryEntry& entry, const study::Runner& runner, Gallery
   if (!exhibit.table.empty()) fmt::print("\n");
   bool all = true;
   for (const study::Fact& fact : exhibit.facts) {
-    fmt::print("  {} {}\n           {}\n", fact.holds ? "agrees " : "DIFFERS", fact.statement,
-               fact.found);
+    fmt::print("{}{}", base::entry(fact.holds ? "  agrees" : "  DIFFERS", fact.statement),
+               base::entry("", fact.found));
     all = all && fact.holds;
   }
   if (pages != nullptr) {

@@ -131,7 +131,7 @@ void write_results(const std::filesystem::path& folder, FiledRun& filed,
 void add_warnings(FiledRun& filed) {
   const study::StructureRun& run = filed.run;
   for (const structure::GuideStatistics& guide : run.outcome.statistics.guides()) {
-    if (guide.impacts < 10 || !(guide.rate.error > 0.25 * guide.rate.value)) continue;
+    if (guide.impacts == 0 || !(guide.rate.error > 0.25 * guide.rate.value)) continue;
     filed.warnings.push_back(
         fmt::format("the impact rate of '{}' is known to {:.0f} % only: run longer for statistics",
                     guide.name, 100.0 * guide.rate.error / guide.rate.value));
@@ -199,6 +199,11 @@ std::string fault_of(const FiledRun& filed) {
     const certify::FailureText failure = certify::describe(c.failure);
     return fmt::format("error: {} at t = {:.9g}: {}", failure.name, c.failure_time,
                        failure.meaning);
+  }
+  const auto& reduction = filed.run.reduction;
+  if (reduction && reduction->failure != certify::Failure::None) {
+    return fmt::format("error: the whole model, for comparison: {}",
+                       certify::describe(reduction->failure).meaning);
   }
   const auto unmet = std::count_if(filed.facts.begin(), filed.facts.end(),
                                    [](const study::Fact& fact) { return !fact.holds; });

@@ -224,10 +224,10 @@ void Functions::add_force(double t, std::span<const double> q, std::span<const d
                           std::span<double> force) const {
   now_ = t;
   q_.load(q);
+  const py::object place = q_.get();  // held at once: other threads may run the same functions
   u_.load(u);
-  const py::float_ time(t);
-  const py::object place = q_.get();
   const py::object velocity = u_.get();
+  const py::float_ time(t);
   const std::array<PyObject*, 3> arguments = {time.ptr(), place.ptr(), velocity.ptr()};
   std::vector<double> found(force.size());
   numbers(call(force_, "force", t, arguments.data(), arguments.size()), "force", t, found);
@@ -282,7 +282,8 @@ void Functions::check(const model::State<model::kDynamic>& start) const {
     check_at(start.t, q);
   } catch (py::error_already_set& error) {
     const py::object told = py::module_::import("ricochet.errors").attr("GradientError");
-    if (error.matches(told)) throw;  // else the functions need not be defined there
+    // Else the functions need not be defined there; Ctrl-C and exits are no such errors.
+    if (error.matches(told) || !error.matches(PyExc_Exception)) throw;
   }
 }
 
@@ -296,7 +297,8 @@ void Functions::check_at(double t, std::span<const double> q) const {
     double rate = 0.0;
     try {
       rate = differences(number, t, q, true, true, found);
-    } catch (py::error_already_set&) {
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;
       continue;  // not smooth here: nothing to hold the gradient against
     }
     const double given_rate = slope(number, t, q, given);

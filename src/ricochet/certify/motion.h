@@ -96,6 +96,13 @@ class MotionJudge {
       throw base::InputError("motion.instants", "are not two or more, one after the other",
                              "give the begin, every instant at which something changes, the end");
     }
+    const auto earlier = [](const TheAtom& a, const TheAtom& b) { return a.t < b.t; };
+    for (std::size_t k = 1; k < motion_.atoms.size(); ++k) {
+      if (!earlier(motion_.atoms[k - 1], motion_.atoms[k])) {
+        throw base::InputError("motion.atoms", "are not one after the other",
+                               "sort them by time, and sum up those at one instant");
+      }
+    }
     for (const TheAtom& atom : motion_.atoms) {
       if (!std::binary_search(instants.begin(), instants.end(), atom.t)) {
         throw base::InputError("motion.atoms", "one is at no instant of the motion",
@@ -275,6 +282,7 @@ class MotionJudge {
     Certificate& c = certificate_;
     for (int a = 0; a < model_.contacts(); ++a) {
       const double depth = model_.exists(a, place_) ? -place_.gap[a] : 0.0;
+      if (std::isnan(depth)) fail(Failure::NotFinite, t, a, depth);
       if (depth > c.violation_max) {
         c.violation_max = depth;
         c.violation_time = t;

@@ -182,7 +182,8 @@ bool StructureJudge::check_balance(const structure::Motion& now, const structure
                                        (std::max(largest(now.q), largest(next.q)) +
                                         h * std::max(largest(now.u), largest(next.u))) +
                                    mass_size_ * std::max(largest(now.u), largest(next.u)));
-  const double error = std::max(0.0, largest(rest_) - lost);
+  const double error = rest_.allFinite() ? std::max(0.0, largest(rest_) - lost)
+                                         : std::numeric_limits<double>::infinity();
   if (error == 0.0 && std::isfinite(size)) return true;
   const double part = error / size;
   certificate_.balance_max = std::max(certificate_.balance_max, part);
@@ -370,8 +371,32 @@ void StructureJudge::count_shocks(const structure::Motion& now, const structure:
   }
 }
 
+/// The claim speaks of this step, in numbers, and of friction only where there is some.
+bool StructureJudge::check_claim(const structure::Motion& now, const structure::Motion& next,
+                                 const StructureClaim& claim) {
+  if (!claim.normal.allFinite() || !claim.tangential.allFinite()) {
+    fail(Failure::NotFinite, next.t);
+    return false;
+  }
+  const double late =
+      std::max(std::abs(next.t - now.t - claim.h), std::abs(now.t + 0.5 * claim.h - claim.t_mid));
+  const double size = std::abs(now.t) + std::abs(next.t) + claim.h;
+  if (!(late <= 1e-9 * claim.h + kRounding * size)) {
+    fail(Failure::Kinematics, next.t, late / claim.h);
+    return false;
+  }
+  for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
+    const double along = claim.tangential[static_cast<Eigen::Index>(k)];
+    if (along == 0.0 || structure_.guides[k].friction > 0.0) continue;
+    fail(Failure::Residual, next.t, along);
+    return false;
+  }
+  return true;
+}
+
 bool StructureJudge::check(const structure::Motion& now, const structure::Motion& next,
                            const StructureClaim& claim) {
+  if (!check_claim(now, next, claim)) return false;
   mean_ = 0.5 * (now.u + next.u);
   weigh_loads(claim);
   structure_.multiply_mass(next.u.data(), momentum_next_.data());

@@ -45,6 +45,8 @@ class StructureJudge {
   double advance_strains(const structure::Motion& next, bool at_end);
   bool check_balance(const structure::Motion& now, const structure::Motion& next,
                      const StructureClaim& claim);
+  bool check_claim(const structure::Motion& now, const structure::Motion& next,
+                   const StructureClaim& claim);
   bool check_kinematics(const structure::Motion& now, const structure::Motion& next,
                         const StructureClaim& claim);
   bool check_guides(const structure::Motion& now, const structure::Motion& next,

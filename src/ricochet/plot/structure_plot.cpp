@@ -168,7 +168,7 @@ std::string StructurePicture::draw(const std::string& subtitle,
   for (std::size_t k = 0; k < points_.size(); ++k) {
     histories.curves.push_back(curve_of(model.points[k].name, points_[k]));
   }
-  PanelPlan reactions{"reactions of guides", "t", ""};
+  PanelPlan reactions{"reactions of guides, mean between rows", "t", ""};
   for (std::size_t k = 0; k < forces_.size(); ++k) {
     reactions.curves.push_back(curve_of(model.guides[k].name, forces_[k]));
   }

@@ -375,13 +375,24 @@ void StructureReader::read_damping(TableReader& table, Model& model) {
   model.damping.stiffness = number("stiffness");
   std::vector<double> ratios;
   const Value* list_of = one.find("ratios");
-  if (list_of != nullptr && list_of->kind == Value::Kind::Array) {
+  if (list_of != nullptr && list_of->kind != Value::Kind::Array) {
+    one.fail(*list_of, "ratios", "is no list", "write ratios = [0.01, 0.02], or ratio = 0.01");
+  }
+  if (list_of != nullptr && list_of->items.size() > structure::Damping::kMostModes) {
+    one.fail(*list_of, "ratios",
+             fmt::format("has more than {} entries", structure::Damping::kMostModes),
+             "damp the lowest modes; `stiffness` damps all");
+  }
+  if (list_of != nullptr) {
     for (const Value& item : list_of->items) {
       ratios.push_back(formulas_.number(item, "structure.damping.ratios"));
     }
   }
   const double ratio = number("ratio");
   if (const Value* modes = one.find("modes"); modes != nullptr || ratio > 0.0) {
+    if (modes != nullptr && one.find("ratio") == nullptr) {
+      one.fail(*modes, "modes", "says how many, not how much", "add ratio = 0.01");
+    }
     const int count =
         modes == nullptr ? 6 : whole(one, *modes, "modes", 1, structure::Damping::kMostModes);
     ratios.resize(std::max(ratios.size(), static_cast<std::size_t>(count)), ratio);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ricochet/step/newmark.h"
+#include "ricochet/step/spring.h"
 
 namespace ricochet::step {
 namespace {
@@ -195,22 +196,21 @@ void StructureStep::push(const structure::Motion& now, structure::Motion& next) 
   }
 }
 
-/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k); its dashpot is that of the
-/// half oscillation that leaves with e times the speed.
+/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k); its dashpot is that of a
+/// spring that only pushes and leaves with e times the speed.
 void StructureStep::set_springs() {
   for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     const double mass = 1.0 / normal_W_(at, at);
     const double rate = std::numbers::pi / (StructureSettings::kContactSteps * h_);
     const double stiffness = settings_.stiffness > 0.0 ? settings_.stiffness : mass * rate * rate;
-    const double e = std::max(structure_.guides[k].restitution, 1e-3);
-    const double decay = -std::log(e);
-    const double ratio = decay / std::hypot(std::numbers::pi, decay);
+    const double ratio = damping_ratio(structure_.guides[k].restitution);
     springs_.push_back(stiffness);
     dashpots_.push_back(2.0 * ratio * std::sqrt(stiffness * mass));
   }
 }
 
+/// The dashpot takes the mean speed of the step, as the guide's own push changes it.
 void StructureStep::push_springs() {
   for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
     const structure::Guide& guide = structure_.guides[k];
@@ -221,7 +221,7 @@ void StructureStep::push_springs() {
     double force = 0.0;
     if (below > 0.0) force = std::max(0.0, springs_[k] * below - dashpots_[k] * speed);
     if (above > 0.0) force = -std::max(0.0, springs_[k] * above + dashpots_[k] * speed);
-    claim_.normal[at] = h_ * force;
+    claim_.normal[at] = h_ * force / (1.0 + 0.5 * h_ * dashpots_[k] * normal_W_(at, at));
   }
 }
 

@@ -57,10 +57,6 @@ Row Mesh::row_of(std::initializer_list<std::pair<int, double>> entries) const {
 }
 
 Row Mesh::row_at(double x) const {
-  if (line_.form == Form::Printed) {
-    const int node = static_cast<int>(std::lround(x / cell_));
-    return row_of({{displacement(std::clamp(node, 0, line_.cells)), 1.0}});
-  }
   const int left = std::clamp(static_cast<int>(std::floor(x / cell_)), 0, line_.cells - 1);
   double s = std::clamp(x / cell_ - static_cast<double>(left), 0.0, 1.0);
   constexpr double kRounding = 1e-9;  // of a cell: a place meant to be a node is one

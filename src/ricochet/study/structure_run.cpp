@@ -79,6 +79,7 @@ StructureRun run_reduced(const scene::StructureScene& scene,
         *scene.model, scene.settings, scene.run, state,
         [&](const step::Sample& sample) { keep(whole, sample); }, monitor);
     error.failure = outcome.run.certificate.failure;
+    run.outcome.run.interrupted = outcome.run.interrupted;
     measure_difference(rows, whole, error);
   }
   run.reduction = error;
