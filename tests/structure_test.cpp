@@ -480,7 +480,14 @@ TEST(StructureJudge, RefusesWrongClaims) {
   EXPECT_EQ(verdict(next, claim), certify::Failure::Balance);
   claim = step.claim();
   claim.t_mid += 1e-5;  // the load of another instant
-  EXPECT_EQ(verdict(next, claim), certify::Failure::Balance);
+  EXPECT_EQ(verdict(next, claim), certify::Failure::Kinematics);
+  claim = step.claim();
+  claim.tangential.setConstant(1e-3);  // without friction
+  EXPECT_EQ(verdict(next, claim), certify::Failure::Residual);
+  claim = step.claim();
+  claim.law = certify::GuideLaw::Spring;
+  claim.normal.setConstant(std::nan(""));
+  EXPECT_EQ(verdict(next, claim), certify::Failure::NotFinite);
   Motion moved = next;
   moved.q[10] *= 1.0 + 1e-6;
   EXPECT_EQ(verdict(moved, step.claim()), certify::Failure::Kinematics);

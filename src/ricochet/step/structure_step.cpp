@@ -204,7 +204,8 @@ void StructureStep::set_springs() {
     const double mass = 1.0 / normal_W_(at, at);
     const double rate = std::numbers::pi / (StructureSettings::kContactSteps * h_);
     const double stiffness = settings_.stiffness > 0.0 ? settings_.stiffness : mass * rate * rate;
-    const double ratio = damping_ratio(structure_.guides[k].restitution);
+    // At most critical, e = exp(-2): more damping lets go of a structure that springs back late.
+    const double ratio = damping_ratio(std::max(structure_.guides[k].restitution, std::exp(-2.0)));
     springs_.push_back(stiffness);
     dashpots_.push_back(2.0 * ratio * std::sqrt(stiffness * mass));
   }
