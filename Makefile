@@ -70,7 +70,7 @@ docs: build
 # The search for leaks takes seconds at the end of each process, so it is made in two of them only.
 sanitize: setup
 	@cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DRICOCHET_SANITIZE=ON >/dev/null
-	@cmake --build $(SANITIZE) -j $(JOBS)
+	@cmake --build $(SANITIZE) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(SANITIZE) && ASAN_OPTIONS=detect_leaks=0 ctest --output-on-failure -j $(JOBS)
 	@$(SANITIZE)/bin/ricochet-tests --gtest_brief=1 --gtest_filter='-Program.*:Docs.*:Family*'
 	@$(SANITIZE)/bin/ricochet gallery --all --out $(SANITIZE)/gallery >/dev/null
