@@ -441,6 +441,33 @@ TEST(ImpactLaws, TheDissipationIndexIsMoreaus) {
 }
 
 // x'' + 0.1 x' + x = F cos 0.8 t, wall at 1: the free amplitude is F / |1 - 0.64 + 0.08 i|.
+// Times of impacts are found as well at t = 1e4 as at 0, on a wall that stands and on one that
+// moves.
+TEST(EventDriven, FindsImpactsLate) {
+  for (const char* wall : {"x^2/4 + y^2 <= 1", "x^2/4 + y^2 <= 1 + 0.1*sin(t)"}) {
+    const Motion motion = run_text(std::string(R"toml(
+[system]
+coordinates = ["x", "y"]
+mass        = [1, 1]
+[contact.wall]
+keep        = ")toml") + wall + R"toml("
+restitution = 1
+[start]
+position = { x = 0.5, y = 0 }
+velocity = { x = 0.6, y = 0.8 }
+[run]
+scheme     = "event-driven"
+step       = 1
+start_time = 10000
+until      = 10400
+record     = 0
+)toml");
+    EXPECT_TRUE(motion.outcome.certificate.ok())
+        << wall << certify::describe(motion.outcome.certificate.failure).name;
+    EXPECT_GT(motion.outcome.certificate.shock_counts[0], 100);
+  }
+}
+
 // x = cos t, without anything to strike.
 TEST(Schemes, RunWithoutContacts) {
   for (const std::string& scheme : step::scheme_names()) {

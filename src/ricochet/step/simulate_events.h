@@ -176,7 +176,7 @@ class EventRun {
     double f_high = gap_after(high);
     if (!(f_high < 0.0)) return h;
     if (!(f_low > 0.0)) return low > 0.0 ? low : high * 1e-3;
-    for (int i = 0; i < 100 && high - low > 1e-15 * std::max(std::abs(state_.t), high); ++i) {
+    for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
       const double middle = low + (high - low) * f_low / (f_low - f_high);
       const double f = gap_after(middle);
       if (std::abs(f) <= 1e-3 * touching(a)) return middle;
@@ -255,6 +255,11 @@ class EventRun {
     if (w_.claim.active.empty()) return true;
     model_.gradients(w_.claim.active, w_.place);
     for (const int a : w_.claim.active) take_size(a);
+    if (struck >= 0) {  // walls that move are met to the rounding of t
+      const double rate = std::abs(contact_velocity(w_, struck, state_.u));
+      constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
+      w_.rule.touching = std::max(w_.rule.touching, kRounding * std::abs(state_.t) * rate);
+    }
     take_laws(model_, state_, w_);
     const bool accumulates = struck >= 0 && note_impact(struck);
     if (!judge_.certificate().ok()) return false;
