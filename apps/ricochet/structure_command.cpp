@@ -127,6 +127,20 @@ void write_results(const std::filesystem::path& folder, FiledRun& filed,
   if (!error.empty()) throw record::OutputError(error);
 }
 
+/// A step that is stable may still be too long to see the structure move.
+void warn_of_step(const scene::StructureScene& scene, std::vector<std::string>& warnings) {
+  constexpr double kFewest = 20.0;  // steps of a period
+  const std::vector<double>& all = scene.frequencies;
+  if (all.empty()) return;
+  // Not those of motions as a whole, which are rounding.
+  const auto first =
+      std::find_if(all.begin(), all.end(), [&](double f) { return f > 1e-4 * all.back(); });
+  if (first == all.end() || !(kFewest * scene.run.step * *first > 1.0)) return;
+  warnings.push_back(fmt::format(
+      "the first mode, of {:.3g} Hz, has only {:.2g} steps in a period: take a step below {:.2g}",
+      *first, 1.0 / (scene.run.step * *first), 1.0 / (kFewest * *first)));
+}
+
 /// What the run shows about its own question.
 void add_warnings(FiledRun& filed) {
   const study::StructureRun& run = filed.run;
@@ -136,6 +150,7 @@ void add_warnings(FiledRun& filed) {
         fmt::format("the impact rate of '{}' is known to {:.0f} % only: run longer for statistics",
                     guide.name, 100.0 * guide.rate.error / guide.rate.value));
   }
+  warn_of_step(run.scene, filed.warnings);
   if (run.model->points.empty()) {
     filed.warnings.push_back(
         "no point is named, so the trajectory tells guides and energies only: "
