@@ -213,7 +213,7 @@ TEST(Pile, StaysAndRestsOnTheFloorWithItsWeight) {
   long long last = 0;
   const step::Outcome outcome = step::run_formula(
       *scene.model, scene.scheme, scene.run, state, [&](const step::Sample& sample) {
-        if (sample.step == 100) first = testing::allocations();  // Newton's room is there by then
+        if (sample.step == 20) first = testing::allocations();
         if (sample.step == 200) last = testing::allocations();
         if (sample.step == 0) return;
         double floor = 0.0;

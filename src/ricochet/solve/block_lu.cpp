@@ -19,8 +19,22 @@ void BlockLu<D>::choose_order(int rows, const std::vector<int>& start,
   mirror_pattern(rows);
   rank_.resize(at(rows));
   std::iota(rank_.begin(), rank_.end(), 0);
-  if (rows > kFew) find_order(rows);
   place_.assign(at(rows), -1);
+  rows > kFew ? find_order(rows) : make_room(rows);
+}
+
+/// The factor of some rows has no block that the factor of all has not: room for that is enough.
+template <int D>
+void BlockLu<D>::make_room(int rows) {
+  members_.resize(at(rows));
+  std::iota(members_.begin(), members_.end(), 0);
+  std::iota(place_.begin(), place_.end(), 0);
+  (void)find_pattern(kMostBlocks);
+  values_.reserve(upper_.size());
+  factors_.reserve(lower_.size());
+  inverse_.reserve(at(rows));
+  work_.reserve(at(rows));
+  x_.reserve(at(rows));
 }
 
 /// W may lack a block whose mirror image it has: the pattern has both. One may come twice.

@@ -50,6 +50,7 @@ class BlockLu {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void find_order(int rows);
+  void make_room(int rows);
   void mirror_pattern(int rows);
   bool find_pattern(std::size_t most);
   void substitute_back();

@@ -20,6 +20,7 @@ void ContactNewton<D>::refresh() {
   const problem::BlockRows& W = problem_.W;
   rows_.resize(index(W.rows));
   rho_.resize(index(W.rows));
+  active_.reserve(index(W.rows));
   for (int i = 0; i < W.rows; ++i) {
     rho_[index(i)] = D / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace();
   }

@@ -79,7 +79,7 @@ Reduction reduce(const LinearStructure& s, int modes) {
     small.stiffness.push_back(values[k]);
   }
   small.gather_strains();
-  small.damping.forms = basis.transpose() * s.damping.forms;
+  if (s.damping.forms.size() > 0) small.damping.forms = basis.transpose() * s.damping.forms;
   for (Load& load : small.loads) load.row = reduced_row(load.row, basis);
   for (Guide& guide : small.guides) guide.row = reduced_row(guide.row, basis);
   for (Point& point : small.points) point.row = reduced_row(point.row, basis);

@@ -34,6 +34,7 @@ Fact near(const std::string& statement, double measured, double exact, double to
 Fact reversal_fact(const Motion& motion, double e, double h) {
   std::size_t p = 1;
   const std::vector<Row>& rows = motion.rows;
+  if (rows.size() < 2) return {"paoli-schatzman: turns", "it does not", false};
   while (p + 1 < rows.size() && 2.0 * rows[p].q[0] - (1.0 - e) * rows[p - 1].q[0] >= 0.0) ++p;
   const double low = 1.0 - (1.0 - e) / (1.0 + e) * h;
   const double high = 1.0 + 2.0 * e / (1.0 + e) * h;
