@@ -237,6 +237,35 @@ TEST(Pile, FallsCertifiedWithLittleFriction) {
 }
 
 /// The step of a scene that follows its start.
+TEST(FrictionSolver, TakesThreeAndMoreContactsOfAStepToTheGeneralMethod) {
+  for (const char* name : {"logs", "pile"}) {
+    const study::Motion motion = testing::run_text(study::builtin_scene(name), {});
+    EXPECT_TRUE(motion.outcome.certificate.ok()) << name;
+    EXPECT_EQ(motion.outcome.general_steps, motion.outcome.steps) << name;
+  }
+}
+
+TEST(FrictionSolver, DoesNotHandOnImpulsesThatHoldEachOther) {
+  // A wedge pressed from both sides: any equal push of the walls is held by friction.
+  problem::Frictional step;
+  step.resize(2, 6, 3);
+  step.factor.leftCols(6) << 1.0, 0.0, -1.0, 0.0, 0.0, 1.0,  //
+      0.0, 1.0, 0.0, 1.0, 1.0, 0.0;
+  step.contacts = {{0, 1, convex::Segment{-0.5, 0.5}, 0},
+                   {2, 1, convex::Segment{-0.5, 0.5}, 1},
+                   {4, 1, convex::Segment{-0.5, 0.5}, 2}};
+  FrictionSolver solver;
+  const auto largest = [&](double speed) {
+    step.free = step.factor.leftCols(6).transpose() * Eigen::Vector2d(speed, -speed);
+    EXPECT_EQ(solver.solve(step).status, problem::Status::Solved);
+    double most = 0.0;
+    for (Index row = 0; row < 6; ++row) most = std::max(most, std::abs(solver.impulse(row)));
+    return most;
+  };
+  EXPECT_LE(largest(1e6), 1e7);
+  for (int k = 0; k < 3; ++k) EXPECT_LE(largest(1.0), 1e4);  // not the millions of the step before
+}
+
 step::StepProblem first_step(const scene::Scene& scene) {
   return step::capture_step(*scene.model, scene.scheme, scene.run, scene.start);
 }

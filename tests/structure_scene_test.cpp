@@ -200,6 +200,21 @@ TEST(StructureProgram, WritesWhatItSays) {
   EXPECT_EQ(read_file(folder / "o/shapes.csv").substr(0, 6), "t,x=0,");
 }
 
+TEST(StructureProgram, WarnsOfStepsTooLongForTheFirstMode) {
+  const Folder folder;
+  const std::string scene = (kSource / "scenes/tube-10.toml").string();
+  const auto run = [&](const char* step, const char* until) {
+    return run_program({"run", scene, "--step", step, "--until", until, "--out", step},
+                       folder.path());
+  };
+  EXPECT_EQ(run("0.5", "10").code, 0);
+  const auto summary = nlohmann::json::parse(read_file(folder / "0.5/summary.json"));
+  ASSERT_EQ(summary["warnings"].size(), 1U);
+  EXPECT_NE(std::string(summary["warnings"][0]).find("steps in a period: take a step below"),
+            std::string::npos);
+  EXPECT_EQ(run("1e-4", "0.1").out.find("steps in a period"), std::string::npos);
+}
+
 TEST(StructureProgram, CommandsWorkOnStructuresOrSayThatTheyDoNot) {
   const Folder folder;
   const std::string scene = (kSource / "scenes/tube-10.toml").string();

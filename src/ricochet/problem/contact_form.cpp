@@ -89,29 +89,30 @@ void ContactForm::gather_columns(const Frictional& step) {
   const Index needed = rows();
   if (q_.size() < needed) q_.resize(needed);
   q_.setZero();
-  if (column_.size() != step.dofs) column_.resize(step.dofs);
+  if (column_.size() < step.dofs) column_.resize(step.dofs);
+  auto column = column_.head(step.dofs);
   entry_start_.assign(1, 0);
   entries_.clear();
   for (int i = 0; i < W_.rows; ++i) {
     Contact& contact = contacts_[at(i)];
     for (int j = 0; j < contact.rows; ++j) {
       const Index row = contact.first + j;
-      column_ = step.factor.col(row);
+      column = step.factor.col(row);
       double free = step.free[row];
-      const double before = column_.squaredNorm();
+      const double before = column.squaredNorm();
       for (Index k = 0; k < held_; ++k) {
-        const double part = Q_.col(k).dot(column_);
+        const double part = Q_.col(k).dot(column);
         coupling_(k, row) = part;
-        column_ -= part * Q_.col(k);
+        column -= part * Q_.col(k);
         free -= part * joint_free_[k];
       }
-      if (j == 0) contact.is_flat = !(column_.squaredNorm() > kRounding * before);
+      if (j == 0) contact.is_flat = !(column.squaredNorm() > kRounding * before);
       if (j == 0 && contact.is_flat && !(free >= -kMust * largest)) is_degenerate_ = true;
       const double stretch = contact.stretch[at(j)];
       if (!contact.is_flat) {
         q_[Index{W_.dim} * i + j] = stretch * free;
         for (Index c = 0; c < step.dofs; ++c) {
-          if (column_[c] != 0.0) entries_.push_back({static_cast<int>(c), stretch * column_[c]});
+          if (column[c] != 0.0) entries_.push_back({static_cast<int>(c), stretch * column[c]});
         }
       }
       entry_start_.push_back(static_cast<int>(entries_.size()));
@@ -123,8 +124,7 @@ void ContactForm::gather_columns(const Frictional& step) {
 }
 
 /// By coordinate, the contacts that move it; one may come more than once.
-void ContactForm::find_touching() {
-  const std::size_t dofs = at(column_.size());
+void ContactForm::find_touching(std::size_t dofs) {
   touch_start_.assign(dofs + 1, 0);
   for (const Entry& entry : entries_) ++touch_start_[at(entry.coordinate) + 1];
   for (std::size_t c = 0; c < dofs; ++c) touch_start_[c + 1] += touch_start_[c];
@@ -188,7 +188,7 @@ bool ContactForm::take(const Frictional& step) {
   if (!read_sections(step) || !eliminate_joints(step)) return false;
   W_.rows = static_cast<int>(step.count);
   gather_columns(step);
-  find_touching();
+  find_touching(at(step.dofs));
   mark_.assign(step.count, -1);
   spread_.assign(3 * at(step.dofs), 0.0);
   W_.start.assign(1, 0);

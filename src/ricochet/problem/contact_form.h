@@ -58,7 +58,7 @@ class ContactForm {
   bool read_sections(const Frictional& step);
   bool eliminate_joints(const Frictional& step);
   void gather_columns(const Frictional& step);
-  void find_touching();
+  void find_touching(std::size_t dofs);
   void fill_row(int i);
   void add_missing(int i);
 

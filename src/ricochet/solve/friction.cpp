@@ -374,24 +374,50 @@ void FrictionSolver::read_grips() {
 FrictionSolver::FrictionSolver() : many_contacts_(std::make_unique<StepContacts>()) {}
 FrictionSolver::~FrictionSolver() = default;
 
+/// More than two contacts go to the general solver. Of few rows the dense equations give the last
+/// digits, and what sweeps and sparse Newton steps do not solve; `auto` is asked last.
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
   const bool is_small = problem.rows - problem.held <= kFew;
-  problem::Report report;
-  if (is_small) {
-    report = solve_directly(problem);
-    if (report.status != problem::Status::IterationLimit) return report;
+  if ((problem.count > 2 || !is_small) && many_contacts_->take(problem)) {
+    if (!is_small) return solve_generally(problem);
+    const problem::Report report = many_contacts_->attempt(problem);
+    if (report.status == problem::Status::Solved) return finish_directly(problem, report);
   }
-  if (many_contacts_->take(problem)) return solve_generally(problem);
-  return is_small ? report : solve_directly(problem);
+  const problem::Report report = solve_directly(problem);
+  const bool gives_up = report.status == problem::Status::IterationLimit;
+  return gives_up && many_contacts_->take(problem) ? solve_generally(problem) : report;
 }
 
 problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {
   const problem::Report report = many_contacts_->solve(problem);
-  if (report.status == problem::Status::Degenerate) return report;
+  if (report.status != problem::Status::Degenerate) give_general(problem);
+  return report;
+}
+
+void FrictionSolver::give_general(const problem::Frictional& problem) {
   if (impulses_.size() < problem.rows) impulses_.resize(problem.rows);
   impulses_.head(problem.rows) = many_contacts_->impulses().head(problem.rows);
   grips_.resize(problem.count);
   for (std::size_t i = 0; i < problem.count; ++i) grips_[i] = many_contacts_->grip(i);
+}
+
+/// From the impulses of the general solver on: most is left where W is singular.
+problem::Report FrictionSolver::finish_directly(const problem::Frictional& problem,
+                                                problem::Report report) {
+  constexpr double kExact = 1e-14;
+  give_general(problem);
+  if (many_contacts_->residual() <= kExact) return report;
+  take(problem);
+  if (!eliminate_joints(problem) || !weigh_contacts(problem)) return report;
+  R() = impulses_.head(rows_).cwiseQuotient(stretch_.head(rows_));
+  scale_ = 1.0;
+  unique_ = report.unique;
+  double error = residual();
+  polish(error);
+  clean();
+  read_grips();
+  find_joint_impulses(problem);
+  report.unique = unique_;
   return report;
 }
 

@@ -19,9 +19,9 @@ class StepContacts;
 /// are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
 /// eliminated first. Ellipses are made discs by stretching.
 ///
-/// That is for up to kFew rows, and for sections that contact problems do not have (polygons,
-/// segments with two different ends). More rows, and what this way gives up on, go to
-/// `StepContacts`, which begins at the impulses of the last solve by it.
+/// That is for one and two contacts, and for sections that contact problems do not have (polygons,
+/// segments with two different ends). More contacts go to `StepContacts`, which begins at the
+/// impulses of the last solve by it; up to kFew rows of them are finished here.
 ///
 /// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {
@@ -54,6 +54,8 @@ class FrictionSolver {
 
   problem::Report solve_directly(const problem::Frictional& problem);
   problem::Report solve_generally(const problem::Frictional& problem);
+  problem::Report finish_directly(const problem::Frictional& problem, problem::Report report);
+  void give_general(const problem::Frictional& problem);
   void grow(Eigen::Index rows, Eigen::Index held);
   void take(const problem::Frictional& problem);
   bool eliminate_joints(const problem::Frictional& problem);

@@ -192,16 +192,20 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
   }
   if (count > step.dofs) return false;
   if (count > kMost) return true;
-  if (columns_.rows() != step.dofs || columns_.cols() < count) {  // for any count, once
-    columns_.resize(step.dofs, std::min({kMost, step.dofs, step.rows}));
+  if (columns_.rows() < step.dofs || columns_.cols() < count) {  // for any count, once
+    columns_.resize(std::max(columns_.rows(), step.dofs),
+                    std::max(columns_.cols(), std::min({kMost, step.dofs, step.rows})));
   }
   Index rank = 0;
   const auto add = [&](Index row) {
-    auto column = columns_.col(rank);
+    auto column = columns_.col(rank).head(step.dofs);
     column = step.factor.col(row);
     const double before = column.norm();
     for (int twice = 0; twice < 2; ++twice) {
-      for (Index k = 0; k < rank; ++k) column -= columns_.col(k).dot(column) * columns_.col(k);
+      for (Index k = 0; k < rank; ++k) {
+        const auto other = columns_.col(k).head(step.dofs);
+        column -= other.dot(column) * other;
+      }
     }
     const double after = column.norm();
     if (!(after > kSingular * before)) return false;
@@ -223,30 +227,46 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
   return true;
 }
 
+/// Impulses that hold each other stay from step to step unless the start is zero again: where they
+/// are beyond all proportion, it is.
+template <int D>
+double StepContacts::warm_solve(WarmContacts<D>& warm, const problem::Frictional& step) {
+  constexpr double kWedged = 1e4;  // of what the free velocities ask for
+  begin<D>(step);
+  const double residual = warm.solve(r_, kGoal);
+  if (!(r_.head(form_.rows()).cwiseAbs().maxCoeff() > kWedged * warm.free_scale())) {
+    return residual;
+  }
+  r_.setZero();
+  return warm.solve(r_, kGoal);
+}
+
 template <int D>
 problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& warm,
-                                       const problem::Frictional& step) {
+                                       const problem::Frictional& step, bool insists) {
   if (!warm) warm.emplace(form_.local());
-  begin<D>(step);
-  residual_ = warm->solve(r_, kGoal);
-  bool fell_back = false;
-  if (residual_ > kGood) {
-    residual_ = fall_back(kGood);
-    fell_back = true;
-  }
+  residual_ = warm_solve(*warm, step);
+  const bool falls_back = insists && residual_ > kGood;
+  if (falls_back) residual_ = fall_back(kGood);
   residual_ = warm->finish(r_);
   remember(step, *warm);
   form_.give(r_, impulses_);
-  return {.status = residual_ <= kFair ? problem::Status::Solved : problem::Status::IterationLimit,
+  const bool is_solved = residual_ <= (insists ? kFair : kGood);
+  return {.status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
           .iterations = warm->iterations(),
           .unique = is_unique(step),
           .general = true,
-          .fell_back = fell_back};
+          .fell_back = falls_back};
+}
+
+problem::Report StepContacts::attempt(const problem::Frictional& step) {
+  if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
+  return form_.dim() == 3 ? solve_in<3>(space_, step, false) : solve_in<2>(plane_, step, false);
 }
 
 problem::Report StepContacts::solve(const problem::Frictional& step) {
   if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
-  return form_.dim() == 3 ? solve_in<3>(space_, step) : solve_in<2>(plane_, step);
+  return form_.dim() == 3 ? solve_in<3>(space_, step, true) : solve_in<2>(plane_, step, true);
 }
 
 }  // namespace ricochet::solve

@@ -29,6 +29,7 @@ class WarmContacts {
   int iterations() const { return iterations_; }
   const Eigen::VectorXd& velocity() const { return u_; }
   double rho(std::size_t contact) const { return rho_[contact]; }
+  double free_scale() const { return free_scale_; }  // the impulse that free velocities ask for
 
  private:
   struct Size {
@@ -65,6 +66,8 @@ class StepContacts {
   /// False when the step is not of the form that contact problems have (see ContactForm).
   bool take(const problem::Frictional& step);
   problem::Report solve(const problem::Frictional& step);
+  /// The same without `auto`: allocates nothing, and may have to say that it is not solved.
+  problem::Report attempt(const problem::Frictional& step);
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
@@ -72,7 +75,10 @@ class StepContacts {
 
  private:
   template <int D>
-  problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step);
+  problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step,
+                           bool insists);
+  template <int D>
+  double warm_solve(WarmContacts<D>& warm, const problem::Frictional& step);
   template <int D>
   void begin(const problem::Frictional& step);
   template <int D>
