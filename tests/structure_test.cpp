@@ -488,6 +488,12 @@ TEST(StructureJudge, RefusesWrongClaims) {
   claim.law = certify::GuideLaw::Spring;
   claim.normal.setConstant(std::nan(""));
   EXPECT_EQ(verdict(next, claim), certify::Failure::NotFinite);
+  claim = step.claim();
+  claim.law = certify::GuideLaw::Spring;  // that pulls, and at a guide that is not passed
+  claim.normal = -step.claim().normal;
+  Motion pulled = next;
+  pulled.u += 2.0 * (now.u - next.u);
+  EXPECT_NE(verdict(pulled, claim), certify::Failure::None);
   Motion moved = next;
   moved.q[10] *= 1.0 + 1e-6;
   EXPECT_EQ(verdict(moved, step.claim()), certify::Failure::Kinematics);

@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 64.0 * kEpsilon;
-constexpr double kLedger = 1e-6;  // of the largest energy, that may be missing in the end
 
 /// |p| <= bound.
 struct Between {
@@ -182,6 +181,7 @@ bool StructureJudge::check_balance(const structure::Motion& now, const structure
                                        (std::max(largest(now.q), largest(next.q)) +
                                         h * std::max(largest(now.u), largest(next.u))) +
                                    mass_size_ * std::max(largest(now.u), largest(next.u)));
+  if (size > 0.0) books_.balance_rounding = std::max(books_.balance_rounding, lost / size);
   const double error = rest_.allFinite() ? std::max(0.0, largest(rest_) - lost)
                                          : std::numeric_limits<double>::infinity();
   if (error == 0.0 && std::isfinite(size)) return true;
@@ -192,9 +192,33 @@ bool StructureJudge::check_balance(const structure::Motion& now, const structure
   return false;
 }
 
+/// A spring pushes where the middle of the step is beyond the clearance, inwards, and rubs by no
+/// more than friction allows. How hard it pushes is the scheme's to say.
+bool StructureJudge::check_springs(const structure::Motion& now, double t,
+                                   const StructureClaim& claim) {
+  for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
+    const structure::Guide& guide = structure_.guides[k];
+    const double p = claim.normal[static_cast<Eigen::Index>(k)];
+    const double along = claim.tangential[static_cast<Eigen::Index>(k)];
+    const double start = structure_.value_at(guide.row, guide.plane, now.q.data());
+    const double half = 0.5 * claim.h * structure_.value_at(guide.row, guide.plane, now.u.data());
+    const double lost = kRounding * (std::abs(start) + std::abs(half));
+    const double place = start + half;
+    if ((p > 0.0 && place > guide.lower + lost) || (p < 0.0 && place < guide.upper - lost)) {
+      fail(Failure::ActiveSet, t, p);
+      return false;
+    }
+    if (std::abs(along) > guide.friction * std::abs(p) * (1.0 + kRounding)) {
+      fail(Failure::Residual, t, std::abs(along));
+      return false;
+    }
+  }
+  return true;
+}
+
 bool StructureJudge::check_guides(const structure::Motion& now, const structure::Motion& next,
                                   const StructureClaim& claim) {
-  if (claim.law == GuideLaw::Spring) return true;
+  if (claim.law == GuideLaw::Spring) return check_springs(now, next.t, claim);
   problem::Residual residual;
   const double h = claim.h;
   const double inf = std::numeric_limits<double>::infinity();
@@ -297,7 +321,7 @@ bool StructureJudge::check_books(const StructureClaim& claim, double t) {
   const double start = ledger.kinetic_start + ledger.potential_start;
   // Where K acts on the mean its work is the change of V: else the balance was lost in rounding.
   const double traded = std::max({ledger.highest, std::abs(books_.loads.value()), start});
-  if (claim.rule != ForceRule::End && std::abs(books_.closure.value()) > kLedger * traded) {
+  if (claim.rule != ForceRule::End && std::abs(books_.closure.value()) > kClosureLimit * traded) {
     fail(Failure::Balance, t, std::abs(books_.closure.value()) / traded);
   }
   if (!structure_.is_driven() && start > 0.0 && total > limits_.growth * start) {

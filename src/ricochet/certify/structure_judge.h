@@ -16,6 +16,7 @@ struct StructureBooks {
   base::Sum elastic;  // work of -K q: the change of -V, but for what the scheme loses
   base::Sum closure;  // rounding, where K is taken at the mean
   double closure_max{0.0};
+  double balance_rounding{0.0};  // what rounding of K q may hide in the balance, at its largest
   double average_gap{0.0};      // least gap of the average position, law Average
   double average_allowed{0.0};  // rounding of that gap, at its largest
 };
@@ -24,6 +25,9 @@ struct StructureBooks {
 /// kinematics, complementarity, energy. Knows the claim, not how it was found.
 class StructureJudge {
  public:
+  /// Of the largest energy, that the books may miss in the end.
+  static constexpr double kClosureLimit = 1e-6;
+
   StructureJudge(const structure::LinearStructure& structure, const Limits& limits, double h,
                  const structure::Motion& start);
 
@@ -51,6 +55,7 @@ class StructureJudge {
                         const StructureClaim& claim);
   bool check_guides(const structure::Motion& now, const structure::Motion& next,
                     const StructureClaim& claim);
+  bool check_springs(const structure::Motion& now, double t, const StructureClaim& claim);
   bool check_books(const StructureClaim& claim, double t);
   void measure_gaps(const structure::Motion& next);
   void count_shocks(const structure::Motion& now, const structure::Motion& next,

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "ricochet/certify/structure_judge.h"
 #include "ricochet/record/summary_json.h"
 
 namespace ricochet::record {
@@ -83,10 +84,12 @@ Json reduction_json(const StructureSummary& s) {
 
 Json structure_json(const StructureSummary& s) {
   constexpr std::array kKinds = {"beam", "string", "bar"};
-  constexpr std::array kForms = {"printed", "corrected", "elements"};
+  constexpr std::array kBeamForms = {"printed", "corrected", "hermite"};
+  constexpr std::array kLineForms = {"", "lumped", "consistent"};
   Json json;
   json["kind"] = kKinds[static_cast<std::size_t>(s.line.kind)];
-  json["form"] = kForms[static_cast<std::size_t>(s.line.form)];
+  const bool is_beam = s.line.kind == structure::Kind::Beam;
+  json["form"] = (is_beam ? kBeamForms : kLineForms)[static_cast<std::size_t>(s.line.form)];
   json["length"] = s.line.length;
   json["stiffness"] = s.line.stiffness;
   json["mass_per_length"] = s.line.mass_per_length;
@@ -102,6 +105,7 @@ Json structure_json(const StructureSummary& s) {
     json["average_position"] = {{"least_gap", s.outcome->books.average_gap},
                                 {"rounding", s.outcome->books.average_allowed}};
   }
+  json["balance_rounding"] = s.outcome->books.balance_rounding;
   json["points"] = points_json(s);
   json["guides"] = guides_json(s);
   json["spectra"] = spectra_json(s);
@@ -120,6 +124,7 @@ Json settings_json(const StructureSummary& s) {
   }
   json["residual_limit"] = run.limits.residual;
   json["balance_limit"] = run.limits.balance;
+  json["closure_limit"] = certify::StructureJudge::kClosureLimit;
   if (std::isfinite(run.limits.violation)) json["violation_limit"] = run.limits.violation;
   json["growth_limit"] = run.limits.growth;
   json["shock_fraction"] = run.limits.shock_fraction;

@@ -147,8 +147,17 @@ void StructureReader::read_section(TableReader& table, structure::Line& line) {
     line.mass_per_length =
         measures.area * positive(table, "density", "write density = 7850, or rho_S");
   }
-  (void)table.find("young");
-  (void)table.find("density");
+  const bool bends = section != nullptr && stiffness == nullptr && line.kind != Kind::String;
+  const bool weighs = section != nullptr && mass == nullptr;
+  const auto refuse_unused = [&](const char* unused, bool is_used, const std::string& instead) {
+    const Value* value = table.find(unused);
+    if (value == nullptr || is_used) return;
+    table.fail(*value, unused, "is not used: " + instead + " is stated",
+               fmt::format("leave out {} or {}", unused, instead));
+  };
+  refuse_unused("young", bends, key);
+  refuse_unused("density", weighs, "rho_S");
+  refuse_unused("section", bends || weighs, key);
 }
 
 void StructureReader::read_line(TableReader& table, structure::Line& line) {
@@ -407,7 +416,13 @@ void StructureReader::read_damping(TableReader& table, Model& model) {
   if (ratios.empty()) return;
   check_mode_nodes(*damping, one.path());
   const auto count = static_cast<int>(ratios.size());
-  structure::set_modal_damping(model, structure::find_modes(model, count), ratios);
+  const std::vector<structure::Mode> modes = structure::find_modes(model, count);
+  if (modes.empty()) {
+    throw base::InputError(one.path(), "the modes to be damped could not be found",
+                           "take fewer nodes, or mass = ..., stiffness = ...",
+                           document_.spot_of_key(*damping));
+  }
+  structure::set_modal_damping(model, modes, ratios);
 }
 
 void StructureReader::read_reduction(TableReader& table, StructureScene& scene) {
@@ -456,23 +471,15 @@ void StructureReader::check_stability(const Value& table, const StructureScene& 
                     h * std::sqrt(step::StructureStep::kMostCondition / condition)),
         document_.spot_of_key(table));
   }
-  if (scene.settings.scheme != step::StructureScheme::Penalty) return;
-  structure::EffectiveMatrix effective;
-  if (!effective.factor(model, 0.5 * h, 0.25 * h * h)) return;
-  for (const structure::Guide& guide : model.guides) {
-    Eigen::VectorXd column = Eigen::VectorXd::Zero(model.dofs);
-    guide.row.add_to(1.0, column.data());
-    effective.solve_plane(column.data());
-    const double weight = guide.row.dot(column.data());
-    if (h * h * scene.settings.stiffness * weight < 1.0) continue;
-    throw base::InputError(
-        "run.stiffness",
-        fmt::format("{:g} is unstable with this step at the guide '{}'", scene.settings.stiffness,
-                    guide.name),
-        fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
-                    1.0 / (h * h * weight)),
-        document_.spot_of_key(table));
-  }
+  if (scene.settings.scheme != step::StructureScheme::Penalty || model.guides.empty()) return;
+  const double weight = step::StructureStep(model, scene.settings, h).largest_compliance();
+  if (h * h * scene.settings.stiffness * weight < 1.0) return;
+  throw base::InputError(
+      "run.stiffness",
+      fmt::format("{:g} is unstable with this step at the guides", scene.settings.stiffness),
+      fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
+                  1.0 / (h * h * weight)),
+      document_.spot_of_key(table));
 }
 
 void StructureReader::check_mode_nodes(const Value& value, const std::string& key) const {
@@ -606,7 +613,11 @@ void StructureReader::read_start(const Value* table, StructureScene& scene) {
     }
     TableReader planes(document_, *value, start.full(key));
     if (const Value* y = planes.find("y")) set_shape(*y, planes.full("y"), 0, vector);
-    if (const Value* z = planes.find("z"); z != nullptr && scene.model->planes == 2) {
+    if (const Value* z = planes.find("z")) {
+      if (scene.model->planes == 1) {
+        planes.fail(*z, "z", "the structure bends in one plane, y",
+                    "write planes = 2 in [structure], or leave z out");
+      }
       set_shape(*z, planes.full("z"), 1, vector);
     }
     planes.finish();

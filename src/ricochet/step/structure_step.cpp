@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "ricochet/base/random.h"
 #include "ricochet/step/newmark.h"
 #include "ricochet/step/spring.h"
 
@@ -196,14 +197,36 @@ void StructureStep::push(const structure::Motion& now, structure::Motion& next) 
   }
 }
 
-/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k); its dashpot is that of a
-/// spring that only pushes and leaves with e times the speed.
+/// By the power method, from a start that no symmetry makes blind.
+double StructureStep::largest_compliance() const {
+  constexpr int kRounds = 60;
+  constexpr double kSafety = 1.02;  // it comes from below
+  base::Random random(1);
+  Eigen::VectorXd x(normal_W_.rows());
+  for (double& entry : x) entry = random.normal();
+  double value = 0.0;
+  for (int round = 0; round < kRounds && normal_W_.rows() > 0; ++round) {
+    x = (normal_W_ * x).eval();
+    value = x.norm();
+    if (!(value > 0.0)) break;
+    x /= value;
+  }
+  return std::max(kSafety * value, normal_W_.rows() > 0 ? normal_W_.diagonal().maxCoeff() : 0.0);
+}
+
+/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k), and longer where guides are
+/// so many that such springs together would be unstable; its dashpot is that of a spring that only
+/// pushes and leaves with e times the speed.
 void StructureStep::set_springs() {
+  if (settings_.scheme != StructureScheme::Penalty) return;
+  constexpr double kMost = 0.25;  // of h^2 k W
+  const double together = kMost / (h_ * h_ * largest_compliance());
   for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     const double mass = 1.0 / normal_W_(at, at);
     const double rate = std::numbers::pi / (StructureSettings::kContactSteps * h_);
-    const double stiffness = settings_.stiffness > 0.0 ? settings_.stiffness : mass * rate * rate;
+    const double stiffness =
+        settings_.stiffness > 0.0 ? settings_.stiffness : std::min(mass * rate * rate, together);
     // At most critical, e = exp(-2): more damping lets go of a structure that springs back late.
     const double ratio = damping_ratio(std::max(structure_.guides[k].restitution, std::exp(-2.0)));
     springs_.push_back(stiffness);

@@ -25,6 +25,9 @@ class StructureStep {
 
   /// About how many times the spacing of numbers a solve with A may be off by: its condition.
   static double condition(const structure::LinearStructure& structure, double h);
+  /// The largest eigenvalue of W, what all guides together give way to a unit of impulse: springs
+  /// of stiffness k need h^2 k times it below 1.
+  double largest_compliance() const;
   static constexpr double kMostCondition = 7e14;  // beyond it, refinement does not help
 
   /// One step from `now`, whose middle is at t_mid, into `next`; its instant is set by the caller.
@@ -32,7 +35,8 @@ class StructureStep {
 
   const certify::StructureClaim& claim() const { return claim_; }
   long long solves() const { return solves_; }  // with A, since the first step
-  double spring(std::size_t guide) const { return springs_[guide]; }  // of penalty
+  /// Of penalty; other schemes have none.
+  double spring(std::size_t guide) const { return springs_.empty() ? 0.0 : springs_[guide]; }
 
  private:
   friend struct NewmarkStages;

@@ -84,6 +84,7 @@ std::vector<Mode> find_modes(const LinearStructure& s, int count) {
     least = std::min(least, change);
     idle = change < kSettled || (change < kNear && !falls) ? idle + 1 : 0;
   }
+  if (!(least < kNear)) return {};
   std::vector<Mode> modes;
   for (int m = 0; m < count; ++m) {
     modes.push_back({std::sqrt(std::max(0.0, values[m])), shapes.col(m)});

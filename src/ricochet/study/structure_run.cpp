@@ -49,6 +49,10 @@ StructureRun run_reduced(const scene::StructureScene& scene,
                          step::Monitor* monitor) {
   const auto reduction = std::make_shared<const structure::Reduction>(
       structure::reduce(*scene.model, scene.reduced_modes));
+  if (reduction->modes == 0) {
+    throw base::InputError("structure.reduction", "the modes could not be found",
+                           "take fewer nodes, or leave reduction out");
+  }
   StructureRun run;
   run.scene = scene;
   run.model = std::shared_ptr<const structure::LinearStructure>(reduction, &reduction->structure);
