@@ -29,7 +29,7 @@ build: setup $(BUILD)/build.ninja
 
 demo: build
 	@$(BUILD)/bin/ricochet gallery --all --report --out out/gallery
-	@printf '\nYour turn: %s new my-scene.toml && %s run my-scene.toml\n' \
+	@printf '\nYour turn:\n  %s new my-scene.toml\n  %s run my-scene.toml\n' \
 	  $(BUILD)/bin/ricochet $(BUILD)/bin/ricochet
 
 test: setup $(BUILD)/build.ninja python-module
@@ -52,7 +52,7 @@ python: setup $(BUILD)/build.ninja
 	@RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
 	  --disable-pip-version-check .
 	@.venv/bin/python -c "import ricochet; print(ricochet.builtin('essai-04').run())"
-	@printf '\nYour turn: .venv/bin/python, then import ricochet; notebooks are in python/notebooks\n'
+	@printf '\nYour turn: .venv/bin/python, then import ricochet; see python/notebooks\n'
 
 bench: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-bench ricochet-program

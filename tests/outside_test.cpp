@@ -67,6 +67,53 @@ std::string pendulum(const std::string& force, const std::string& keep, const st
   return replaced(replaced(replaced(kPendulum, "FORCE", force), "KEEP", keep), "SCHEME", scheme);
 }
 
+/// A mass that changes within `length`.
+class Ripple : public Functions {
+ public:
+  explicit Ripple(double length) : length_(length) {}
+  void mass(std::span<const double> q,
+            model::Matrix<model::kDynamic, model::kDynamic>& mass) const override {
+    mass << 2.0 + std::sin(q[0] / length_), 0.0, 0.0, 1.0;
+  }
+
+ private:
+  double length_;
+};
+
+TEST(Outside, MassesAreDifferencedAtTheirOwnLength) {
+  for (const double length : {1e2, 1.0, 1e-2, 1e-4}) {
+    const Ripple ripple(length);
+    model::OutsideScratch scratch(2);
+    const Eigen::Vector2d q(0.3 * length, 5.0);
+    model::Vector<model::kDynamic> slope(2);
+    model::differ_mass(ripple, q, Eigen::Vector2d(1.0, 1.0), scratch, slope, nullptr);
+    const double exact = 0.5 * std::cos(0.3) / length;
+    EXPECT_NEAR(slope[0], exact, 1e-7 * exact) << length;
+    EXPECT_EQ(slope[1], 0.0);
+  }
+}
+
+/// A mass from a table of seven digits.
+class Rounded : public Functions {
+ public:
+  void mass(std::span<const double> q,
+            model::Matrix<model::kDynamic, model::kDynamic>& mass) const override {
+    mass << std::round(1e7 * (1.0 + 1e-3 * std::sin(q[0]))) * 1e-7, 0.0, 0.0, 1.0;
+  }
+};
+
+TEST(Outside, RoughMassesAreNotDifferencedTooFinely) {
+  const Rounded rounded;
+  model::OutsideScratch scratch(2);
+  model::Vector<model::kDynamic> slope(2);
+  for (int k = 0; k < 200; ++k) {
+    const double q = 0.03 * k;
+    model::differ_mass(rounded, Eigen::Vector2d(q, 0.0), Eigen::Vector2d(1.0, 0.0), scratch, slope,
+                       nullptr);
+    EXPECT_NEAR(slope[0], 0.5e-3 * std::cos(q), 3e-4) << q;
+  }
+}
+
 TEST(Outside, MovesAsFormulasDo) {
   const auto functions = std::make_shared<Functions>();
   for (const char* scheme : {"elast", "inel", "moreau", "mabrouk", "moreau-jean"}) {

@@ -85,25 +85,39 @@ CLI::App* add_converge(CLI::App& app, ConvergeArguments& converge) {
   add("--until", converge.scene.until, "T", "end of the runs");
   add_set(*command, converge.scene);
   add("--reference", converge.reference, "H",
-      "against a run with this step (the motion in [expect], or an eighth of the smallest)");
+      "against a run with this step (the motion in\n"
+      "[expect], or an eighth of the smallest)");
   add("--window", converge.window, "W", "what is near an impact (4 of the largest steps)");
   add("--out", converge.out, "DIR", "folder for converge.json and converge.svg");
   command->add_flag("--json", converge.json, "print JSON");
   return command;
 }
 
+/// Broken between words, for the right column of a help page.
+std::string in_lines(std::string text) {
+  constexpr std::size_t kWidth = 56;
+  std::size_t line = 0;
+  while (text.size() - line > kWidth) {
+    const std::size_t space = text.rfind(' ', line + kWidth);
+    if (space == std::string::npos || space <= line) break;
+    text[space] = '\n';
+    line = space + 1;
+  }
+  return text;
+}
+
 CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
   CLI::App* command = app.add_subcommand("compare", "schemes side by side on one scene");
   command->add_option("scene", compare.scene.file, "the scene, a TOML file")->required();
   const AddOption add = option_adder(*command);
-  const std::string known = fmt::format("of {}", base::list_names(step::scheme_names()));
+  const std::string known = in_lines("of " + base::list_names(step::scheme_names()));
   add("--schemes", compare.schemes, "A,B,...", known.c_str());
   command->get_option("--schemes")->required();
   add("--step", compare.scene.step, "H", "length of a step");
   add("--until", compare.scene.until, "T", "end of the runs");
   add_set(*command, compare.scene);
   add("--reference", compare.reference, "H",
-      "against a run with this step (the motion in [expect], or a sixteenth)");
+      "against a run with this step (the motion in\n[expect], or a sixteenth)");
   add("--reference-scheme", compare.reference_scheme, "NAME", "of that run (the first that can)");
   add("--window", compare.window, "W", "what is near an impact (10 steps)");
   add("--out", compare.out, "DIR", "folder for compare.json and compare.svg");
@@ -213,7 +227,8 @@ int parse_and_run(int argc, char** argv) {
   gallery_command->add_option("name", gallery.name, "one experiment");
   gallery_command->add_flag("--all", gallery.all, "all of them");
   gallery_command->add_flag("--report", gallery.report,
-                            "pages with the plates and every run (out/gallery without --out)");
+                            "pages with the plates and every run\n"
+                            "(out/gallery without --out)");
   gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)")
       ->type_name("DIR")
       ->check(refuse_nothing, "");

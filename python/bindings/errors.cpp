@@ -33,6 +33,7 @@ void raise_callable(const std::string& callable, double t, const std::string& wh
   if (PyErr_Occurred() != nullptr) {
     const py::error_already_set error;  // first: nothing may be asked of Python while one is set
     cause = error.value();
+    if (error.trace()) PyException_SetTraceback(cause.ptr(), error.trace().ptr());
     words += fmt::format("{}{}: {}", what.empty() ? "" : ": ",
                          std::string(py::str(error.type().attr("__name__"))),
                          std::string(py::str(cause)));

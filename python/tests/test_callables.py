@@ -3,6 +3,7 @@
 import math
 import operator
 import time
+import traceback
 import unittest
 
 import numpy as np
@@ -143,6 +144,8 @@ class Wrong(unittest.TestCase):
                            cause=ZeroDivisionError, contact={"gap": gap})
         self.assertEqual(error.callable, "gap of contact 'wall'")
         self.assertGreater(error.time, 0.5)
+        frames = traceback.extract_tb(error.__cause__.__traceback__)
+        self.assertEqual([frame.name for frame in frames], ["gap"])  # where it went wrong
 
     def test_a_gap_that_is_no_number(self):
         for value, words in ((math.nan, "returned nan"), (math.inf, "returned inf"),

@@ -152,6 +152,8 @@ class Judge {
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   static constexpr long long kLongAgo = 1'000'000'000;
   static constexpr long long kQuietSteps = 3;  // without impulse, before a push can be a shock
+  /// Speeds this small beside what impulses do are rounding: what rests is not struck.
+  static constexpr double kRest = 1e-9;
 
   struct Scratch {
     Vec force;
@@ -751,6 +753,7 @@ class Judge {
     s.friction_work += shock.friction;
     s.contact_work += shock.work;
     shock.speed = -start[0] / std::sqrt(W_n);
+    hardest_push_ = std::max(hardest_push_, R[0] * R[0] * W_n);
     const double jump = (end - start).tail<2>().norm();
     const bool held = certificate_.steps - last_push_[static_cast<std::size_t>(a)] <= kQuietSteps;
     constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
@@ -1027,6 +1030,7 @@ class Judge {
       c.adhesive_max = std::max(c.adhesive_max, -p);
       return;
     }
+    hardest_push_ = std::max(hardest_push_, p * p * W);
     long long& last = last_push_[static_cast<std::size_t>(a)];
     const bool after_quiet = is_impact_ || c.steps - last > kQuietSteps;
     last = c.steps;
@@ -1048,7 +1052,8 @@ class Judge {
 
   double shock_threshold() const {
     if (limits_.shock_speed >= 0.0) return limits_.shock_speed;
-    return limits_.shock_fraction * std::sqrt(2.0 * certificate_.ledger.kinetic_max);
+    return std::max(limits_.shock_fraction * std::sqrt(2.0 * certificate_.ledger.kinetic_max),
+                    kRest * std::sqrt(hardest_push_));
   }
   bool is_fast(double approach, double speed) const {
     if (approach <= 0.0) return false;
@@ -1256,8 +1261,9 @@ class Judge {
   Scratch scratch_;
   Vec deepest_;  // configuration of the largest violation
   model::IndexList<K> joints_;
-  model::IndexList<K> touched_;                        // at the unshifted q_M
-  std::vector<long long> last_push_;                   // step of the last impulse, by contact
+  model::IndexList<K> touched_;       // at the unshifted q_M
+  std::vector<long long> last_push_;  // step of the last impulse, by contact
+  double hardest_push_{0.0};          // p^2 W, the square of the speed that an impulse gives
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws_;  // e by contact, of active ones
   double kinetic_{0.0};
   double potential_{0.0};

@@ -324,6 +324,9 @@ bool StructureJudge::check_books(const StructureClaim& claim, double t) {
   if (claim.rule != ForceRule::End && std::abs(books_.closure.value()) > kClosureLimit * traded) {
     fail(Failure::Balance, t, std::abs(books_.closure.value()) / traded);
   }
+  if (claim.law == GuideLaw::Spring && ledger.contacts.value() > kSpringGain * traded) {
+    fail(Failure::EnergyGain, t, ledger.contacts.value());
+  }
   if (!structure_.is_driven() && start > 0.0 && total > limits_.growth * start) {
     fail(Failure::Diverged, t, total / start);
   }

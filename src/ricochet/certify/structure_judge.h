@@ -17,8 +17,8 @@ struct StructureBooks {
   base::Sum closure;  // rounding, where K is taken at the mean
   double closure_max{0.0};
   double balance_rounding{0.0};  // what rounding of K q may hide in the balance, at its largest
-  double average_gap{0.0};      // least gap of the average position, law Average
-  double average_allowed{0.0};  // rounding of that gap, at its largest
+  double average_gap{0.0};       // least gap of the average position, law Average
+  double average_allowed{0.0};   // rounding of that gap, at its largest
 };
 
 /// Recomputes each step of a structure from M, C, K, f and the laws of its guides: balance,
@@ -27,6 +27,8 @@ class StructureJudge {
  public:
   /// Of the largest energy, that the books may miss in the end.
   static constexpr double kClosureLimit = 1e-6;
+  /// Of the largest energy, that springs met within a step may give in all.
+  static constexpr double kSpringGain = 0.25;
 
   StructureJudge(const structure::LinearStructure& structure, const Limits& limits, double h,
                  const structure::Motion& start);

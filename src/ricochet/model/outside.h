@@ -38,14 +38,15 @@ struct OutsideScratch {
   Vector<kDynamic> product;
   Matrix<kDynamic, kDynamic> mass;
   Matrix<kDynamic, kDynamic> slope;  // dM/dq_i
+  Matrix<kDynamic, kDynamic> coarse;
 
   OutsideScratch() = default;
   explicit OutsideScratch(int dofs)
-      : point(dofs), product(dofs), mass(dofs, dofs), slope(dofs, dofs) {}
+      : point(dofs), product(dofs), mass(dofs, dofs), slope(dofs, dofs), coarse(dofs, dofs) {}
 };
 
 /// dT/dq, T = u^T M(q) u / 2, and, where `turn` is not null, (dM/dt) u along u: by differences of
-/// fourth order.
+/// fourth order, as short as M(q) needs them.
 void differ_mass(const Outside& outside, const Vector<kDynamic>& q, const Vector<kDynamic>& u,
                  OutsideScratch& scratch, Vector<kDynamic>& slope, Vector<kDynamic>* turn);
 

@@ -152,12 +152,12 @@ void StructureReader::read_section(TableReader& table, structure::Line& line) {
   const auto refuse_unused = [&](const char* unused, bool is_used, const std::string& instead) {
     const Value* value = table.find(unused);
     if (value == nullptr || is_used) return;
-    table.fail(*value, unused, "is not used: " + instead + " is stated",
-               fmt::format("leave out {} or {}", unused, instead));
+    table.fail(*value, unused, "is not used beside " + instead,
+               fmt::format("leave {} out", unused));
   };
   refuse_unused("young", bends, key);
   refuse_unused("density", weighs, "rho_S");
-  refuse_unused("section", bends || weighs, key);
+  refuse_unused("section", bends || weighs, key + " and rho_S");
 }
 
 void StructureReader::read_line(TableReader& table, structure::Line& line) {
@@ -471,12 +471,14 @@ void StructureReader::check_stability(const Value& table, const StructureScene& 
                     h * std::sqrt(step::StructureStep::kMostCondition / condition)),
         document_.spot_of_key(table));
   }
-  if (scene.settings.scheme != step::StructureScheme::Penalty || model.guides.empty()) return;
+  const bool is_stated = scene.settings.stiffness > 0.0 && !model.guides.empty();
+  if (scene.settings.scheme != step::StructureScheme::Penalty || !is_stated) return;
   const double weight = step::StructureStep(model, scene.settings, h).largest_compliance();
   if (h * h * scene.settings.stiffness * weight < 1.0) return;
   throw base::InputError(
       "run.stiffness",
-      fmt::format("{:g} is unstable with this step at the guides", scene.settings.stiffness),
+      fmt::format("{:g} is unstable with this step: springs would give more energy than they take",
+                  scene.settings.stiffness),
       fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
                   1.0 / (h * h * weight)),
       document_.spot_of_key(table));

@@ -378,13 +378,18 @@ FrictionSolver::~FrictionSolver() = default;
 /// digits, and what sweeps and sparse Newton steps do not solve; `auto` is asked last.
 problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
   const bool is_small = problem.rows - problem.held <= kFew;
-  if ((problem.count > 2 || !is_small) && many_contacts_->take(problem)) {
+  const bool is_general = (problem.count > 2 || !is_small) && many_contacts_->take(problem);
+  if (is_general) {
     if (!is_small) return solve_generally(problem);
     const problem::Report report = many_contacts_->attempt(problem);
     if (report.status == problem::Status::Solved) return finish_directly(problem, report);
   }
   const problem::Report report = solve_directly(problem);
-  const bool gives_up = report.status == problem::Status::IterationLimit;
+  if (report.status == problem::Status::Solved) {
+    many_contacts_->forget();
+    return report;
+  }
+  const bool gives_up = is_general || report.status == problem::Status::IterationLimit;
   return gives_up && many_contacts_->take(problem) ? solve_generally(problem) : report;
 }
 
@@ -408,16 +413,17 @@ problem::Report FrictionSolver::finish_directly(const problem::Frictional& probl
   give_general(problem);
   if (many_contacts_->residual() <= kExact) return report;
   take(problem);
-  if (!eliminate_joints(problem) || !weigh_contacts(problem)) return report;
+  if (!eliminate_joints(problem) || !weigh_contacts(problem)) {
+    give_general(problem);
+    return report;
+  }
   R() = impulses_.head(rows_).cwiseQuotient(stretch_.head(rows_));
   scale_ = 1.0;
-  unique_ = report.unique;
   double error = residual();
   polish(error);
   clean();
   read_grips();
   find_joint_impulses(problem);
-  report.unique = unique_;
   return report;
 }
 

@@ -228,17 +228,22 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
 }
 
 /// Impulses that hold each other stay from step to step unless the start is zero again: where they
-/// are beyond all proportion, it is.
+/// are beyond all proportion, that is tried. Heavy bodies on light ones are so rightly, and then it
+/// is not tried again until they are much heavier.
 template <int D>
 double StepContacts::warm_solve(WarmContacts<D>& warm, const problem::Frictional& step) {
-  constexpr double kWedged = 1e4;  // of what the free velocities ask for
   begin<D>(step);
   const double residual = warm.solve(r_, kGoal);
-  if (!(r_.head(form_.rows()).cwiseAbs().maxCoeff() > kWedged * warm.free_scale())) {
-    return residual;
-  }
+  const auto largest = [&] { return r_.head(form_.rows()).cwiseAbs().maxCoeff(); };
+  const double before = largest();
+  if (!(before > heaviest_ * warm.free_scale())) return residual;
+  kept_ = r_;
   r_.setZero();
-  return warm.solve(r_, kGoal);
+  const double again = warm.solve(r_, kGoal);
+  if (again <= kGood && largest() < 0.5 * before) return again;
+  r_ = kept_;
+  heaviest_ = 10.0 * before / warm.free_scale();
+  return residual;
 }
 
 template <int D>

@@ -68,6 +68,8 @@ class StepContacts {
   problem::Report solve(const problem::Frictional& step);
   /// The same without `auto`: allocates nothing, and may have to say that it is not solved.
   problem::Report attempt(const problem::Frictional& step);
+  /// The next solve begins at zero: the last impulses were found elsewhere.
+  void forget() { ++solves_; }
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
@@ -86,6 +88,8 @@ class StepContacts {
   double fall_back(double tolerance);
   bool is_unique(const problem::Frictional& step);
 
+  static constexpr double kWedged = 1e4;
+
   struct Last {
     long long solve{-1};  // in which it was found
     Eigen::Vector3d impulse{Eigen::Vector3d::Zero()};
@@ -97,6 +101,8 @@ class StepContacts {
   std::vector<Last> last_;  // by the contact's name
   long long solves_{0};
   Eigen::VectorXd r_;
+  Eigen::VectorXd kept_;      // impulses that seemed to hold each other
+  double heaviest_{kWedged};  // beyond this part of what free velocities ask for, they seem so
   Eigen::VectorXd impulses_;
   std::vector<problem::Grip> grips_;
   Eigen::MatrixXd columns_;  // those that push, for their rank

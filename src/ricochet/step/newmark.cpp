@@ -66,10 +66,10 @@ problem::Report StructureStages::advance_penalty(StructureStep& s, const structu
   s.middle_ = now.q + 0.5 * s.h_ * now.u;
   s.find_free(now, s.middle_);
   s.read_guides(now, 0.5);
-  s.push_springs();
+  const problem::Report report = s.solve_springs();
   s.push(now, next);
   next.q = s.middle_ + 0.5 * s.h_ * next.u;
-  return {};
+  return report;
 }
 
 }  // namespace ricochet::step

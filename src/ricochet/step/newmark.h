@@ -36,7 +36,7 @@ struct StructureStages {
   static problem::Report advance_mabrouk(StructureStep& step, const structure::Motion& now,
                                          double t_mid, structure::Motion& next);
 
-  /// Springs at the guides, felt at the middle of the step.
+  /// Springs at the guides that the middle of the step has passed, felt at the mean of the step.
   static problem::Report advance_penalty(StructureStep& step, const structure::Motion& now,
                                          double t_mid, structure::Motion& next);
 

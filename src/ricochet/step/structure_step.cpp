@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -214,13 +215,14 @@ double StructureStep::largest_compliance() const {
   return std::max(kSafety * value, normal_W_.rows() > 0 ? normal_W_.diagonal().maxCoeff() : 0.0);
 }
 
-/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k), and longer where guides are
-/// so many that such springs together would be unstable; its dashpot is that of a spring that only
-/// pushes and leaves with e times the speed.
+/// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k), and longer where so many
+/// guides may be met at once that they would give back more than they take; its dashpot is that of
+/// a spring that only pushes and leaves with e times the speed.
 void StructureStep::set_springs() {
-  if (settings_.scheme != StructureScheme::Penalty) return;
+  if (settings_.scheme != StructureScheme::Penalty || structure_.guides.empty()) return;
   constexpr double kMost = 0.25;  // of h^2 k W
   const double together = kMost / (h_ * h_ * largest_compliance());
+  spring_W_ = normal_W_;
   for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     const double mass = 1.0 / normal_W_(at, at);
@@ -231,22 +233,31 @@ void StructureStep::set_springs() {
     const double ratio = damping_ratio(std::max(structure_.guides[k].restitution, std::exp(-2.0)));
     springs_.push_back(stiffness);
     dashpots_.push_back(2.0 * ratio * std::sqrt(stiffness * mass));
+    spring_W_(at, at) += 1.0 / (h_ * spring_share(k));
   }
 }
 
-/// The dashpot takes the mean speed of the step, as the guide's own push changes it.
-void StructureStep::push_springs() {
+/// Of the force, by u+: a = h k/4 + c/2.
+double StructureStep::spring_share(std::size_t guide) const {
+  return 0.25 * h_ * springs_[guide] + 0.5 * dashpots_[guide];
+}
+
+/// Where the middle is beyond a clearance, p = h (k d + c d'), d the mean depth of the step, as
+/// long as it pushes. With u+ = free + W p:  p >= 0, (W + 1/(h a)) p + free >= k (g - q)/a - u,
+/// one of them an equality: all springs together, so that no step is too large for them.
+problem::Report StructureStep::solve_springs() {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < structure_.guides.size(); ++k) {
     const structure::Guide& guide = structure_.guides[k];
     const auto at = static_cast<Eigen::Index>(k);
-    const double speed = before_[at];
-    const double below = guide.lower - place_[at];
-    const double above = place_[at] - guide.upper;
-    double force = 0.0;
-    if (below > 0.0) force = std::max(0.0, springs_[k] * below - dashpots_[k] * speed);
-    if (above > 0.0) force = -std::max(0.0, springs_[k] * above + dashpots_[k] * speed);
-    claim_.normal[at] = h_ * force / (1.0 + 0.5 * h_ * dashpots_[k] * normal_W_(at, at));
+    const double start = place_[at] - 0.5 * h_ * before_[at];
+    const double pull = springs_[k] / spring_share(k);
+    const bool is_below = place_[at] < guide.lower;
+    const bool is_above = place_[at] > guide.upper;
+    low_[at] = is_below ? pull * (guide.lower - start) - before_[at] : -kInfinity;
+    high_[at] = is_above ? pull * (guide.upper - start) - before_[at] : kInfinity;
   }
+  return box_.solve_velocities(spring_W_, free_, low_, high_, claim_.normal);
 }
 
 }  // namespace ricochet::step

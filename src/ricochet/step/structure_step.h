@@ -25,8 +25,8 @@ class StructureStep {
 
   /// About how many times the spacing of numbers a solve with A may be off by: its condition.
   static double condition(const structure::LinearStructure& structure, double h);
-  /// The largest eigenvalue of W, what all guides together give way to a unit of impulse: springs
-  /// of stiffness k need h^2 k times it below 1.
+  /// The largest eigenvalue of W, what all guides together give way to a unit of impulse. A spring
+  /// of stiffness k that is met within a step may give h^2 k / 4 times it of the energy too much.
   double largest_compliance() const;
   static constexpr double kMostCondition = 7e14;  // beyond it, refinement does not help
 
@@ -50,7 +50,8 @@ class StructureStep {
   problem::Report solve_guides();
   void push(const structure::Motion& now, structure::Motion& next) const;
   void set_springs();
-  void push_springs();
+  double spring_share(std::size_t guide) const;
+  problem::Report solve_springs();
 
   const structure::LinearStructure& structure_;
   StructureSettings settings_;
@@ -69,6 +70,7 @@ class StructureStep {
   long long solves_{0};
   std::vector<double> springs_;  // stiffness and dashpot of penalty, by guide
   std::vector<double> dashpots_;
+  Eigen::MatrixXd spring_W_;  // W and what the springs give way
 
   std::vector<double> registers_;
   Eigen::VectorXd loads_;

@@ -54,6 +54,7 @@ Reduction reduce(const LinearStructure& s, int modes) {
   Reduction r;
   Eigen::MatrixXd basis(s.dofs, 0);
   for (const Mode& mode : find_modes(s, modes)) r.modes += add_shape(s, mode.shape, basis) ? 1 : 0;
+  if (r.modes == 0) return r;
   BandFactor factor;
   const double shift = 1e-6 * s.lowest_frequency * s.lowest_frequency;  // free lines have no K^-1
   if (factor.factor(s.combined(shift, 1.0))) {
