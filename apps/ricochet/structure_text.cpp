@@ -131,7 +131,8 @@ std::string describe_points(const study::StructureRun& run) {
                   fmt::format("{} = {:.9g} at the end; rms {}, from {:.4g} to {:.4g}{}", point.name,
                               run.point(k), with_error(point.rms), point.lowest, point.highest,
                               point.main_frequency > 0.0
-                                  ? fmt::format(", strongest at {:.4g} Hz", point.main_frequency)
+                                  ? fmt::format(", strongest at {:.4g} ± {:.2g} Hz",
+                                                point.main_frequency, 0.5 * point.resolution)
                                   : ""));
   }
   return text;

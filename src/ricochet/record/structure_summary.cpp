@@ -25,7 +25,8 @@ Json points_json(const StructureSummary& s) {
                         {"mean", point.mean},
                         {"lowest", point.lowest},
                         {"highest", point.highest},
-                        {"main_frequency", point.main_frequency}};
+                        {"main_frequency", point.main_frequency},
+                        {"resolution", point.resolution}};
   }
   return json;
 }

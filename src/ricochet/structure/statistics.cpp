@@ -109,6 +109,7 @@ std::vector<PointStatistics> Statistics::points() const {
     constexpr std::size_t kFewBins = 64;  // tell no frequency
     if (density.size() > kFewBins) {
       one.main_frequency = of.welch.frequency(static_cast<std::size_t>(top - density.begin()));
+      one.resolution = of.welch.frequency(1);
     }
     found.push_back(one);
   }

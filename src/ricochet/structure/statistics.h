@@ -37,6 +37,7 @@ struct PointStatistics {
   double lowest{0.0};
   double highest{0.0};
   double main_frequency{0.0};  // where the spectrum has its highest value [Hz]
+  double resolution{0.0};      // of that spectrum: the width of its lines [Hz]
 };
 
 /// A guide over the run, both sides together. An impact is a push after the quiet time of the
