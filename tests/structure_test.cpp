@@ -767,6 +767,9 @@ double step_seconds(const LinearStructure& s, int steps) {
 }
 
 TEST(Newmark, AGuideCostsLittleAndCostGrowsLinearly) {
+#if defined(RICOCHET_SANITIZED)
+  GTEST_SKIP() << "sanitizers take time of their own";
+#endif
   LinearStructure s = guided_tube(1000, Form::Corrected, 500.0, 0.5);
   s.guides[0].lower = s.guides[0].upper = 0.0;  // pushes at every step
   LinearStructure open = s;
