@@ -103,6 +103,9 @@ class Rounded : public Functions {
 };
 
 TEST(Outside, RoughMassesAreNotDifferencedTooFinely) {
+  // M is off by d = 5e-8: a difference over 2h by d/h, with h = 1e-3 and its half, extrapolated by
+  // (4 * 1e-4 + 5e-5) / 3, of which dT/dq has half.
+  constexpr double kLost = 7.5e-5;
   const Rounded rounded;
   model::OutsideScratch scratch(2);
   model::Vector<model::kDynamic> slope(2);
@@ -110,7 +113,7 @@ TEST(Outside, RoughMassesAreNotDifferencedTooFinely) {
     const double q = 0.03 * k;
     model::differ_mass(rounded, Eigen::Vector2d(q, 0.0), Eigen::Vector2d(1.0, 0.0), scratch, slope,
                        nullptr);
-    EXPECT_NEAR(slope[0], 0.5e-3 * std::cos(q), 3e-4) << q;
+    EXPECT_NEAR(slope[0], 0.5e-3 * std::cos(q), 1.01 * kLost) << q;
   }
 }
 

@@ -440,7 +440,6 @@ TEST(ImpactLaws, TheDissipationIndexIsMoreaus) {
   EXPECT_NEAR(motion.rows.back().u[1], 4.0 * 0.75 / 1.25, 1e-14);  // e = (1 - d)/(1 + d)
 }
 
-// x'' + 0.1 x' + x = F cos 0.8 t, wall at 1: the free amplitude is F / |1 - 0.64 + 0.08 i|.
 // Times of impacts are found as well at t = 1e4 as at 0, on a wall that stands and on one that
 // moves.
 TEST(EventDriven, FindsImpactsLate) {
@@ -489,6 +488,7 @@ until  = 1
   }
 }
 
+// x'' + 0.1 x' + x = F cos 0.8 t, wall at 1: the free amplitude is F / |1 - 0.64 + 0.08 i|.
 TEST(Restitution, ImpactOscillatorHasTheKnownOrbits) {
   constexpr double grazing = 0.368781778;
   struct Orbit {

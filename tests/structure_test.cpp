@@ -536,7 +536,8 @@ TEST(StructureJudge, RefusesSpringsThatPull) {
   EXPECT_EQ(verdict(), certify::Failure::ActiveSet);
 }
 
-/// Explicit springs on so fine a line would need h^2 k below four times the mass of a node.
+/// Explicit springs on so fine a line would need h^2 k below four times the mass of a node. What is
+/// met within a step gives at most h^2 k W / 4 of the energy, and h^2 k W is at most 1/4.
 TEST(StructureSchemes, SpringsOfManyGuidesTakeEnergy) {
   for (const double tension : {1e6, 1e8}) {
     for (const double e : {0.0, 0.5, 1.0}) {
@@ -563,9 +564,9 @@ TEST(StructureSchemes, SpringsOfManyGuidesTakeEnergy) {
           step::simulate_structure(s, {.scheme = step::StructureScheme::Penalty}, run, state, {});
       EXPECT_TRUE(outcome.run.certificate.ok()) << tension << " " << e;
       const certify::Ledger& ledger = outcome.run.certificate.ledger;
-      EXPECT_LT(ledger.contacts.value(), 0.02 * ledger.kinetic_start) << tension << " " << e;
-      if (e == 0.0) {
-        EXPECT_LT(ledger.contacts.value(), -0.25 * ledger.kinetic_start) << tension;
+      EXPECT_LT(ledger.contacts.value(), ledger.kinetic_start / 16.0) << tension << " " << e;
+      if (e < 1.0) {
+        EXPECT_LT(ledger.contacts.value(), 0.0) << tension << " " << e;
       }
     }
   }

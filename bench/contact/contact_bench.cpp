@@ -37,7 +37,7 @@ constexpr const char* kUsage =
     "  --problems FOLDER   of FCLIB, Siconos and npz files\n"
     "  --out FOLDER        for the table of every solve and the pictures (out/contact)\n"
     "  --limit SECONDS     for one solve (20); the whole takes about an hour beside Siconos,\n"
-    "                      with a limit of 2 a tenth of that\n"
+    "                      with a limit of 2 a quarter of that\n"
     "  --sweeps            instead: time of a Gauss-Seidel sweep per contact\n"
     "  --growth            instead: generated packings of up to 1e5 contacts, two threads\n";
 
@@ -292,15 +292,17 @@ void grow(const Options& options) {
     problem::ContactVelocity velocity(problem);
     const problem::LocalProblem local = velocity.local();
     solve::ContactReport report;
+    solve::ContactReport shared_report;
     Eigen::VectorXd r;
     Eigen::VectorXd s;
     const double first = time_auto(problem, {}, report, r);
-    const double second = time_auto(problem, pool.executor(), report, s);
+    const double second = time_auto(problem, pool.executor(), shared_report, s);
     const double sweep = time_sweep(local, {});
     const double shared = time_sweep(local, pool.executor());
     fmt::print("{:>9} {:>9.4g} {:>9.4g} {:>6.2f} {:>11.3f} {:>11.3f} {:>6.2f} {:>8.1e} {}{}\n",
                problem.contacts(), first, second, first / second, sweep, shared, sweep / shared,
-               report.residual.relative, report.solved() ? "" : "not solved ",
+               report.residual.relative,
+               report.solved() && shared_report.solved() ? "" : "not solved ",
                r == s ? "same digits" : "OTHER DIGITS");
     one.x.push_back(problem.contacts());
     one.y.push_back(first);
@@ -322,7 +324,7 @@ Options options_of(int argc, char** argv) {
     } else if (word == "--out") {
       options.out = value();
     } else if (word == "--limit") {
-      options.limit = std::stod(value());
+      options.limit = std::strtod(value().c_str(), nullptr);
     } else if (word == "--sweeps") {
       options.sweeps = true;
     } else if (word == "--growth") {

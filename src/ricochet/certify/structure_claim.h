@@ -9,7 +9,7 @@ enum class GuideLaw {
   Average,   // (U+ + e U-)/(1 + e) lies between the clearances       [Paoli 2001 (3.12)]
   Midpoint,  // where q + h u/2 touches: 0 <= p, U+ + e U- >= 0        [Moreau 1986, par. 12]
   EndPoint,  // the same where q+ touches                             [Mabrouk 1998 (6)-(9)]
-  Spring,    // penalty: pushes inwards where q + h u/2 is beyond, and gives no energy
+  Spring,    // penalty: pushes inwards where q + h u/2 is beyond, and gives little energy
 };
 
 /// Where the forces of a step are taken.

@@ -264,14 +264,9 @@ problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& warm,
           .fell_back = falls_back};
 }
 
-problem::Report StepContacts::attempt(const problem::Frictional& step) {
+problem::Report StepContacts::solve_form(const problem::Frictional& step, bool insists) {
   if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
-  return form_.dim() == 3 ? solve_in<3>(space_, step, false) : solve_in<2>(plane_, step, false);
-}
-
-problem::Report StepContacts::solve(const problem::Frictional& step) {
-  if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
-  return form_.dim() == 3 ? solve_in<3>(space_, step, true) : solve_in<2>(plane_, step, true);
+  return form_.dim() == 3 ? solve_in<3>(space_, step, insists) : solve_in<2>(plane_, step, insists);
 }
 
 }  // namespace ricochet::solve

@@ -65,9 +65,9 @@ class StepContacts {
 
   /// False when the step is not of the form that contact problems have (see ContactForm).
   bool take(const problem::Frictional& step);
-  problem::Report solve(const problem::Frictional& step);
+  problem::Report solve(const problem::Frictional& step) { return solve_form(step, true); }
   /// The same without `auto`: allocates nothing, and may have to say that it is not solved.
-  problem::Report attempt(const problem::Frictional& step);
+  problem::Report attempt(const problem::Frictional& step) { return solve_form(step, false); }
   /// The next solve begins at zero: the last impulses were found elsewhere.
   void forget() { ++solves_; }
 
@@ -76,6 +76,7 @@ class StepContacts {
   double residual() const { return residual_; }  // scale-free, of the problem as it was solved
 
  private:
+  problem::Report solve_form(const problem::Frictional& step, bool insists);
   template <int D>
   problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step,
                            bool insists);

@@ -200,19 +200,20 @@ void StructureStep::push(const structure::Motion& now, structure::Motion& next) 
 
 /// By the power method, from a start that no symmetry makes blind.
 double StructureStep::largest_compliance() const {
+  if (normal_W_.rows() == 0) return 0.0;
   constexpr int kRounds = 60;
   constexpr double kSafety = 1.02;  // it comes from below
   base::Random random(1);
   Eigen::VectorXd x(normal_W_.rows());
   for (double& entry : x) entry = random.normal();
   double value = 0.0;
-  for (int round = 0; round < kRounds && normal_W_.rows() > 0; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     x = (normal_W_ * x).eval();
     value = x.norm();
     if (!(value > 0.0)) break;
     x /= value;
   }
-  return std::max(kSafety * value, normal_W_.rows() > 0 ? normal_W_.diagonal().maxCoeff() : 0.0);
+  return std::max(kSafety * value, normal_W_.diagonal().maxCoeff());
 }
 
 /// A contact with the mass 1/W that the guide feels lasts pi sqrt(m/k), and longer where so many
