@@ -9,11 +9,10 @@
 
 namespace ricochet::certify {
 
-/// What a judge remembers of contacts with friction, from step to step and within one. Entries by
-/// contact hold from one step to the next; entries by place k in the list of active contacts belong
-/// to the step under judgement.
+/// What a judge remembers of contacts with friction. Entries by contact hold from one step to the
+/// next; entries by place k in the list of active contacts belong to the step that was just judged.
 template <model::Model M, int T = M::kSlips>
-class FrictionBooks {
+class FrictionMemory {
  public:
   void open(const M& model, int contacts) {
     for (int a = 0; a < contacts; ++a) exists_ = exists_ || model.slips(a) > 0;
@@ -97,6 +96,6 @@ class FrictionBooks {
 };
 
 template <model::Model M>
-class FrictionBooks<M, 0> {};
+class FrictionMemory<M, 0> {};
 
 }  // namespace ricochet::certify

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "ricochet/certify/certificate.h"
+#include "ricochet/certify/claim.h"
+#include "ricochet/certify/friction_memory.h"
+#include "ricochet/convex/friction_cone.h"
+#include "ricochet/model/model.h"
+
+namespace ricochet::certify {
+
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// What the check of a contact found, for the ledger: kept until the whole step holds.
+struct Push {
+  double approach{0.0};  // -U before
+  double W{0.0};         // W_aa
+  double work{0.0};      // (u + u+)/2 . J^T p
+};
+
+/// The same for a contact with friction, vectors as (normal, tangential, tangential).
+struct FrictionPush {
+  convex::ContactVector impulse;
+  convex::ContactVector start;  // U before
+  convex::ContactVector free;   // without contacts
+  convex::ContactVector end;
+  std::array<double, 2> slip_rate{};  // of the wall
+  double normal_rate{0.0};
+  double W_normal{0.0};
+  double W_tangential{0.0};
+};
+
+/// Storage by place in the list of active contacts.
+template <class T, int K>
+using ByPlace =
+    std::conditional_t<K == kDynamic, std::vector<T>, std::array<T, (K > 0 ? std::size_t(K) : 1)>>;
+
+/// Vectors that checks write to.
+template <int N>
+struct Scratch {
+  Vector<N> force;
+  Vector<N> free;
+  Vector<N> momentum;
+  Vector<N> start_momentum;
+  Vector<N> end_momentum;
+  Vector<N> slope;
+  Vector<N> work;
+
+  explicit Scratch(const Vector<N>& q)
+      : force(q), free(q), momentum(q), start_momentum(q), end_momentum(q), slope(q), work(q) {}
+};
+
+/// What all checks share: the model and the places where it is evaluated, the limits, and what is
+/// remembered from step to step.
+template <model::Model M>
+struct Context {
+  static constexpr int N = M::kDofs;
+  static constexpr int K = M::kContacts;
+
+  const M& model;
+  Limits limits;
+  Certificate certificate;
+  typename M::Place place;        // at the point of the test, then of the cone
+  typename M::Place end_place;    // at the end of the step
+  typename M::Place joint_place;  // at q_M, then at the next middle
+  Scratch<N> scratch;
+  ByPlace<Push, K> pushes{};
+  ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
+  model::IndexList<K> joints;
+  model::IndexList<K> listed;                         // scratch
+  model::IndexList<K> held;                           // contacts that pushed along an arc
+  Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
+  FrictionMemory<M> friction;
+  bool is_impact{false};  // what is judged is an impact, whenever the last one was
+  bool may_gain{false};   // the law of the contacts can create energy
+  bool ends_accumulation{false};
+
+  Context(const M& the_model, const Limits& the_limits, const Vector<N>& q)
+      : model(the_model),
+        limits(the_limits),
+        place(the_model.make_place()),
+        end_place(the_model.make_place()),
+        joint_place(the_model.make_place()),
+        scratch(q),
+        joints(the_model.contacts()),
+        listed(the_model.contacts()),
+        held(the_model.contacts()) {
+    if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
+    for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
+    if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
+    if constexpr (M::kSlips > 0) {
+      friction.open(the_model, contacts());
+      if (friction.exists()) {
+        certificate.friction.resize(static_cast<std::size_t>(contacts()));
+        if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
+      }
+    }
+  }
+
+  /// Rows that are contacts, not joints.
+  int contacts() const { return model.contacts() - model.joints(); }
+  bool has_constant_mass() const { return M::kPlain || model.has_constant_mass(); }
+
+  /// The first failure counts.
+  [[gnu::cold, gnu::noinline]] void fail(Failure failure, double t, int contact = -1,
+                                         double value = 0.0) {
+    Certificate& c = certificate;
+    if (!c.ok()) return;
+    c.failure = failure;
+    c.failure_time = t;
+    c.failure_contact = contact;
+    c.failure_value = value;
+  }
+};
+
+/// One step under judgement. Its vectors are locals where the compiler knows their size, so that
+/// they stay in registers, and the context's own storage where it does not.
+template <model::Model M>
+struct Trial {
+  static constexpr int N = M::kDofs;
+  static constexpr int K = M::kContacts;
+  using State = model::State<N>;
+  using TheClaim = Claim<N, K, M::kSlips>;
+  using Vec = Vector<N>;
+  using Local = std::conditional_t<N == kDynamic, Vec&, Vec>;
+
+  const State& before;
+  const State& after;
+  double h;
+  const TheClaim& claim;
+  double t_mid;                // where contacts are looked at
+  const Vec* test_point;       // where it is decided which contacts are active
+  const Vec* cone_point;       // where their gradients are taken
+  const Vec* force_point;      // where forces are taken
+  const Vec* mass_point;       // q_M
+  Local force;                 // Q
+  Local free;                  // u' = u + h M^-1 Q
+  Local momentum;              // h Q + J^T p
+  Local start_momentum;        // M u
+  Local end_momentum;          // M u+
+  Local slope;                 // dT/dq
+  Local work;                  // scratch
+  double largest_speeds{0.0};  // of u and of u+, added
+
+  // What the checks found.
+  double residual{0.0};
+  double balance{0.0};  // the larger of momentum and positions
+  double depth{0.0};    // the largest violation at the end, and whose it is
+  int deepest{-1};
+  double joint_error{0.0};
+  double gain{0.0};          // energy that the contacts together create
+  double gain_allowed{0.0};  // by splitting force and contact: half a step of the force's own
+
+  // For the ledger.
+  double contact_work{0.0};
+  double joint_work{0.0};
+  double friction_work{0.0};  // the tangential part of contact_work
+  double force_work{0.0};
+  double kinetic{0.0};
+  double potential{0.0};      // at the end
+  double gained{0.0};         // by a law that may
+  double correction{0.0};     // change of V by a violation correction
+  double explicit_gain{0.0};  // what a force in u fed
+  double fed{0.0};            // what a potential that depends on t fed
+
+  Trial(const State& from, const State& to, double length, const TheClaim& said, Scratch<N>& s)
+      : before(from),
+        after(to),
+        h(length),
+        claim(said),
+        t_mid(said.t_mid),
+        test_point(said.test_point),
+        cone_point(said.cone_point),
+        force_point(said.force_point),
+        mass_point(said.mass_point),
+        force(s.force),
+        free(s.free),
+        momentum(s.momentum),
+        start_momentum(s.start_momentum),
+        end_momentum(s.end_momentum),
+        slope(s.slope),
+        work(s.work) {}
+};
+
+/// The largest entry without its sign.
+template <class Expression>
+double largest(const Expression& v) {
+  return v.cwiseAbs().maxCoeff();
+}
+
+/// A gap whose gradient vanishes cannot push; that is no harm while it need not.
+template <model::Model M>
+void check_flat_contact(Context<M>& c, double t, int a, double p, double velocity) {
+  if (p != 0.0 || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
+}
+
+/// e of contact a in this step.
+template <model::Model M>
+double restitution_of(const Context<M>& c, const Trial<M>& s, int a) {
+  if (s.claim.restitution != kOwnRestitution) return s.claim.restitution;
+  if constexpr (model::ImpactModel<M>) {
+    if (c.model.has_laws()) return c.laws[a];
+  }
+  return c.model.restitution(a);
+}
+
+}  // namespace ricochet::certify
