@@ -1,6 +1,5 @@
 #pragma once
 
-#include "ricochet/certify/node_rule.h"
 #include "ricochet/certify/trial.h"
 #include "ricochet/problem/residual.h"
 
@@ -14,13 +13,13 @@ void take_error(Context<M>& c, Trial<M>& s, double relative, Failure kind, doubl
   s.balance = std::max(s.balance, relative);
 }
 
-/// Q, M^-1 Q and u'. Where the mass varies u' follows with the contacts.
+/// Q at the middle, M^-1 Q and u'. Where the mass varies u' follows with the contacts.
 template <model::Model M>
 [[gnu::always_inline]] inline void recompute_free_motion(Context<M>& c, Trial<M>& s) {
-  c.model.force(s.t_mid, *s.force_point, s.before.u, c.place, s.force);
+  c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, s.force);
   s.momentum = s.h * s.force;  // completed contact by contact
   if (!c.has_constant_mass()) {
-    if (!c.model.load_mass(*s.mass_point, c.place)) c.fail(Failure::SingularMass, s.t_mid);
+    if (!c.model.load_mass(s.q_mid, c.place)) c.fail(Failure::SingularMass, s.t_contact);
     return;
   }
   c.model.mass(c.place).solve(s.force, s.free);
@@ -54,25 +53,6 @@ template <model::Model M>
   const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
                        s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();
   take_error(c, s, (error - rounding) / scale, Failure::Balance, c.limits.balance);
-}
-
-/// M (u+ - u) = h sum_j w_j (Q - c)_j + J^T p, M at one point.
-template <model::Model M>
-void check_node_balance(Context<M>& c, Trial<M>& s, double noise, double tolerance) {
-  c.model.mass(c.place).apply(s.before.u, s.start_momentum);
-  c.model.mass(c.place).apply(s.after.u, s.end_momentum);
-  const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
-  const double size = s.start_momentum.cwiseAbs().sum() + s.end_momentum.cwiseAbs().sum();
-  const double rounding = 16.0 * kEpsilon * size + problem::Residual::kSmallest;
-  const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
-                       s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();
-  s.work = s.end_momentum - s.start_momentum - s.momentum;
-  c.model.mass(c.place).solve(s.work, s.slope);
-  const bool is_noise = s.slope.cwiseAbs().sum() <= noise;
-  c.model.momentum(s.after.q, s.after.u, c.place, s.start_momentum, s.slope);
-  s.kinetic = 0.5 * s.after.u.dot(s.start_momentum);
-  if (error <= rounding || is_noise) return;
-  take_error(c, s, (error - rounding) / scale, Failure::Balance, tolerance);
 }
 
 }  // namespace ricochet::certify

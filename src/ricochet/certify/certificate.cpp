@@ -27,6 +27,8 @@ void merge_proof(Proof& all, const Proof& later) {
     all.violation_depth = later.violation_depth;
   }
   all.balance_max = std::max(all.balance_max, later.balance_max);
+  all.arc_max = std::max(all.arc_max, later.arc_max);
+  all.arc_limit = std::max(all.arc_limit, later.arc_limit);
   all.joint_max = std::max(all.joint_max, later.joint_max);
 }
 

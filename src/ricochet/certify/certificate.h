@@ -23,6 +23,8 @@ struct Proof {
   double residual_max{0.0};
   double residual_time{0.0};
   double balance_max{0.0};
+  double arc_max{0.0};        // the same of arcs between impacts that were located
+  double arc_limit{0.0};      // for which the scene states the accuracy; 0: there are no arcs
   double violation_max{0.0};  // [gap]
   int violation_contact{-1};
   double violation_time{0.0};

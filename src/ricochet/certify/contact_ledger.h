@@ -56,6 +56,13 @@ inline void enter_shock(Certificate& c, const Shock& shock) {
   }
 }
 
+/// Start values and impacts are no steps.
+template <model::Model M>
+bool takes_no_time(const Context<M>& c, const Trial<M>& s) {
+  if (s.claim.piece == Piece::Start) return c.method.integrator == Integrator::End;
+  return s.claim.piece == Piece::Impact || s.claim.piece == Piece::Rest;
+}
+
 /// The impulse of a contact without friction.
 template <model::Model M>
 [[gnu::always_inline]] inline void enter_push(Context<M>& c, const Trial<M>& s, int k,
@@ -71,12 +78,12 @@ template <model::Model M>
   const Push& push = c.pushes[static_cast<std::size_t>(k)];
   const int a = s.claim.active[k];
   watch.note_push(p * p * push.W);
-  const bool is_new = c.is_impact || watch.is_quiet(a, step);
+  const bool is_new = takes_no_time(c, s) || watch.is_quiet(a, step);
   watch.last_push(a) = step;
   if (!is_new) return;
   const double speed = push.approach / std::sqrt(push.W);  // in the kinetic norm
   if (watch.is_fast(push.approach, speed, certificate.ledger.kinetic_max)) {
-    enter_shock(certificate, {s.t_mid, a, push.approach, speed, p, push.work});
+    enter_shock(certificate, {s.t_contact, a, push.approach, speed, p, push.work});
   }
 }
 
@@ -87,7 +94,7 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   const convex::ContactVector& R = push.impulse;
   const convex::ContactVector& start = push.start;
   const int a = s.claim.active[k];
-  Shock shock{s.t_mid, a, -start[0], 0.0, s.claim.impulses[k], 0.0};
+  Shock shock{s.t_contact, a, -start[0], 0.0, s.claim.impulses[k], 0.0};
   shock.slip_before = {start[1], start[2]};
   shock.slip_after = {push.end[1], push.end[2]};
   const convex::ContactVector mean = 0.5 * (start + push.end);
@@ -179,7 +186,7 @@ template <model::Model M>
     }
   }
   if (!is_fast_enough || !is_coupled) return;
-  if (c.certificate.coupled_impacts++ == 0) c.certificate.coupled_time = s.t_mid;
+  if (c.certificate.coupled_impacts++ == 0) c.certificate.coupled_time = s.t_contact;
 }
 
 /// What the contacts of a step that holds did.
@@ -197,7 +204,6 @@ template <model::Model M>
   }
   if constexpr (M::kSlips > 0) enter_friction(c, s, step, watch);
   if (s.claim.active.empty()) return;
-  c.certificate.impulses_unique = c.certificate.impulses_unique && s.claim.unique;
   c.certificate.residual_sum += s.residual;
   if (bounces && s.claim.active.size() > 1) count_coupling(c, s, watch);
   if (s.gained > 0.0) c.certificate.ledger.gain.add(s.gained);

@@ -29,9 +29,9 @@ void open_energy(Context<M>& c, const model::State<M::kDofs>& start, EnergyWatch
   ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = watch.kinetic;
   ledger.potential_start = ledger.potential_end = watch.potential;
   ledger.lowest = ledger.highest = watch.kinetic + watch.potential;
-  watch.is_watched = c.limits.energy_is_watched && c.model.is_autonomous();
+  watch.is_watched = c.method.balances_energy && c.model.is_autonomous();
   if constexpr (requires { c.model.is_conservative(); }) {
-    watch.is_driven = c.limits.energy_is_watched && !watch.is_watched && c.model.is_conservative();
+    watch.is_driven = c.method.balances_energy && !watch.is_watched && c.model.is_conservative();
   }
 }
 
@@ -83,8 +83,8 @@ template <model::Model M>
 [[gnu::noinline]] void watch_explicit_force(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
   auto& scratch = c.scratch;
   scratch.work.setZero();
-  c.model.force(s.t_mid, *s.force_point, s.before.u, c.place, scratch.force);
-  c.model.force(s.t_mid, *s.force_point, scratch.work, c.place, scratch.momentum);
+  c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, scratch.force);
+  c.model.force(s.t_contact, *s.force_point, scratch.work, c.place, scratch.momentum);
   scratch.work = scratch.force - scratch.momentum;  // Q(u) - Q(0)
   const double at_start = s.before.u.dot(scratch.work);
   const double fed = 0.5 * s.h * (at_start + s.after.u.dot(scratch.work));
@@ -94,7 +94,7 @@ template <model::Model M>
   const Ledger& ledger = c.certificate.ledger;
   const double gain = ledger.explicit_gain.value() + fed;
   const double spent = s.kinetic + std::abs(ledger.contacts.value());  // where energy went
-  if (c.limits.energy_is_watched && gain > (c.limits.growth - 1.0) * watch.scale &&
+  if (c.method.balances_energy && gain > (c.limits.growth - 1.0) * watch.scale &&
       s.kinetic > c.limits.growth * watch.scale && gain >= 0.5 * spent) {
     c.fail(Failure::Diverged, s.after.t, -1, gain);
   }
@@ -103,9 +103,9 @@ template <model::Model M>
 /// V changes when a violated position is put back on its wall; that is not the motion's doing.
 template <model::Model M>
 [[gnu::noinline]] void weigh_correction(Context<M>& c, Trial<M>& s) {
-  const double moved = c.model.gaps_and_potential(s.t_mid, *s.mass_point, c.place);
-  c.scratch.work = *s.mass_point - *s.claim.shift;
-  s.correction = moved - c.model.gaps_and_potential(s.t_mid, c.scratch.work, c.place);
+  const double moved = c.model.gaps_and_potential(s.t_contact, s.q_mid, c.place);
+  c.scratch.work = s.q_mid - c.scratch.shift;
+  s.correction = moved - c.model.gaps_and_potential(s.t_contact, c.scratch.work, c.place);
 }
 
 /// Change of T = forces + contacts + joints + defect; T + V does not grow by itself.
@@ -113,7 +113,7 @@ template <bool kExplicit, model::Model M>
 [[gnu::always_inline]] inline void check_energy(Context<M>& c, Trial<M>& s, EnergyWatch& watch) {
   if (kExplicit) s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
   if (!std::isfinite(s.kinetic + s.potential)) return c.fail(Failure::NotFinite, s.after.t);
-  if (s.claim.shift != nullptr) weigh_correction(c, s);
+  if (s.is_shifted) weigh_correction(c, s);
   if (c.certificate.steps == 0) {
     const double first_work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
     set_energy_scale(c.certificate.ledger, first_work, watch);
@@ -144,7 +144,7 @@ template <model::Model M>
   const double total = s.kinetic + s.potential;
   ledger.lowest = std::min(ledger.lowest, total);
   ledger.highest = std::max(ledger.highest, total);
-  if (s.claim.shift != nullptr) ledger.correction.add(s.correction);
+  if (s.is_shifted) ledger.correction.add(s.correction);
   if (s.explicit_gain > 0.0) ledger.explicit_gain.add(s.explicit_gain);
   if (watch.is_driven) {
     watch.fed.add(s.fed);

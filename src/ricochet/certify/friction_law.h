@@ -64,6 +64,29 @@ void add_friction_work(const Context<M>& c, Trial<M>& s, int a, FrictionPush& pu
   s.gain_allowed += 0.5 * std::abs(push.impulse.dot(push.free - push.start)) * (1.0 + 1e-12);
 }
 
+/// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
+/// where R is on the surface of its cone.
+template <model::Model M>
+void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& push,
+                const convex::FrictionCone& cone, double lost, double rho) {
+  const problem::Grip grip = s.claim.grip(k);
+  const double size = push.impulse.norm();
+  const double allowed = lost + c.limits.residual * (size / rho + push.free.norm());
+  bool holds = true;
+  switch (grip) {
+    case problem::Grip::Free: holds = size <= rho * allowed; break;
+    case problem::Grip::Stick: holds = push.end.tail<2>().norm() <= allowed; break;
+    case problem::Grip::Slip: {
+      // Along R, a little farther out: outside, if R is on the surface.
+      convex::ContactVector beyond = push.impulse;
+      beyond.tail<2>() *= 1.0 + 1e-6;
+      holds = size > 0.0 && (beyond - cone.project(beyond)).norm() > 0.0;
+      break;
+    }
+  }
+  if (!holds) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+}
+
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
 template <model::Model M>
 void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
@@ -71,7 +94,7 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const int slips = c.model.slips(a);
   const double stretch = c.place.stretch[a];
   if (!c.model.is_lawful(a, c.place) || !(stretch > 0.0)) {
-    return c.fail(Failure::BadFriction, s.t_mid, a, c.place.coefficients[2 * a]);
+    return c.fail(Failure::BadFriction, s.t_contact, a, c.place.coefficients[2 * a]);
   }
   FrictionPush& push = c.friction_pushes[static_cast<std::size_t>(k)];
   push.impulse = {s.claim.impulses[k] / stretch, 0.0, 0.0};
@@ -83,7 +106,7 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const double W = model::delassus(c.place.normals, a, mass, s.start_momentum, s.work);
   push.W_normal = stretch * stretch * W;
   if (!(push.W_normal > 0.0)) {
-    return check_flat_contact(c, s.t_mid, a, push.impulse.norm(), push.end[0]);
+    return check_flat_contact(c, s.t_contact, a, push.impulse.norm(), push.end[0]);
   }
   push.W_tangential = 0.0;
   double length = stretch * c.place.normals.norm(a);
@@ -103,11 +126,7 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
   const double lost = 32.0 * kEpsilon * length * (s.before.u.norm() + s.after.u.norm());
   residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
-  if (s.claim.grip(k) == problem::Grip::Stick) {  // a claim of stick decides the next cone
-    const double size = push.impulse.norm() / rho + push.free.norm();
-    const double allowed = lost + c.limits.residual * size;
-    if (push.end.tail<2>().norm() > allowed) c.fail(Failure::Law, s.t_mid, a);
-  }
+  check_grip(c, s, k, push, cone, lost, rho);
   c.place.normals.add_to(a, s.claim.impulses[k], s.momentum);
   add_friction(c, s, k, s.momentum);
   add_friction_work(c, s, a, push);

@@ -66,7 +66,7 @@ void recompute_law(Context<M>& c, Trial<M>& s, model::ImpactKind kind, Vector<M:
     for (const int a : s.claim.active) {
       const double U = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
       if (!(U < 0.0)) continue;
-      return c.model.impact(a, s.t_mid, *s.cone_point, s.before.u, -U, c.place, F);
+      return c.model.impact(a, s.t_contact, *s.cone_point, s.before.u, -U, c.place, F);
     }
   }
   reflect_in_turn(c, s, F);
@@ -80,7 +80,7 @@ void check_conditions(Context<M>& c, Trial<M>& s, model::ImpactKind kind) {
   const auto& claim = s.claim;
   Vector<M::kDofs>& F = s.end_momentum;
   recompute_law(c, s, kind, F);
-  if (!F.allFinite()) return c.fail(Failure::NotFinite, s.t_mid, claim.active[0]);
+  if (!F.allFinite()) return c.fail(Failure::NotFinite, s.t_contact, claim.active[0]);
   const double least = -kTolerance * claim.lawful.head(claim.active.size()).cwiseAbs().sum();
   double gain = 0.0;
   double size = problem::Residual::kSmallest;
@@ -89,41 +89,49 @@ void check_conditions(Context<M>& c, Trial<M>& s, model::ImpactKind kind) {
     const double start = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
     const double end = c.place.normals.dot(a, F) + c.place.rate[a];
     const double scale = c.place.normals.norm(a) * (s.before.u.norm() + F.norm());
-    if (!(end >= -kTolerance * scale)) return c.fail(Failure::LawEnters, s.t_mid, a, end);
+    if (!(end >= -kTolerance * scale)) return c.fail(Failure::LawEnters, s.t_contact, a, end);
     gain += 0.5 * claim.lawful[k] * (start + end);
     size += std::abs(claim.lawful[k]) * (std::abs(start) + std::abs(end));
-    if (!(claim.lawful[k] >= least)) return c.fail(Failure::LawPulls, s.t_mid, a);
+    if (!(claim.lawful[k] >= least)) return c.fail(Failure::LawPulls, s.t_contact, a);
   }
   respond_to_law(c, s, [](int) { return 1.0; });
   const double off = (F - s.before.u - s.work).norm();
   if (!(off <= kTolerance * (F.norm() + s.before.u.norm()))) {
-    return c.fail(Failure::LawPulls, s.t_mid, claim.active[0], off);
+    return c.fail(Failure::LawPulls, s.t_contact, claim.active[0], off);
   }
-  if (!(gain <= kTolerance * size)) c.fail(Failure::LawGains, s.t_mid, -1, gain);
+  if (!(gain <= kTolerance * size)) c.fail(Failure::LawGains, s.t_contact, -1, gain);
+}
+
+/// Whether some active contact has friction.
+template <model::Model M>
+bool has_friction(const Context<M>& c, const Trial<M>& s) {
+  if constexpr (M::kSlips > 0) {
+    for (const int a : s.claim.active) {
+      if (a < c.contacts() && c.model.slips(a) > 0) return true;
+    }
+  }
+  return false;
 }
 
 /// e of the active contacts, and what the model's law says of this impact, if it is one.
 template <model::ImpactModel M>
 [[gnu::noinline]] void check_impact_law(Context<M>& c, Trial<M>& s, problem::Residual& residual) {
   bool struck = false;
-  bool lawful = false;
-  for (int k = 0; k < s.claim.active.size(); ++k) {
-    const int a = s.claim.active[k];
+  for (const int a : s.claim.active) {
     const double U = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
-    c.laws[a] =
-        c.model.restitution_at(a, s.t_mid, *s.cone_point, s.before.u, std::max(0.0, -U), c.place);
+    c.laws[a] = c.model.restitution_at(a, s.t_contact, *s.cone_point, s.before.u, std::max(0.0, -U),
+                                       c.place);
     if (!(c.laws[a] >= 0.0 && c.laws[a] <= 1.0)) {
-      return c.fail(Failure::BadRestitution, s.t_mid, a, c.laws[a]);
+      return c.fail(Failure::BadRestitution, s.t_contact, a, c.laws[a]);
     }
     struck = struck || U < 0.0;
-    lawful = lawful || s.claim.branch(k) == Branch::Lawful;
   }
   const model::ImpactKind kind = c.model.impact_kind(s.claim.active[0]);
-  if (lawful != (struck && kind != model::ImpactKind::Newton)) {
-    return c.fail(Failure::Law, s.t_mid, s.claim.active[0]);
-  }
-  if (lawful && kind == model::ImpactKind::Poisson) check_compression(c, s, residual);
-  if (lawful && kind != model::ImpactKind::Poisson) check_conditions(c, s, kind);
+  if (!struck || kind == model::ImpactKind::Newton) return;
+  if (has_friction(c, s)) return c.fail(Failure::Law, s.t_contact, s.claim.active[0]);
+  s.acts_by_law = true;
+  if (kind == model::ImpactKind::Poisson) return check_compression(c, s, residual);
+  check_conditions(c, s, kind);
 }
 
 /// What pushes beyond the law's own impulse keeps U+ >= 0.
@@ -137,7 +145,7 @@ void check_beyond_law(Context<M>& c, const Trial<M>& s, int k, double rho, doubl
     residual.add(convex::HalfLine{}, s.claim.impulses[k] - own, rho, end, size, rounding,
                  [&] { return rounding; });
   } else {
-    c.fail(Failure::Law, s.t_mid, s.claim.active[k]);
+    c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
   }
 }
 

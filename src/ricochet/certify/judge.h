@@ -4,16 +4,15 @@
 #include <span>
 #include <type_traits>
 
-#include "ricochet/certify/balance.h"
+#include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
-#include "ricochet/certify/energy.h"
-#include "ricochet/certify/kinematics.h"
-#include "ricochet/certify/law.h"
-#include "ricochet/certify/node_law.h"
+#include "ricochet/certify/middle.h"
+#include "ricochet/certify/nodes.h"
 
 namespace ricochet::certify {
 
-/// Recomputes what a scheme claims, step by step, from the model and the definitions alone. It
+/// Recomputes what a scheme claims, step by step, from the model and the definitions alone: it
+/// takes from the scheme states, active contacts and impulses, and the name of an integrator. It
 /// never sees the scheme, the solver, or any of their scratch.
 template <model::Model M>
 class Judge {
@@ -24,8 +23,8 @@ class Judge {
   using State = model::State<N>;
   using TheClaim = Claim<N, K, M::kSlips>;
 
-  Judge(const M& model, const Limits& limits, const State& start)
-      : c_(model, limits, start.q), shocks_(limits, model.contacts()), deepest_(start.q) {
+  Judge(const M& model, const Method& method, const Limits& limits, const State& start)
+      : c_(model, method, limits, start.q), shocks_(limits, model.contacts()), deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
     c_.may_gain = law_may_gain();
@@ -35,48 +34,37 @@ class Judge {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
+    if (method.integrator == Integrator::Arcs) open_arcs(start);
   }
 
-  /// Checks one step and enters it in the certificate, if it holds. False at the first failure,
-  /// which leaves no other trace. The rule tells how the step is made up: Staggered, or a NodeRule.
-  template <class Rule = Staggered>
-  bool check(const State& before, const State& after, double h, const TheClaim& claim,
-             const Rule& rule = {}) {
+  /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
+  /// first failure, which leaves no other trace.
+  template <Integrator I>
+  bool check(const State& before, const State& after, double h, const TheClaim& claim) {
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);
     }
-    Trial<M> s(before, after, h, claim, c_.scratch);
+    Trial<M> s(before, after, h, claim, c_.scratch, c_.method.restitution);
     s.potential = c_.model.gaps_and_potential(after.t, after.q, c_.end_place);
-    if constexpr (std::is_same_v<Rule, Staggered>) {
-      if (claim.shift != nullptr) check_shift(c_, s);  // J shift + g = 0 at the unshifted q_M
-      c_.model.gaps(s.t_mid, *s.test_point, c_.place);
-      recompute_free_motion(c_, s);        // Q, M^-1 Q, u'
-      check_active_set(c_, s);             // a active <=> g_a(test_point) <= 0
-      check_contacts(c_, s);               // J, W, U: residual, work, gain of energy
-      check_balance(c_, s);                // M (u+ - u) = h Q + J^T p
-      check_positions(c_, s);              // q+ = q + h/2 (u + u+) + shift
-      check_energy<true>(c_, s, energy_);  // T + V does not grow by itself
+    if constexpr (is_middle(I)) {
+      check_middle<I>(c_, s, energy_);
+    } else if constexpr (I == Integrator::Arcs) {
+      check_located(s);
     } else {
-      check_nodes(s, rule);
+      check_nodes<I>(c_, s, energy_);
     }
     check_violation(c_, s);  // max(0, -g) at the end of the step
     if (!c_.certificate.ok()) return forget(before);
     enter(s);
+    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, arcs_);
     return true;
   }
 
-  /// The same for something that takes no step of its own: a start value, an impact.
-  template <class Rule>
-  bool check_start(const State& before, const State& after, double h, const TheClaim& claim,
-                   const Rule& rule) {
-    c_.is_impact = true;
-    const bool holds = check(before, after, h, claim, rule);
-    c_.is_impact = false;
-    return holds;
-  }
+  /// Other impulses would have given the same motion.
+  void note_ambiguity() { c_.certificate.impulses_unique = false; }
 
-  /// Impacts accumulate at t.
+  /// Impacts accumulate at t, and the run ends there.
   void note_accumulation(double t) {
     c_.certificate.zeno_time = t;
     ++c_.certificate.zeno_count;
@@ -107,13 +95,26 @@ class Judge {
   }
 
  private:
-  /// The same questions of a step that is made up of nodes.
-  [[gnu::noinline]] void check_nodes(Trial<M>& s, const NodeRule<N, K>& rule) {
-    if (!gather_forces(c_, s, rule)) return;
-    check_node_law(c_, s, rule);
-    check_node_balance(c_, s, rule.velocity_noise, rule.tolerance);
-    check_node_positions(c_, s, rule);
-    check_energy<false>(c_, s, energy_);
+  void open_arcs(const State& start) {
+    c_.certificate.arc_limit = arc_limit(c_);
+    arcs_.series.resize(static_cast<std::size_t>(c_.model.contacts()));
+    arcs_.q.fill(start.q);
+    arcs_.u.fill(start.q);
+    arcs_.a.fill(start.q);
+    for (int a = 0; a < c_.model.contacts(); ++a) {
+      arcs_.gap_size = std::max(arcs_.gap_size, std::abs(c_.end_place.gap[a]));
+    }
+  }
+
+  [[gnu::noinline]] void check_located(Trial<M>& s) {
+    if (s.claim.shift_weights != nullptr) return c_.fail(Failure::Correction, s.before.t);
+    switch (s.claim.piece) {
+      case Piece::Arc: return check_arc(c_, s, arcs_, energy_);
+      case Piece::Impact:
+      case Piece::Rest: return check_impact(c_, s, arcs_, energy_);
+      case Piece::Step:
+      case Piece::Start: return c_.fail(Failure::Law, s.before.t);
+    }
   }
 
   /// After a failed step the gaps are those of the last instant that holds.
@@ -126,16 +127,16 @@ class Judge {
     Certificate& c = c_.certificate;
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
-    for (const int a : c_.held) shocks_.last_push(a) = step;
+    for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
     enter_energy(c_, s, energy_);
     c.balance_max = std::max(c.balance_max, s.balance);
     if (s.residual > c.residual_max) {
       c.residual_max = s.residual;
-      c.residual_time = s.t_mid;
+      c.residual_time = s.t_contact;
     }
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
-    if (!c_.is_impact) c.steps = step;
+    if (!takes_no_time(c_, s)) c.steps = step;
   }
 
   void enter_violation(const Trial<M>& s) {
@@ -177,7 +178,7 @@ class Judge {
   }
 
   bool law_bounces() const {
-    if (c_.limits.restitution >= 0.0) return c_.limits.restitution > 0.0;
+    if (c_.method.restitution) return *c_.method.restitution > 0.0;
     if constexpr (model::ImpactModel<M>) {
       if (c_.model.has_laws()) return true;
     }
@@ -190,6 +191,7 @@ class Judge {
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
+  ArcMemory<N> arcs_;
   Vec deepest_;          // configuration of the largest violation
   bool bounces_{false};  // some law has e > 0
 };

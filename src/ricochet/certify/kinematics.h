@@ -4,78 +4,92 @@
 
 #include "ricochet/certify/balance.h"
 
-/// Whether positions follow the velocities, and what violations are left.
+/// Whether positions and times follow the velocities and steps, and what violations are left.
 namespace ricochet::certify {
 
-/// The shift is M^-1 J^T weights, J at the unshifted q_M for the surfaces touched there and the
-/// joints, and puts them right in the sense of least squares: J^T (J shift + g) = 0.
+/// t+ = t + h.
 template <model::Model M>
-[[gnu::noinline]] void check_shift(Context<M>& c, Trial<M>& s) {
-  const double limit = c.limits.correction;
-  const auto& shift = *s.claim.shift;
-  c.model.advance(s.before.q, s.before.u, 0.5 * s.h, s.work);
-  if (!c.model.load_mass(s.work, c.place)) return c.fail(Failure::SingularMass, s.t_mid);
-  c.model.gaps(s.t_mid, s.work, c.place);
-  model::IndexList<M::kContacts>& touched = c.listed;
-  touched.clear();
-  for (int a = 0; a < c.model.contacts(); ++a) {
-    if (a >= c.contacts() || c.model.touches(a, c.place)) touched.push(a);
+[[gnu::always_inline]] inline void check_time(Context<M>& c, const Trial<M>& s, double h) {
+  const double error = std::abs(s.after.t - (s.before.t + h));
+  if (!(error <= 4.0 * kEpsilon * (std::abs(s.before.t) + std::abs(s.after.t)))) {
+    c.fail(Failure::Kinematics, s.before.t, -1, error);
   }
-  c.model.gradients(touched, c.place);
+}
+
+/// The contacts that touch at q_M and the joints, in c.listed, their gaps and gradients taken
+/// there. True when one of the contacts is violated, so that q_M has to be put right.
+template <model::Model M>
+bool find_violated(Context<M>& c, const Trial<M>& s) {
+  c.model.gaps(s.t_contact, s.q_mid, c.place);
+  c.listed.clear();
+  bool violated = false;
+  for (int a = 0; a < c.model.contacts(); ++a) {
+    const bool is_joint = a >= c.contacts();
+    if (!is_joint && !c.model.touches(a, c.place)) continue;
+    c.listed.push(a);
+    violated = violated || (!is_joint && c.place.gap[a] < 0.0);
+  }
+  if (violated) c.model.gradients(c.listed, c.place);
+  return violated;
+}
+
+/// A correction is made exactly where a contact is violated at q_M. It is M^-1 J^T weights, J at
+/// the unshifted q_M, and puts what touches there right in the sense of least squares: J^T (J shift
+/// + g) = 0.
+template <model::Model M>
+[[gnu::noinline]] void recompute_shift(Context<M>& c, Trial<M>& s) {
+  const double limit = c.limits.correction;
+  const Eigen::VectorXd* weights = s.claim.shift_weights;
+  auto& shift = c.scratch.shift;
+  if (!c.model.load_mass(s.q_mid, c.place)) return c.fail(Failure::SingularMass, s.t_contact);
+  const bool violated = find_violated(c, s);
+  if (violated != (weights != nullptr)) return c.fail(Failure::Correction, s.t_contact);
+  if (!violated) return;
+  if (weights->size() < c.listed.size()) return c.fail(Failure::Correction, s.t_contact);
+  const auto& normals = c.place.normals;
   s.momentum.setZero();
+  for (int k = 0; k < c.listed.size(); ++k) {
+    normals.add_to(c.listed[k], (*weights)[k], s.momentum);
+  }
+  c.model.mass(c.place).solve(s.momentum, shift);
   s.free.setZero();
   double allowed = problem::Residual::kSmallest;
-  for (int k = 0; k < touched.size(); ++k) {
-    const int a = touched[k];
-    const auto& normals = c.place.normals;
+  for (const int a : c.listed) {
     const double gap = c.place.gap[a];
     normals.add_to(a, normals.dot(a, shift) + gap, s.free);
-    normals.add_to(a, (*s.claim.shift_weights)[k], s.momentum);
     const double size = normals.abs_dot(a, shift) + std::abs(gap);
-    const double rounding = 32.0 * kEpsilon * normals.abs_dot(a, s.work);
+    const double rounding = 32.0 * kEpsilon * normals.abs_dot(a, s.q_mid);
     allowed += normals.norm(a) * (limit * size + rounding);
   }
-  if (!(s.free.norm() <= allowed)) c.fail(Failure::Correction, s.t_mid, -1, s.free.norm());
-  c.model.mass(c.place).apply(shift, s.work);
-  const double off = (s.work - s.momentum).norm();
-  if (!(off <= limit * (s.work.norm() + s.momentum.norm()) + problem::Residual::kSmallest)) {
-    c.fail(Failure::Correction, s.t_mid, -1, off);
-  }
+  const double off = s.free.norm();
+  if (!(off <= allowed)) return c.fail(Failure::Correction, s.t_contact, -1, off);
+  s.q_mid += shift;
+  s.is_shifted = true;
 }
 
-/// q+ = q + h/2 (u + u+) + shift.
+/// An error of positions, relative to the way that was made.
 template <model::Model M>
-[[gnu::always_inline]] inline void check_positions(Context<M>& c, Trial<M>& s) {
-  c.model.advance(s.before.q, s.before.u, 0.5 * s.h, s.work);
-  if (s.claim.shift != nullptr) s.work += *s.claim.shift;
-  c.model.advance(s.work, s.after.u, 0.5 * s.h, s.work);
-  const double error = (s.work - s.after.q).cwiseAbs().sum();
-  if (error <= 0.0) return;
-  const double rounding =
-      8.0 * kEpsilon * (s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum());
-  if (error <= rounding) return;
-  double scale = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
-  if (s.claim.shift != nullptr) scale += s.claim.shift->cwiseAbs().sum();
-  take_error(c, s, (error - rounding) / scale, Failure::Kinematics, c.limits.balance);
-}
-
-/// q+ = q + h sum_j b_j u_j.
-template <model::Model M>
-void check_node_positions(Context<M>& c, Trial<M>& s,
-                          const NodeRule<M::kDofs, M::kContacts>& rule) {
-  s.work = s.before.q;
-  double speeds = 0.0;
-  for (int j = 0; j < rule.count; ++j) {
-    const auto& node = rule.nodes[static_cast<std::size_t>(j)];
-    if (node.drift == 0.0) continue;
-    c.model.advance(s.work, *node.u, node.drift * s.h, s.work);
-    speeds += node.drift * node.u->cwiseAbs().sum();
-  }
-  const double error = (s.work - s.after.q).cwiseAbs().sum();
+[[gnu::noinline]] void take_position_error(Context<M>& c, Trial<M>& s, double error, double way) {
   const double size = s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
   const double rounding = 8.0 * kEpsilon * size + problem::Residual::kSmallest;
-  if (error <= rounding + rule.position_noise) return;
-  take_error(c, s, (error - rounding) / (s.h * speeds), Failure::Kinematics, rule.tolerance);
+  if (error <= rounding) return;
+  take_error(c, s, (error - rounding) / way, Failure::Kinematics, c.limits.balance);
+}
+
+/// q+ = q_M + h/2 u+.
+template <model::Model M>
+[[gnu::always_inline]] inline void check_positions(Context<M>& c, Trial<M>& s) {
+  c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.work);
+  c.model.difference(s.after.q, s.work, s.work);
+  double error = s.work.cwiseAbs().sum();
+  if (error <= 0.0) return;
+  double way = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
+  if (s.is_shifted) {
+    const double shift = c.scratch.shift.cwiseAbs().sum();
+    error -= c.limits.correction * shift;
+    way += shift;
+  }
+  take_position_error(c, s, error, way);
 }
 
 /// max(0, -g) of contacts and |g| of joints at the end of the step.

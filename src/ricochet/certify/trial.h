@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
 #include "ricochet/certify/claim.h"
 #include "ricochet/certify/friction_memory.h"
+#include "ricochet/certify/integrator.h"
 #include "ricochet/convex/friction_cone.h"
 #include "ricochet/model/model.h"
 
@@ -43,6 +45,8 @@ using ByPlace =
 /// Vectors that checks write to.
 template <int N>
 struct Scratch {
+  Vector<N> q_mid;
+  Vector<N> q_cone;
   Vector<N> force;
   Vector<N> free;
   Vector<N> momentum;
@@ -50,19 +54,30 @@ struct Scratch {
   Vector<N> end_momentum;
   Vector<N> slope;
   Vector<N> work;
+  Vector<N> shift;
 
   explicit Scratch(const Vector<N>& q)
-      : force(q), free(q), momentum(q), start_momentum(q), end_momentum(q), slope(q), work(q) {}
+      : q_mid(q),
+        q_cone(q),
+        force(q),
+        free(q),
+        momentum(q),
+        start_momentum(q),
+        end_momentum(q),
+        slope(q),
+        work(q),
+        shift(q) {}
 };
 
-/// What all checks share: the model and the places where it is evaluated, the limits, and what is
-/// remembered from step to step.
+/// What all checks share: the model and the places where it is evaluated, the method, the limits,
+/// and what is remembered from step to step.
 template <model::Model M>
 struct Context {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
 
   const M& model;
+  Method method;
   Limits limits;
   Certificate certificate;
   typename M::Place place;        // at the point of the test, then of the cone
@@ -76,12 +91,12 @@ struct Context {
   model::IndexList<K> held;                           // contacts that pushed along an arc
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
-  bool is_impact{false};  // what is judged is an impact, whenever the last one was
-  bool may_gain{false};   // the law of the contacts can create energy
-  bool ends_accumulation{false};
+  bool may_gain{false};  // the law of the contacts can create energy
 
-  Context(const M& the_model, const Limits& the_limits, const Vector<N>& q)
+  Context(const M& the_model, const Method& the_method, const Limits& the_limits,
+          const Vector<N>& q)
       : model(the_model),
+        method(the_method),
         limits(the_limits),
         place(the_model.make_place()),
         end_place(the_model.make_place()),
@@ -133,11 +148,17 @@ struct Trial {
   const State& after;
   double h;
   const TheClaim& claim;
-  double t_mid;                // where contacts are looked at
-  const Vec* test_point;       // where it is decided which contacts are active
-  const Vec* cone_point;       // where their gradients are taken
-  const Vec* force_point;      // where forces are taken
-  const Vec* mass_point;       // q_M
+
+  // Tabulated by the judge.
+  double t_contact{0.0};              // when contacts are looked at
+  Local q_mid;                        // q_M, shifted by a correction
+  Local q_cone;                       // q' = q_M + A_V h u, or the mean position
+  const Vec* cone_point{nullptr};     // where active contacts have their gradients
+  const Vec* force_point{nullptr};    // where forces are taken
+  std::optional<double> restitution;  // e of all contacts; none: each its own
+  bool is_shifted{false};
+  bool acts_by_law{false};  // an impact by another law than Newton's
+
   Local force;                 // Q
   Local free;                  // u' = u + h M^-1 Q
   Local momentum;              // h Q + J^T p
@@ -150,6 +171,7 @@ struct Trial {
   // What the checks found.
   double residual{0.0};
   double balance{0.0};  // the larger of momentum and positions
+  double arc{0.0};      // the same of an arc
   double depth{0.0};    // the largest violation at the end, and whose it is
   int deepest{-1};
   double joint_error{0.0};
@@ -168,16 +190,15 @@ struct Trial {
   double explicit_gain{0.0};  // what a force in u fed
   double fed{0.0};            // what a potential that depends on t fed
 
-  Trial(const State& from, const State& to, double length, const TheClaim& said, Scratch<N>& s)
+  Trial(const State& from, const State& to, double length, const TheClaim& said, Scratch<N>& s,
+        const std::optional<double>& e)
       : before(from),
         after(to),
         h(length),
         claim(said),
-        t_mid(said.t_mid),
-        test_point(said.test_point),
-        cone_point(said.cone_point),
-        force_point(said.force_point),
-        mass_point(said.mass_point),
+        q_mid(s.q_mid),
+        q_cone(s.q_cone),
+        restitution(e),
         force(s.force),
         free(s.free),
         momentum(s.momentum),
@@ -202,7 +223,7 @@ void check_flat_contact(Context<M>& c, double t, int a, double p, double velocit
 /// e of contact a in this step.
 template <model::Model M>
 double restitution_of(const Context<M>& c, const Trial<M>& s, int a) {
-  if (s.claim.restitution != kOwnRestitution) return s.claim.restitution;
+  if (s.restitution) return *s.restitution;
   if constexpr (model::ImpactModel<M>) {
     if (c.model.has_laws()) return c.laws[a];
   }

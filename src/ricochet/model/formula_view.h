@@ -278,6 +278,7 @@ class FormulaView {
   }
 
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
   bool is_conservative() const { return model_.is_conservative(); }

@@ -206,6 +206,7 @@ class InlineModel {
     }
   }
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
 
   static constexpr bool has_potential() {
     return requires(const S& s, const Vec& q) { s.potential(0.0, q); };

@@ -83,6 +83,7 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   m.force(t, q, u, place, out);                                   // out = Q
   m.mass(place);            // M(q) of the last `load_mass`, a MetricLike
   m.advance(q, u, t, out);  // out = q moved along u for a time t; may be q itself
+  m.difference(q, q, out);  // the velocity that moves the second to the first in a time 1
   { m.has_potential() } -> std::same_as<bool>;
   // Nothing feeds the motion: all forces from a potential without t or from damping, walls fixed.
   { m.is_autonomous() } -> std::same_as<bool>;

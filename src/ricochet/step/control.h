@@ -71,6 +71,8 @@ class ControlledPair {
   const State& end() const { return end_; }
   const auto& first_claim() const { return first_.claim; }
   const auto& second_claim() const { return second_.claim; }
+  bool first_is_unique() const { return first_.unique; }
+  bool second_is_unique() const { return second_.unique; }
   long long forced() const { return forced_; }
 
  private:

@@ -28,18 +28,13 @@ problem::Report advance(const Elast& scheme, const M& model, const model::State<
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
   take_joint_gradients(model, w);
   next.u = w.free;
-  w.claim.restitution = 1.0;  // v = U+ + U(u)
-  w.claim.reference = certify::Reference::Start;
   if (w.claim.active.size() == 1 && model.joints() == 0) {
     const int a = w.claim.active[0];
     if (contact_velocity(w, a, w.free) < 0.0) {  // u' penetrates: v = 0
       const double extra = contact_velocity(w, a, s.u);
-      report = settle(model, h, next.u, w,
-                      [&] { return push_one(model, extra, certify::Branch::Fixed, next.u, w); });
+      report = settle(model, h, next.u, w, [&] { return push_one(model, extra, true, next.u, w); });
     } else {  // free: u+ = u', U+ >= 0
-      w.claim.restitution = 0.0;
       w.claim.impulses[0] = 0.0;
-      w.claim.branch(0) = certify::Branch::Unilateral;
     }
   } else if (!w.claim.active.empty()) {
     report = settle(model, h, next.u, w, [&] { return push_many(model, 1.0, s.u, next.u, w); });

@@ -35,9 +35,8 @@ class EventArc {
         one_(model.contacts()),
         last_push_(model::Vector<K>::Zero(model.contacts())),
         push_start_(last_push_),
-        push_middle_(last_push_),
         push_end_(last_push_),
-        middle_(start),
+        inside_(start),
         end_(start) {
     for (auto& slope : velocity_) slope = start.u;
     for (auto& slope : acceleration_) slope = start.u;
@@ -45,11 +44,6 @@ class EventArc {
 
   model::IndexList<K>& held() { return held_; }
   const State& end() const { return end_; }
-  double position_size() const { return q_size_; }  // the largest so far
-  double velocity_size() const { return u_size_; }
-  const State& middle() const { return middle_; }
-  const model::Vector<K>& push_start() const { return push_start_; }
-  const model::Vector<K>& push_middle() const { return push_middle_; }
   const model::Vector<K>& push_end() const { return push_end_; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins.
@@ -85,27 +79,22 @@ class EventArc {
   /// Position and velocity at a part of the last step, by the polynomial of degree 5 that has the
   /// positions, velocities and accelerations of both ends.
   void look(const State& s, double h, double part, Vec& q, Vec& u) const {
-    const double x = part, y = 1.0 - part;
-    const auto value = [](double z) { return z * z * z * (10.0 + z * (-15.0 + 6.0 * z)); };
-    const auto slope = [](double z) { return z * z * z * (-4.0 + z * (7.0 - 3.0 * z)); };
-    const auto bend = [](double z) { return 0.5 * z * z * z * (1.0 + z * (-2.0 + z)); };
-    const auto d_value = [](double z) { return z * z * (30.0 + z * (-60.0 + 30.0 * z)); };
-    const auto d_slope = [](double z) { return z * z * (-12.0 + z * (28.0 - 15.0 * z)); };
-    const auto d_bend = [](double z) { return 0.5 * z * z * (3.0 + z * (-8.0 + 5.0 * z)); };
-    q = value(y) * s.q + value(x) * end_.q + h * (slope(x) * end_.u - slope(y) * s.u) +
-        h * h * (bend(x) * acceleration_[6] + bend(y) * acceleration_[0]);
-    u = (d_value(x) * end_.q - d_value(y) * s.q) / h + d_slope(x) * end_.u + d_slope(y) * s.u +
-        h * (d_bend(x) * acceleration_[6] - d_bend(y) * acceleration_[0]);
+    certify::look_along_arc(s.q, s.u, acceleration_[0], end_.q, end_.u, acceleration_[6], h, part,
+                            q, u);
   }
 
-  /// The middle of the last step, with the reactions there.
-  problem::Report take_middle(const State& s, double h) {
-    middle_.t = s.t + 0.5 * h;
-    look(s, h, 0.5, middle_.q, middle_.u);
-    push_middle_.setZero();
-    if (held_.empty()) return {};
-    const problem::Report report = accelerate(middle_.t, middle_.q, middle_.u, stage_u_);
-    push_middle_ = last_push_;
+  /// Reactions along the last step, where a judge looks.
+  problem::Report take_reactions(const State& s, double h, certify::ArcReactions<K>& reactions) {
+    reactions.front() = push_start_;
+    reactions.back() = push_end_;
+    problem::Report report;
+    for (std::size_t i = 1; i + 1 < certify::kArcNodes; ++i) {
+      const double part = certify::kArcPoints[i];
+      look(s, h, part, inside_.q, inside_.u);
+      report = accelerate(s.t + part * h, inside_.q, inside_.u, stage_u_);
+      if (report.status != problem::Status::Solved) return report;
+      reactions[i] = last_push_;
+    }
     return report;
   }
 
@@ -226,9 +215,8 @@ class EventArc {
   model::IndexList<K> one_;
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
-  model::Vector<K> push_middle_;
   model::Vector<K> push_end_;
-  State middle_;
+  State inside_;
   State end_;
   double q_size_{0.0};
   double u_size_{0.0};

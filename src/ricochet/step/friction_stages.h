@@ -12,7 +12,7 @@ template <model::Model M>
                                                             const model::Vector<M::kDofs>& u,
                                                             Workspace<M>& w) {
   if constexpr (M::kSlips > 0) {
-    model.friction(w.claim.t_mid, *w.claim.cone_point, u, w.claim.active, w.place);
+    model.friction(w.t_mid, *w.cone_point, u, w.claim.active, w.place);
     for (const int a : w.claim.active) {
       if (model.slips(a) > 0 && !model.is_lawful(a, w.place)) {
         return {.status = problem::Status::BadFriction};
@@ -111,22 +111,18 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
     }
     come_to_rest(w.size, u_next);
   }
-  w.claim.branch(0) = certify::Branch::Unilateral;
   w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
   return {};
 }
 
-/// e U_ref of contact a, by what the claim says of the law.
+/// e U of contact a.
 template <model::Model M>
 double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
                          const Workspace<M>& w) {
-  const bool own = w.claim.restitution == certify::kOwnRestitution;
-  const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
-  if (e == 0.0) return 0.0;
-  const bool from_start = w.claim.reference == certify::Reference::Start;
-  return e * contact_velocity(w, a, from_start ? s.u : w.free);
+  const double e = restitution_of(model, a, w);
+  return e == 0.0 ? 0.0 : e * contact_velocity(w, a, s.u);
 }
 
 /// Rows of the active contacts and joints, as a problem.
@@ -152,7 +148,6 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
     if (stretch != 1.0) w.gathered *= stretch;
     const Eigen::Index normal = at;
     add(stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
-    w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
     if (is_joint) continue;
     w.friction.free[normal] += stretch * returned_velocity(model, a, s, w);
     problem::Frictional::Contact& contact = w.friction.contacts[static_cast<std::size_t>(k)];
@@ -175,7 +170,7 @@ problem::Report push_many_with_friction(const M& model, const model::State<M::kD
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
   const problem::Report report = w.friction_solver.solve(w.friction);
-  w.claim.unique = report.unique;
+  w.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
   w.pushes.setZero();
@@ -237,7 +232,7 @@ template <model::Model M>
   if (!single) return push_many(model, certify::kOwnRestitution, s.u, u_next, w);
   const int a = w.claim.active[0];
   const double extra = restitution_of(model, a, w) * contact_velocity(w, a, s.u);
-  return push_one(model, extra, certify::Branch::Unilateral, u_next, w);
+  return push_one(model, extra, false, u_next, w);
 }
 
 /// What the next step needs to know: which contacts ended in stick.

@@ -28,10 +28,10 @@ problem::Report update_velocity(const M& model, const model::State<M::kDofs>& s,
 template <model::Model M>
 problem::Report begin(const Mabrouk&, const M& model, const model::State<M::kDofs>& s, double h,
                       model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(s.t, next.q, w);
+  open_nodes(s.t, w, certify::Piece::Start);
   next.t = s.t;
   next.q = s.q;
-  add_node(s.t, next.q, next.u, 1.0, 0.0, w);
+  add_node(s.t, next.q, next.u, 1.0, w);
   return update_velocity(model, s, h, next, w);
 }
 
@@ -40,11 +40,10 @@ problem::Report begin(const Mabrouk&, const M& model, const model::State<M::kDof
 template <model::Model M>
 problem::Report advance(const Mabrouk&, const M& model, const model::State<M::kDofs>& s, double h,
                         model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(next.t, next.q, w);
-  add_node(s.t, s.q, s.u, 0.0, 1.0, w);           // q+ = q + h v
-  add_node(next.t, next.q, next.u, 1.0, 0.0, w);  // Q(t+, q+, v+)
-  model.advance(s.q, s.u, h, next.q);             // (8)
-  return update_velocity(model, s, h, next, w);   // (9)
+  open_nodes(next.t, w);
+  add_node(next.t, next.q, next.u, 1.0, w);      // Q(t+, q+, v+)
+  model.advance(s.q, s.u, h, next.q);            // (8)
+  return update_velocity(model, s, h, next, w);  // (9)
 }
 
 }  // namespace ricochet::step

@@ -20,8 +20,6 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
-  w.claim.restitution = certify::kOwnRestitution;                  // v = U+ + e U(u)
-  w.claim.reference = certify::Reference::Start;
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
   if (report.status != problem::Status::Solved) return report;

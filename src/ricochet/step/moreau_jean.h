@@ -17,9 +17,9 @@ template <model::Model M>
 problem::Report advance(const MoreauJean& scheme, const M& model, const model::State<M::kDofs>& s,
                         double h, model::State<M::kDofs>& next, Workspace<M>& w) {
   const double theta = scheme.theta;
-  open_nodes(s.t + 0.5 * h, w.q_mid, w);
-  add_node(s.t, s.q, s.u, 1.0 - theta, 1.0 - theta, w);
-  add_node(next.t, next.q, next.u, theta, theta, w);
+  open_nodes(s.t + 0.5 * h, w);
+  add_node(s.t, s.q, s.u, 1.0 - theta, w);
+  add_node(next.t, next.q, next.u, theta, w);
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);  // where contacts are looked for
   problem::Report report = take_contacts(model, s, w.q_mid, w);
   if (report.status != problem::Status::Solved) return report;

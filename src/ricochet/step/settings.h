@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
-#include "ricochet/certify/claim.h"
+#include "ricochet/certify/integrator.h"
 
 namespace ricochet::step {
 
@@ -22,10 +22,19 @@ enum class Laws {
   All,          // formulas, Poisson's, sequential reflections, a law of the user's
 };
 
+/// What schemes on Moreau's middles state.
+inline certify::Method middle_method(certify::Integrator integrator, double anticipation,
+                                     Correction correction) {
+  return {.integrator = integrator,
+          .anticipation = anticipation,
+          .corrects = correction == Correction::Project};
+}
+
 /// One law of reflection at the end of the step; its energy drifts.   [Moreau 1986 (7.4)]
 struct Billiard {
   static constexpr bool kStaggered = true;
   static constexpr Laws kLaws = Laws::Constants;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::Middle;
   static constexpr const char* kName = "billiard";
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = 1.0;  // the impact law it implies
@@ -34,6 +43,14 @@ struct Billiard {
   static constexpr bool kGainsByCorrection = false;  // lasting contacts only are better for it
   double anticipation{kDefaultAnticipation};         // A_V [-]
   Correction correction{Correction::None};
+
+  certify::Method method() const {
+    certify::Method method = middle_method(kIntegrator, anticipation, correction);
+    method.impact = certify::ImpactRule::Free;
+    method.restitution = kRestitution;
+    method.balances_energy = kBalancesEnergy;
+    return method;
+  }
 };
 
 /// Elastic. For a constant mass without joints the energy of each step is balanced exactly.
@@ -41,6 +58,7 @@ struct Billiard {
 struct Elast {
   static constexpr bool kStaggered = true;
   static constexpr Laws kLaws = Laws::Constants;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::Middle;
   static constexpr const char* kName = "elast";
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = 1.0;
@@ -49,12 +67,20 @@ struct Elast {
   static constexpr bool kGainsByCorrection = false;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
+
+  certify::Method method() const {
+    certify::Method method = middle_method(kIntegrator, anticipation, correction);
+    method.impact = certify::ImpactRule::Elastic;
+    method.restitution = kRestitution;
+    return method;
+  }
 };
 
 /// Standard inelastic, any number of contacts.              [Moreau 1986, par. 10]
 struct Inel {
   static constexpr bool kStaggered = true;
   static constexpr Laws kLaws = Laws::Constants;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::MiddleAhead;
   static constexpr const char* kName = "inel";
   static constexpr double kDefaultAnticipation = 0.5;
   static constexpr double kRestitution = 0.0;
@@ -63,12 +89,19 @@ struct Inel {
   static constexpr bool kGainsByCorrection = true;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
+
+  certify::Method method() const {
+    certify::Method method = middle_method(kIntegrator, anticipation, correction);
+    method.restitution = kRestitution;
+    return method;
+  }
 };
 
 /// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
 struct Moreau {
   static constexpr bool kStaggered = true;
   static constexpr Laws kLaws = Laws::All;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::MiddleAhead;
   static constexpr const char* kName = "moreau";
   static constexpr double kDefaultAnticipation = 0.0;
   static constexpr double kRestitution = certify::kOwnRestitution;
@@ -77,58 +110,68 @@ struct Moreau {
   static constexpr bool kGainsByCorrection = true;
   double anticipation{kDefaultAnticipation};
   Correction correction{Correction::None};
+
+  certify::Method method() const { return middle_method(kIntegrator, anticipation, correction); }
 };
 
 /// Velocities at the end of steps, e-averaged; no friction.   [Mabrouk 1998; Paoli 2001, par. 4]
 struct Mabrouk {
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::All;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::End;
   static constexpr const char* kName = "mabrouk";
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = false;
+
+  certify::Method method() const { return {.integrator = kIntegrator}; }
 };
 
-/// The velocity at which forces are taken between two positions.     [Paoli 2001 (3.3), Rem. 4.4]
-enum class Average {
-  Central,   // (q+ - q-)/2h: second order; implicit where forces depend on velocities
-  Backward,  // (q - q-)/h: explicit
-  Forward,   // (q+ - q)/h
-};
+using certify::Average;
 
 /// Positions alone, projected on the admissible set.           [Paoli 2001, par. 3]
 struct PaoliSchatzman {
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::OneConstant;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::MeanPosition;
   static constexpr const char* kName = "paoli-schatzman";
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = false;
   Average average{Average::Central};
+
+  certify::Method method() const { return {.integrator = kIntegrator, .average = average}; }
 };
 
 /// The theta-method of contact dynamics codes, with friction.  [Jean 1999]
 struct MoreauJean {
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::All;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::Theta;
   static constexpr const char* kName = "moreau-jean";
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = true;
   double theta{0.5};  // in [1/2, 1]: 1/2 is of second order in smooth motion
+
+  certify::Method method() const { return {.integrator = kIntegrator, .theta = theta}; }
 };
 
 /// A comparator: walls are springs with dashpots.
 struct Penalty {
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::Constants;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::Spring;
   static constexpr const char* kName = "penalty";
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = false;
   static constexpr bool kHasFriction = false;
-  double stiffness{0.0};  // force over gap; 0: such that a contact lasts kDefaultSteps steps
-  static constexpr double kDefaultSteps = 20.0;
+  double stiffness{0.0};  // force over gap; 0: such that a contact lasts twenty steps
   static constexpr double kFewestSteps = 10.0;  // of a contact, else the step is too large
+
+  certify::Method method() const {
+    return {.integrator = kIntegrator, .balances_energy = kBalancesEnergy, .stiffness = stiffness};
+  }
 };
 
 /// What becomes of impacts that accumulate.
@@ -141,12 +184,15 @@ enum class Zeno {
 struct EventDriven {
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::All;
+  static constexpr certify::Integrator kIntegrator = certify::Integrator::Arcs;
   static constexpr const char* kName = "event-driven";
   static constexpr double kRestitution = certify::kOwnRestitution;
   static constexpr bool kBalancesEnergy = true;
   static constexpr bool kHasFriction = false;
   Zeno zeno{Zeno::Stop};
   double accuracy{1e-10};  // of the integration, relative
+
+  certify::Method method() const { return {.integrator = kIntegrator, .accuracy = accuracy}; }
 };
 
 /// The scheme of a run: chosen once, outside the loop.

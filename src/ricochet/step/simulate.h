@@ -137,16 +137,6 @@ class SlipSamples<M, 0> {
   void clear() {}
 };
 
-/// How the steps of a scheme are made up.
-template <class S, model::Model M>
-[[gnu::always_inline]] inline decltype(auto) rule_of(const Workspace<M>& workspace) {
-  if constexpr (S::kStaggered) {
-    return certify::Staggered{};
-  } else {
-    return (workspace.rule);
-  }
-}
-
 /// A scheme's own start value: judged as a step, but time stands still.
 template <class S, model::Model M>
 void make_start(const S& scheme, const M& model, const RunSettings& run, certify::Judge<M>& judge,
@@ -155,21 +145,15 @@ void make_start(const S& scheme, const M& model, const RunSettings& run, certify
   if (run.steps == 0) return;
   const problem::Report report = begin(scheme, model, *now, run.step, *next, workspace);
   if (report.status != problem::Status::Solved) {
-    return judge.fail(failure_of(report.status), workspace.claim.t_mid);
+    return judge.fail(failure_of(report.status), workspace.t_mid);
   }
-  if (run.certify && !judge.check_start(*now, *next, run.step, workspace.claim, workspace.rule)) {
+  if (run.certify &&
+      !judge.template check<S::kIntegrator>(*now, *next, run.step, workspace.claim)) {
     return;
   }
   const auto& active = workspace.claim.active;
   for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
   std::swap(now, next);
-}
-
-template <class S>
-certify::Limits limits_for(certify::Limits limits) {
-  limits.energy_is_watched = limits.energy_is_watched && S::kBalancesEnergy;
-  limits.restitution = S::kRestitution;
-  return limits;
 }
 
 }  // namespace detail
@@ -182,7 +166,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
   const double start_time = state.t;
   detail::SlipSamples<M> slips(model, state);
   Workspace<M> workspace(model, state.q);
-  certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
+  certify::Judge<M> judge(model, scheme.method(), run.limits, state);
   model::State<M::kDofs> other = state;
   model::State<M::kDofs>* now = &state;
   model::State<M::kDofs>* next = &other;
@@ -216,12 +200,13 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
     next->t = start_time + static_cast<double>(i) * run.step;
     const problem::Report report = advance(scheme, model, *now, run.step, *next, workspace);
     if (report.status != problem::Status::Solved) [[unlikely]] {
-      judge.fail(detail::failure_of(report.status), workspace.claim.t_mid);
+      judge.fail(detail::failure_of(report.status), workspace.t_mid);
       break;
     }
     if (run.certify) {
-      if (!judge.check(*now, *next, run.step, workspace.claim, detail::rule_of<S>(workspace)))
-        break;
+      if (!judge.template check<S::kIntegrator>(*now, *next, run.step, workspace.claim)) break;
+      if (!workspace.unique) [[unlikely]]
+        judge.note_ambiguity();
       const auto& active = workspace.claim.active;
       for (int k = 0; k < active.size(); ++k) impulses[active[k]] += workspace.claim.impulses[k];
       slips.add(model, workspace.claim);

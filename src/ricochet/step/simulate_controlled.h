@@ -44,12 +44,11 @@ class Rows {
     slips_.add(model_, claim);
   }
 
-  /// What contacts that last push over an arc.
-  template <class Rule>
-  void add_reactions(const Rule& rule, double h) {
-    for (const auto& node : rule.nodes) {
-      if (node.push != nullptr) impulses_ += h * node.force * *node.push;
-    }
+  /// What contacts that last push over an arc, by Simpson's rule.
+  void add_reactions(const certify::ArcReactions<M::kContacts>& r, double h) {
+    impulses_ += h * (1.0 / 6.0) * r[0];
+    impulses_ += h * (4.0 / 6.0) * r[2];
+    impulses_ += h * (1.0 / 6.0) * r[4];
   }
 
   /// After each step; true when a row is due.
@@ -98,7 +97,8 @@ void controlled_steps(const M& model, const S& scheme, const RunSettings& run,
     for (const bool second : {false, true}) {
       const auto& after = second ? pair.end() : pair.middle();
       const auto& claim = second ? pair.second_claim() : pair.first_claim();
-      if (!judge.check(state, after, pair.half_length(), claim)) break;
+      if (!judge.template check<S::kIntegrator>(state, after, pair.half_length(), claim)) break;
+      if (!(second ? pair.second_is_unique() : pair.first_is_unique())) judge.note_ambiguity();
       rows.add(claim);
       state = after;
       ++outcome.steps;
@@ -119,7 +119,7 @@ Outcome simulate_controlled(const M& model, const S& scheme, const RunSettings& 
                             Monitor* monitor = nullptr) {
   const base::Stopwatch clock;
   Outcome outcome;
-  certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
+  certify::Judge<M> judge(model, scheme.method(), run.limits, state);
   detail::Rows<M, std::remove_reference_t<Observer>> rows(model, run, state, observe);
   rows.show(state, 0, judge);
   detail::controlled_steps(model, scheme, run, state, judge, rows, monitor, outcome);

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "ricochet/certify/claim.h"
-#include "ricochet/certify/node_rule.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/banded.h"
 #include "ricochet/problem/friction.h"
@@ -36,6 +35,15 @@ struct SlipWorkspace<N, 0> {
   explicit SlipWorkspace(const model::Vector<N>&) {}
 };
 
+/// One place where a scheme takes forces.
+template <int N>
+struct ForceNode {
+  double t{0.0};
+  const model::Vector<N>* q{nullptr};
+  const model::Vector<N>* u{nullptr};
+  double weight{0.0};
+};
+
 /// Everything a step writes besides the next state. Made once per run; after the first step with
 /// as many contacts, nothing in a step allocates.
 template <model::Model M>
@@ -58,12 +66,18 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   Vec law;                // F of an impact law
   Vec law_free;           // u' while the law's impulses are added to it
   model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
-  certify::NodeRule<N, K> rule;  // of schemes that are not staggered
-  Vec node_u;                    // velocity of a node of theirs
-  bool is_first{true};           // no step was made yet
-  double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
-  model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
-  Eigen::VectorXd weights;       // shift = M^-1 J^T weights
+  std::array<ForceNode<N>, 2> nodes{};  // of schemes that are not staggered
+  int node_count{0};
+  Vec node_u;                            // velocity of a node of theirs
+  double t_mid{0.0};                     // when contacts are looked at
+  const Vec* test_point{};               // where it is decided which are active
+  const Vec* cone_point{};               // where their gradients are taken
+  bool unique{true};                     // false when other impulses give the same motion
+  certify::ArcReactions<K> reactions{};  // along the arc of event location
+  bool is_first{true};                   // no step was made yet
+  double wanted_step{0.0};  // [s], the longest that stiff walls allow; 0: none is stiff
+  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h
+  Eigen::VectorXd weights;  // shift = M^-1 J^T weights
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
@@ -112,11 +126,10 @@ template <model::Model M>
 [[gnu::always_inline]] inline void half_step(const M& model, const model::State<M::kDofs>& s,
                                              double h, Workspace<M>& w) {
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
-  w.claim.t_mid = s.t + 0.5 * h;
+  w.t_mid = s.t + 0.5 * h;
   w.claim.active.clear();
-  w.claim.shift = nullptr;
-  w.claim.unique = true;
-  w.claim.mass_point = &w.q_mid;
+  w.claim.shift_weights = nullptr;
+  w.unique = true;
 }
 
 /// The velocity without impulses near v, for a mass that varies: with
@@ -158,8 +171,7 @@ template <model::Model M>
                                                             double h,
                                                             const model::Vector<M::kDofs>& point,
                                                             Workspace<M>& w) {
-  model.force(w.claim.t_mid, point, s.u, w.place, w.force);
-  w.claim.force_point = &point;
+  model.force(w.t_mid, point, s.u, w.place, w.force);
   if constexpr (!M::kPlain) {
     if (!model.has_constant_mass()) return varying_free_velocity(model, s, h, w);
   }
@@ -190,9 +202,9 @@ template <model::Model M>
                                                  const model::Vector<M::kDofs>& point,
                                                  Workspace<M>& w) {
   w.claim.active.clear();
-  w.claim.test_point = &point;
-  w.claim.cone_point = &point;
-  model.gaps(w.claim.t_mid, point, w.place);
+  w.test_point = &point;
+  w.cone_point = &point;
+  model.gaps(w.t_mid, point, w.place);
   const int contacts = model.contacts() - model.joints();
   for (int a = 0; a < contacts; ++a) {
     if (model.touches(a, w.place)) w.claim.active.push(a);
@@ -205,8 +217,8 @@ template <model::Model M>
 [[gnu::always_inline]] inline void take_gradients(const M& model,
                                                   const model::Vector<M::kDofs>& point,
                                                   Workspace<M>& w) {
-  if (&point != w.claim.test_point) model.gaps(w.claim.t_mid, point, w.place);
-  w.claim.cone_point = &point;
+  if (&point != w.test_point) model.gaps(w.t_mid, point, w.place);
+  w.cone_point = &point;
   model.gradients(w.claim.active, w.place);
 }
 
@@ -228,7 +240,7 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
     if (model.joints() == 0) return;
     w.joints.clear();
     for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) w.joints.push(a);
-    model.gaps(w.claim.t_mid, w.q_mid, w.joint_place);
+    model.gaps(w.t_mid, w.q_mid, w.joint_place);
     model.gradients(w.joints, w.joint_place);
     for (const int a : w.joints) {
       w.place.normals.take(a, w.joint_place.normals);
@@ -309,7 +321,6 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
 template <model::Model M>
 void apply_shift(Workspace<M>& w) {
   w.q_mid += w.shift;
-  w.claim.shift = &w.shift;
   w.claim.shift_weights = &w.weights;
 }
 
@@ -347,10 +358,9 @@ template <model::Model M>
 }
 
 /// One active contact: p = max(0, -b / W), u+ = u' + M^-1 J^T p, with b the velocity v = U + e
-/// U_ref without impulse. On a Fixed branch p takes either sign.
+/// U_ref without impulse. Where v is fixed at 0, p takes either sign.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra,
-                                                       certify::Branch branch,
+[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra, bool is_fixed,
                                                        model::Vector<M::kDofs>& u_next,
                                                        Workspace<M>& w) {
   const int a = w.claim.active[0];
@@ -358,8 +368,7 @@ template <model::Model M>
   model.mass(w.place).solve(w.gathered, w.response);  // M^-1 J^T
   const double W = w.gathered.dot(w.response);
   const double b = contact_velocity(w, a, w.free) + extra;
-  w.claim.branch(0) = branch;
-  const bool pushes = b < 0.0 || branch == certify::Branch::Fixed;
+  const bool pushes = b < 0.0 || is_fixed;
   const double p = pushes ? -b / W : 0.0;
   w.claim.impulses[0] = p;
   if (pushes && !(std::abs(p) < std::numeric_limits<double>::infinity())) {
@@ -387,7 +396,6 @@ void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& 
     free += e * contact_velocity(w, a, u_ref);
     noise += kRounding * e * normals.abs_dot(a, u_ref);
   }
-  w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
 }
 
 /// u+ = u' + M^-1 J^T p.
@@ -418,7 +426,7 @@ problem::Report push_generally(const M& model, model::Vector<M::kDofs>& u_next, 
     w.friction.contacts[k] = {.first = row, .slips = 0, .name = w.claim.active[row]};
   }
   const problem::Report report = w.friction_solver.solve(w.friction);
-  w.claim.unique = report.unique;
+  w.unique = report.unique;
   apply_impulses(
       model, [&](int k) { return w.friction_solver.impulse(k); }, u_next, w);
   return report;
@@ -447,7 +455,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
   }
   const problem::Report report = w.solver.solve(w.problem);
   if (report.status == problem::Status::IterationLimit) return push_generally(model, u_next, w);
-  w.claim.unique = report.unique;
+  w.unique = report.unique;
   apply_impulses(
       model, [&](int k) { return w.solver.impulse(k); }, u_next, w);
   return report;
@@ -459,7 +467,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
 template <model::Model M>
 void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
   model.advance(w.q_mid, v, h, w.q_end);
-  model.gaps(w.claim.t_mid + h, w.q_end, w.joint_place);
+  model.gaps(w.t_mid + h, w.q_end, w.joint_place);
   for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) {
     w.bias[a] = w.joint_place.gap[a] / h - contact_velocity(w, a, v);
   }
