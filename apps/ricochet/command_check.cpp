@@ -5,12 +5,12 @@
 #include "commands.h"
 #include "family_text.h"
 #include "report_text.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/growth.h"
 #include "scene_file.h"
 #include "structure_command.h"
-#include "threads.h"
 
 namespace ricochet::app {
 namespace {
@@ -65,7 +65,7 @@ void print_run(const scene::Scene& scene) {
 /// What all members take together; throws where one of them cannot be read.
 void print_family(const scene::Scene& scene, const std::vector<scene::Override>& changes) {
   const std::atomic<bool> stop{false};
-  const study::FamilyPlan plan = study::plan_family(scene, changes, make_executor(0, stop));
+  const study::FamilyPlan plan = study::plan_family(scene, changes, host::make_executor(0, stop));
   fmt::print("{}", entry("in all", fmt::format("{} runs, {} steps, about {} rows, {:.3g} MB",
                                                scene.family.size(), readable_count(plan.steps),
                                                readable_count(plan.rows), plan.bytes / 1e6)));
@@ -74,8 +74,8 @@ void print_family(const scene::Scene& scene, const std::vector<scene::Override>&
 }  // namespace
 
 int command_check(const SceneArguments& arguments) {
-  if (names_structure(arguments)) return check_structure_command(arguments);
-  const scene::Scene scene = read_scene_file(arguments);
+  if (has_structure(arguments)) return check_structure_command(arguments);
+  const scene::Scene scene = read_scene(arguments);
   const model::FormulaModel& model = *scene.model;
   const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());
   const char* mass = !model.has_constant_mass() ? "varying"

@@ -8,12 +8,12 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/report.h"
 #include "ricochet/plot/run_plot.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/step/run_formula.h"
-#include "trajectory_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -36,16 +36,16 @@ std::string picture_of(const study::Motion& motion, const plot::Collector& data)
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
 void write_results(const std::filesystem::path& folder, const FolderRun& run, bool report,
                    std::string error) {
-  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, run.data));
+  if (error.empty()) error = host::try_to_write(folder / kPlot, picture_of(run.motion, run.data));
   if (error.empty() && report) {
-    error = record::try_to_write(
+    error = host::try_to_write(
         folder / kReport,
         plot::make_report(run.motion.scene, study::summary_of(run, ""), run.data, run.report));
   }
   const std::string last =
-      record::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
+      host::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
   if (error.empty()) error = last;
-  if (!error.empty()) throw record::OutputError(error);
+  if (!error.empty()) throw host::OutputError(error);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   const record::Columns columns = record::columns_of(*scene.model);
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
-  TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
+  host::TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
   if (!is_member) remove_old_files(folder);
   FolderRun run;
   run.data = plot::Collector(scene.plot, options.runs_in_picture);

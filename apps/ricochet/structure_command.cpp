@@ -12,15 +12,14 @@
 #include "progress.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/stop_signals.h"
+#include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/structure_plot.h"
 #include "ricochet/record/structure_summary.h"
-#include "ricochet/scene/scene_file.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/structure_run.h"
 #include "scene_file.h"
-#include "stop_signals.h"
 #include "structure_text.h"
-#include "trajectory_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -110,7 +109,7 @@ void write_results(const std::filesystem::path& folder, FiledRun& filed,
   const std::vector<structure::Spectrum> spectra = run.outcome.statistics.spectra();
   filed.files = "summary.json, plot.svg";
   const auto write = [&](const std::string& name, const std::string& text) {
-    if (error.empty()) error = record::try_to_write(folder / name, text);
+    if (error.empty()) error = host::try_to_write(folder / name, text);
   };
   write(kPlot, picture.draw(describe_structure_run(run.scene), spectra));
   if (!spectra.empty()) {
@@ -122,9 +121,9 @@ void write_results(const std::filesystem::path& folder, FiledRun& filed,
     filed.files += ", shapes.csv";
   }
   const std::string last =
-      record::try_to_write(folder / kSummary, record::to_json(summary_of(filed, error)));
+      host::try_to_write(folder / kSummary, record::to_json(summary_of(filed, error)));
   if (error.empty()) error = last;
-  if (!error.empty()) throw record::OutputError(error);
+  if (!error.empty()) throw host::OutputError(error);
 }
 
 /// A step that is stable may still be too long to see the structure move.
@@ -161,7 +160,7 @@ void add_warnings(FiledRun& filed) {
 FiledRun run_into_folder(const std::filesystem::path& folder, const scene::StructureScene& scene,
                          const RunArguments& arguments, step::Monitor& monitor) {
   const record::Columns columns = record::columns_of(*scene.model);
-  TrajectoryFile trajectory(folder / kTrajectory, columns);
+  host::TrajectoryFile trajectory(folder / kTrajectory, columns);
   remove_old_files(folder);
   FiledRun filed;
   plot::StructurePicture picture(scene);
@@ -258,17 +257,13 @@ std::string draw_builtin_structure(const std::string& name) {
   return picture.draw(describe_structure_run(scene), run.outcome.statistics.spectra());
 }
 
-bool names_structure(const SceneArguments& arguments) {
-  return scene::has_structure(arguments.file, scene::read_scene_text(arguments.file));
-}
-
 int run_structure_command(const RunArguments& arguments) {
   refuse_options(arguments);
-  const scene::StructureScene scene = read_structure_file(arguments.scene);
+  const scene::StructureScene scene = read_structure(arguments.scene);
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path("out") / scene.name
                                            : std::filesystem::path(arguments.out);
-  StopSignals signals;
+  host::StopSignals signals;
   const FiledRun filed = run_into_folder(folder, scene, arguments, signals.monitor());
   const std::string fault = fault_of(filed);
   if (!arguments.quiet || !fault.empty()) fmt::print("{}", describe(filed, folder));
@@ -281,7 +276,7 @@ int run_structure_command(const RunArguments& arguments) {
 }
 
 int check_structure_command(const SceneArguments& arguments) {
-  const scene::StructureScene scene = read_structure_file(arguments);
+  const scene::StructureScene scene = read_structure(arguments);
   const record::Columns columns = record::columns_of(*scene.model);
   const double rows = record::expected_rows(scene.run);
   fmt::print("{}", describe_structure_scene(scene));

@@ -6,10 +6,7 @@
 
 namespace ricochet::app {
 
-/// Whether the arguments name a scene with a [structure].
-bool names_structure(const SceneArguments& arguments);
-
-// What the commands do with such a scene.
+// What the commands do with a scene with a [structure].
 int run_structure_command(const RunArguments& arguments);
 int check_structure_command(const SceneArguments& arguments);
 int converge_structure_command(const ConvergeArguments& arguments);

@@ -8,10 +8,10 @@
 #include "number_option.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/structure_study.h"
 #include "scene_file.h"
-#include "stop_signals.h"
 #include "structure_command.h"
 
 namespace ricochet::app {
@@ -23,7 +23,7 @@ study::StructureReaderFor reader_of(const SceneArguments& arguments) {
     SceneArguments changed = arguments;
     if (!scheme.empty()) changed.scheme = scheme;
     if (step > 0.0) changed.step = fmt::format("{:.17g}", step);
-    return read_structure_file(changed);
+    return read_structure(changed);
   };
 }
 
@@ -56,7 +56,7 @@ int finish(const study::StructureStudy& study, const std::string& out, bool json
   const std::string data = study::to_json(study);
   std::string text = json ? data : describe(study);
   if (!out.empty()) {
-    record::write_file(std::filesystem::path(out) / name, data);
+    host::write_file(std::filesystem::path(out) / name, data);
     if (!json) text += entry("written", fmt::format("{}: {}", out, name));
   }
   fmt::print("{}", text);
@@ -82,7 +82,7 @@ int converge_structure_command(const ConvergeArguments& arguments) {
     if (word.empty()) throw base::InputError("--steps", "has an empty place", "write 1e-4,5e-5");
     steps.push_back(positive_option("--steps", word));
   }
-  StopSignals signals;
+  host::StopSignals signals;
   const study::StructureStudy study = study::converge_structure(
       reader_of(arguments.scene), steps, positive_option("--reference", arguments.reference),
       &signals.monitor());
@@ -94,7 +94,7 @@ int compare_structure_command(const CompareArguments& arguments) {
   if (!arguments.reference_scheme.empty() && arguments.reference_scheme != "newmark") {
     throw base::InputError("--reference-scheme", "of a structure is newmark", "leave it out");
   }
-  StopSignals signals;
+  host::StopSignals signals;
   const study::StructureStudy study = study::compare_structure(
       reader_of(arguments.scene), words_of(arguments.schemes),
       positive_option("--reference", arguments.reference), &signals.monitor());
