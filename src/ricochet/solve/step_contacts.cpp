@@ -14,9 +14,10 @@ using Index = Eigen::Index;
 using problem::Grip;
 
 constexpr double kDone = 1e-15;
-constexpr double kGoal = 1e-12;  // asked of sweeps and Newton's method
-constexpr double kGood = 1e-11;  // what makes a step solved: a tenth of what certificates allow
-constexpr double kFair = 1e-8;   // of iterative methods: the certificate's limit decides
+constexpr double kGoal = 1e-12;    // asked of sweeps and Newton's method
+constexpr double kGood = 1e-11;    // what makes a step solved: a tenth of what certificates allow
+constexpr double kJudged = 1e-10;  // what certificates allow
+constexpr double kFair = 1e-8;     // of iterative methods: the certificate's limit decides
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -168,16 +169,47 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
   warm.sort();
 }
 
-double StepContacts::fall_back(double tolerance) {
+/// Improves r_ by one method of solve_contacts.
+void StepContacts::ask(const problem::ContactProblem& problem, ContactMethod method) {
   ContactSettings settings;
+  settings.method = method;
   settings.tolerance = std::numeric_limits<double>::max();
-  settings.scale_free_tolerance = tolerance;
+  settings.scale_free_tolerance = kGood;
   settings.judge_by_impulses = false;
   settings.max_iterations = 20'000;
   Eigen::VectorXd r = r_.head(form_.rows());
-  const ContactReport report = solve_contacts(form_.problem(), settings, r);
+  (void)solve_contacts(problem, settings, r);  // what it has found is measured by the caller
   r_.head(form_.rows()) = r;
-  return report.residual.scale_free;
+}
+
+/// The last resort: `auto` from the impulses there are, then every method from zero until the judge
+/// will be content. Leaves the best impulses, and the velocities at theirs.
+template <int D>
+double StepContacts::insist(WarmContacts<D>& methods) {
+  constexpr int kMostPivots = 500;  // contacts of a dense tableau
+  const problem::ContactProblem problem = form_.problem();
+  double least = std::numeric_limits<double>::infinity();
+  double last = least;
+  bool is_first = true;
+  for (const ContactMethod method :
+       {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
+        ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm,
+        ContactMethod::Enumeration, ContactMethod::GaussSeidel}) {
+    const bool is_large = method == ContactMethod::Pivoting && problem.contacts() > kMostPivots;
+    if (is_large || !suits(method, problem)) continue;
+    if (!is_first) r_.setZero();
+    is_first = false;
+    ask(problem, method);
+    last = methods.finish(r_);
+    if (last < least) {
+      least = last;
+      kept_ = r_;
+    }
+    if (least <= kJudged) break;
+  }
+  if (last == least) return least;
+  r_ = kept_;
+  return methods.finish(r_);
 }
 
 /// Whether the columns of A that push are independent: the Gram-Schmidt rank, for up to kMost of
@@ -256,8 +288,7 @@ problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, 
   methods->set_mean_change(warm.mean_change);
   residual_ = warm_solve(*methods, step, warm);
   const bool falls_back = insists && residual_ > kGood;
-  if (falls_back) residual_ = fall_back(kGood);
-  residual_ = methods->finish(r_);
+  residual_ = falls_back ? insist(*methods) : methods->finish(r_);
   warm.mean_change = methods->mean_change();
   remember(step, *methods, warm);
   form_.give(r_, impulses_);

@@ -9,6 +9,7 @@
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
 #include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_newton.h"
 #include "ricochet/solve/gauss_seidel.h"
 
@@ -97,7 +98,9 @@ class StepContacts {
   void begin(const Step& step, const problem::WarmStart& warm);
   template <int D>
   void remember(const Step& step, const WarmContacts<D>& methods, problem::WarmStart& warm);
-  double fall_back(double tolerance);
+  void ask(const problem::ContactProblem& problem, ContactMethod method);
+  template <int D>
+  double insist(WarmContacts<D>& methods);
   bool is_unique(const Step& step);
 
   problem::ContactForm form_;
