@@ -186,7 +186,7 @@ void make_chain(base::Random& random, int dofs, int joints, Chain& chain) {
   problem.begin(dofs, {chain.inverse.data(), chain.half_inverse.data()});
   problem.held = joints;
   for (int k = 0; k < contacts + joints; ++k) {
-    if (k < contacts) problem.add_contact(0, static_cast<std::uint64_t>(k));
+    if (k < contacts) problem.add_contact(0, static_cast<problem::Key>(k));
     for (int i = 0; i < dofs; ++i) {
       problem.add(i, A(i, k) / chain.half_inverse[static_cast<std::size_t>(i)]);
     }

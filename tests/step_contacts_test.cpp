@@ -49,7 +49,7 @@ DenseStep random_step(base::Random& random, int contacts, int joints, bool depen
     DenseStep::Contact contact;
     contact.first = static_cast<int>(rows);
     contact.slips = random.below(3);
-    contact.key = static_cast<std::uint64_t>(i);
+    contact.key = static_cast<problem::Key>(i);
     if (contact.slips > 0) contact.section = random_section(random, contact.slips);
     rows += 1 + contact.slips;
     all.push_back(contact);
@@ -310,7 +310,7 @@ TEST(StepSolver, HeavyLoadsOnLightPadsAreNoWedge) {
   }
   step.contacts.clear();
   for (int i = 0; i < 4; ++i) {
-    step.contacts.push_back({2 * i, 1, convex::Segment{-0.5, 0.5}, static_cast<std::uint64_t>(i)});
+    step.contacts.push_back({2 * i, 1, convex::Segment{-0.5, 0.5}, static_cast<problem::Key>(i)});
   }
   step.free.setZero(8);
   for (const int foot : {0, 4}) step.free[foot] = -9.81e-3;  // the ground meets falling pads

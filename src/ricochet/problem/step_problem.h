@@ -2,12 +2,12 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "ricochet/convex/section.h"
 #include "ricochet/problem/step_metric.h"
+#include "ricochet/problem/warm_start.h"
 
 namespace ricochet::problem {
 
@@ -24,13 +24,13 @@ namespace ricochet::problem {
 /// Filled by begin, and for each row add (entry by entry) and end_row; each contact is said before
 /// its rows. Storage is kept from step to step.
 struct StepProblem {
-  static constexpr std::uint64_t kNoKey = std::numeric_limits<std::uint64_t>::max();
+  static constexpr Key kNoKey = std::numeric_limits<Key>::max();
 
   struct Contact {
     int first{0};  // its normal row
     int slips{0};  // tangential rows after it
     convex::Section section{convex::Disc{}};
-    std::uint64_t key{kNoKey};  // the same from step to step
+    Key key{kNoKey};  // the same from step to step
   };
 
   int dofs{0};
@@ -73,7 +73,7 @@ struct StepProblem {
     noise.clear();
   }
   /// The rows that follow are of this contact.
-  Contact& add_contact(int slips, std::uint64_t key) {
+  Contact& add_contact(int slips, Key key) {
     return contacts.emplace_back(Contact{rows(), slips, convex::Disc{}, key});
   }
   void add(int i, double entry) {

@@ -129,7 +129,7 @@ void StepContacts::begin(const Step& step, const problem::WarmStart& warm) {
   for (int i = 0; i < form_.contacts(); ++i) {
     const problem::WarmStart::Entry* last = warm.find(step.contacts[at(i)].key);
     if (last == nullptr) continue;
-    for (int j = 0; j < D; ++j) r_[D * i + j] = last->impulse[at(j)] / form_.stretch(i, j);
+    for (int j = 0; j < D; ++j) r_[D * i + j] = last->impulse[j] / form_.stretch(i, j);
   }
 }
 
@@ -142,7 +142,7 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
   constexpr double kInside = 1e-9;
   constexpr double kNothing = 1e-13;
   grips_.assign(step.contacts.size(), Grip::Free);
-  warm.impulses.clear();
+  warm.entries.clear();
   const double largest = r_.head(form_.rows()).cwiseAbs().maxCoeff();
   for (int i = 0; i < form_.contacts(); ++i) {
     if (r_[D * i] <= kNothing * largest) r_.segment<D>(D * i).setZero();
@@ -160,11 +160,11 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
       const bool sticks = motion <= sure && (is_inside || motion <= kRounding * r.norm());
       grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
-    const std::uint64_t key = step.contacts[at(i)].key;
+    const problem::Key key = step.contacts[at(i)].key;
     if (key == Step::kNoKey || (r.array() == 0.0).all()) continue;
-    problem::WarmStart::Entry& last = warm.impulses.emplace_back();
+    problem::WarmStart::Entry& last = warm.entries.emplace_back();
     last.key = key;
-    for (int j = 0; j < D; ++j) last.impulse[at(j)] = form_.stretch(i, j) * r[j];
+    for (int j = 0; j < D; ++j) last.impulse[j] = form_.stretch(i, j) * r[j];
   }
   warm.sort();
 }
@@ -285,11 +285,11 @@ template <int D>
 problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, const Step& step,
                                        problem::WarmStart& warm, bool insists) {
   if (!methods) methods.emplace(form_.local());
-  methods->set_mean_change(warm.mean_change);
+  methods->set_mean_change(warm.mean_change[D - 2]);
   residual_ = warm_solve(*methods, step, warm);
   const bool falls_back = insists && residual_ > kGood;
   residual_ = falls_back ? insist(*methods) : methods->finish(r_);
-  warm.mean_change = methods->mean_change();
+  warm.mean_change[D - 2] = methods->mean_change();
   remember(step, *methods, warm);
   form_.give(r_, impulses_);
   const bool is_solved = residual_ <= (insists ? kFair : kGood);

@@ -112,7 +112,7 @@ Report StepSolver::solve_frictional(const Problem& problem, problem::WarmStart& 
   const Report report = direct_->solve(problem);
   found.take(problem, *direct_);
   if (report.status == Status::Solved) {
-    warm.impulses.clear();  // the next solve begins at zero: these were found elsewhere
+    warm.entries.clear();  // the next solve begins at zero: these were found elsewhere
     return report;
   }
   const bool gives_up = is_general || report.status == Status::IterationLimit;
@@ -129,7 +129,7 @@ Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm)
   const int parts = islands_.split(problem);
   if (parts == 1) return solve_together(problem, warm, whole_);
   whole_.grips.assign(problem.contacts.size(), Grip::Free);
-  next_warm_.impulses.clear();
+  next_warm_.entries.clear();
   Report all;
   for (int part = 0; part < parts && all.status == Status::Solved; ++part) {
     const Report report = solve_part(problem, part, warm);
@@ -140,7 +140,7 @@ Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm)
     all.fell_back = all.fell_back || report.fell_back;
   }
   next_warm_.sort();
-  warm.impulses.swap(next_warm_.impulses);
+  warm.entries.swap(next_warm_.entries);
   return all;
 }
 
@@ -150,9 +150,9 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
     if (solve_single(problem, islands_.contact(part, 0))) return {};
   }
   const Problem& mine = islands_.gather(problem, part);
-  part_warm_.impulses.clear();
+  part_warm_.entries.clear();
   for (const Problem::Contact& contact : mine.contacts) {
-    if (const auto* entry = warm.find(contact.key)) part_warm_.impulses.push_back(*entry);
+    if (const auto* entry = warm.find(contact.key)) part_warm_.entries.push_back(*entry);
   }
   part_warm_.sort();
   part_warm_.heaviest = warm.heaviest;
@@ -160,8 +160,8 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
   const Report report = solve_together(mine, part_warm_, part_);
   warm.heaviest = part_warm_.heaviest;
   warm.mean_change = part_warm_.mean_change;
-  next_warm_.impulses.insert(next_warm_.impulses.end(), part_warm_.impulses.begin(),
-                             part_warm_.impulses.end());
+  next_warm_.entries.insert(next_warm_.entries.end(), part_warm_.entries.begin(),
+                            part_warm_.entries.end());
   int row = 0;
   for (int k = 0; k < mine.count(); ++k) {
     const int contact = islands_.contact(part, k);

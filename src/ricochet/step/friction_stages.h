@@ -154,7 +154,7 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
     w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
     if (!is_joint) {
       free += stretch * returned_velocity(model, a, s, w);
-      auto& contact = w.problem.add_contact(model.slips(a), static_cast<std::uint64_t>(a));
+      auto& contact = w.problem.add_contact(model.slips(a), static_cast<problem::Key>(a));
       if (contact.slips > 0)
         contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
     }

@@ -242,7 +242,7 @@ void assemble(const M& model, Workspace<M>& w, Free&& free) {
   w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
   for (int k = 0; k < active.size(); ++k) {
     if (k < active.size() - model.joints()) {
-      w.problem.add_contact(0, static_cast<std::uint64_t>(active[k]));
+      w.problem.add_contact(0, static_cast<problem::Key>(active[k]));
     }
     double noise = 0.0;
     const double b = free(k, noise);
