@@ -37,6 +37,7 @@ void StepSolver::reserve(int dofs, int contacts) {
   if (dofs > kMany) return;
   const int rows = std::min(contacts, kDense);
   whole_.fit(rows);
+  whole_.grips.reserve(at(rows));
   dense_.resize(dofs, rows);
   unilateral_.reserve(dofs, rows);
   least_norm_.reserve(dofs, rows);
