@@ -87,7 +87,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
 
 std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   const model::State<model::kDynamic> state = state_before(dump, scene);
-  const step::StepProblem captured =
+  const step::CapturedStep captured =
       step::capture_step(*scene.model, scene.scheme, scene.run, state);
   if (!captured.has_form) {
     throw base::InputError(option_of(dump),

@@ -181,6 +181,7 @@ class Judge {
     Local slope;                 // dT/dq
     Local work;                  // scratch
     double largest_speeds{0.0};  // of u and of u+, added
+    double speeds{0.0};          // |u| + |u+|, with friction
     double contact_work{0.0};
     double joint_work{0.0};
     double kinetic{0.0};
@@ -313,6 +314,7 @@ class Judge {
     const TheClaim& claim = s.claim;
     if (claim.active.empty()) return;
     s.largest_speeds = largest(s.before.u) + largest(s.after.u);
+    if constexpr (M::kSlips > 0) s.speeds = s.before.u.norm() + s.after.u.norm();
     problem::Residual residual;
     if (claim.cone_point != claim.test_point) {
       model_.gaps(claim.t_mid, *claim.cone_point, place_);
@@ -723,7 +725,7 @@ class Judge {
     const convex::ContactVector V = end + (extra + cone.lift(end.tail<2>())) * normal;
     const convex::ContactVector V_free = free + (extra + cone.lift(free.tail<2>())) * normal;
     const double rho = (1 + slips) / (W_n + W_t);
-    const double lost = 32.0 * kEpsilon * length * (s.before.u.norm() + s.after.u.norm());
+    const double lost = 32.0 * kEpsilon * length * s.speeds;
     residual.add(cone, R, rho, V, V_free, lost);
     if (claim.grip(k) == problem::Grip::Stick) {  // a claim of stick decides the next cone
       const double allowed = lost + limits_.residual * (R.norm() / rho + free.norm());

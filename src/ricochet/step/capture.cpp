@@ -27,8 +27,8 @@ std::vector<double> impulses_of(const View& view, const Workspace<View>& w,
 }
 
 template <class S>
-StepProblem capture(const View& view, const S& scheme, double h, State state) {
-  StepProblem result;
+CapturedStep capture(const View& view, const S& scheme, double h, State state) {
+  CapturedStep result;
   const auto contacts = static_cast<std::size_t>(view.contacts() - view.joints());
   if (state.stuck.size() != contacts) state.stuck.assign(contacts, 0);
   Workspace<View> w(view, state.q);
@@ -37,7 +37,7 @@ StepProblem capture(const View& view, const S& scheme, double h, State state) {
   result.report = advance(scheme, view, state, h, next, w);
   assemble_friction(view, state, w);
   problem::ContactForm form;
-  result.has_form = form.take(w.friction);
+  result.has_form = form.take(w.problem);
   if (!result.has_form) return result;
   result.contacts = form.problem();
   result.impulses = impulses_of(view, w, form);
@@ -46,13 +46,13 @@ StepProblem capture(const View& view, const S& scheme, double h, State state) {
 
 }  // namespace
 
-StepProblem capture_step(const model::FormulaModel& model, const Scheme& scheme,
+CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
                          const RunSettings& run, const model::State<model::kDynamic>& state) {
   const View view(model);
   return std::visit(
       [&](const auto& chosen) {
         if constexpr (chosen.kStaggered) return capture(view, chosen, run.step, state);
-        return StepProblem{};
+        return CapturedStep{};
       },
       scheme);
 }

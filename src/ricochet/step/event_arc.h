@@ -197,12 +197,12 @@ class EventArc {
     model_.gradients(held_, w_.place);
     w_.claim.active.clear();
     for (const int c : held_) w_.claim.active.push(c);
-    assemble_factor(model_, w_);
-    for (int k = 0; k < held_.size(); ++k) {
-      w_.problem.free[k] = w_.place.normals.dot(held_[k], a) + rate_[held_[k]];
-      w_.problem.noise[k] = 1e-9 * std::abs(w_.problem.free[k]);
-    }
-    const problem::Report report = w_.solver.solve(w_.problem);
+    assemble(model_, w_, [&](int k, double& noise) {
+      const double free = w_.place.normals.dot(held_[k], a) + rate_[held_[k]];
+      noise = 1e-9 * std::abs(free);
+      return free;
+    });
+    const problem::Report report = w_.solver.solve(w_.problem, w_.warm);
     w_.gathered.setZero();
     for (int k = 0; k < held_.size(); ++k) {
       last_push_[held_[k]] = w_.solver.impulse(k);

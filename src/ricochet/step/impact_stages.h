@@ -69,14 +69,12 @@ void velocity_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<
 template <model::ImpactModel M>
 problem::Report impulses_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
-  assemble_factor(model, w);
   velocity_by_law(model, s, w);
-  const Eigen::Index rows = active.size();
-  for (int k = 0; k < active.size(); ++k) {
-    w.problem.free[k] = contact_velocity(w, active[k], w.law) - contact_velocity(w, active[k], s.u);
-  }
-  w.gathered = w.least_norm.solve(w.problem.factor.leftCols(rows), w.problem.free.head(rows));
-  w.least_norm.coefficients(w.gathered, w.claim.lawful.head(rows));
+  assemble(model, w, [&](int k, double&) {
+    return contact_velocity(w, active[k], s.u) - contact_velocity(w, active[k], w.law);
+  });
+  w.solver.balance(w.problem);
+  for (int k = 0; k < active.size(); ++k) w.claim.lawful[k] = w.solver.impulse(k);
   return {};
 }
 
@@ -85,12 +83,8 @@ template <model::ImpactModel M>
 problem::Report impulses_of_compression(const M& model, const model::State<M::kDofs>& s,
                                         Workspace<M>& w) {
   const auto& active = w.claim.active;
-  assemble_factor(model, w);
-  w.problem.noise.head(active.size()).setZero();
-  for (int k = 0; k < active.size(); ++k) {
-    w.problem.free[k] = contact_velocity(w, active[k], s.u);
-  }
-  const problem::Report report = w.solver.solve(w.problem);
+  assemble(model, w, [&](int k, double&) { return contact_velocity(w, active[k], s.u); });
+  const problem::Report report = w.solver.solve(w.problem, w.warm);
   for (int k = 0; k < active.size(); ++k) {
     w.claim.lawful[k] = (1.0 + w.laws[active[k]]) * w.solver.impulse(k);
   }

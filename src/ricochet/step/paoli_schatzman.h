@@ -65,14 +65,12 @@ class MeanProjection {
   problem::Report project_linearised(const Vec& z) {
     const auto& active = w_.claim.active;
     model_.gradients(active, w_.place);
-    assemble_factor(model_, w_);
     w_.gathered = z - w_.q_cone;
-    for (int k = 0; k < active.size(); ++k) {
+    assemble(model_, w_, [&](int k, double&) {
       const int a = active[k];
-      w_.problem.free[k] = (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
-      w_.problem.noise[k] = 0.0;
-    }
-    const problem::Report report = w_.solver.solve(w_.problem);
+      return (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
+    });
+    const problem::Report report = w_.solver.solve(w_.problem, w_.warm);
     w_.claim.unique = report.unique;
     w_.gathered.setZero();
     for (int k = 0; k < active.size(); ++k) {

@@ -8,14 +8,10 @@
 #include "ricochet/certify/claim.h"
 #include "ricochet/certify/node_rule.h"
 #include "ricochet/model/model.h"
-#include "ricochet/problem/banded.h"
-#include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
-#include "ricochet/problem/unilateral.h"
-#include "ricochet/solve/banded.h"
-#include "ricochet/solve/friction.h"
-#include "ricochet/solve/least_norm.h"
-#include "ricochet/solve/unilateral.h"
+#include "ricochet/problem/step_problem.h"
+#include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/step_solver.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
@@ -68,13 +64,9 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
   certify::Claim<N, K, M::kSlips> claim;
-  problem::Unilateral problem;
-  problem::Banded banded;
-  solve::UnilateralSolver solver;
-  solve::BandedSolver banded_solver;
-  solve::LeastNorm least_norm;
-  problem::Frictional friction;
-  solve::FrictionSolver friction_solver;
+  problem::StepProblem problem;
+  problem::WarmStart warm;
+  solve::StepSolver solver;
 
   Workspace(const M& model, const Vec& q)
       : SlipWorkspace<N, M::kSlips>(q),
@@ -101,9 +93,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);
     weights.setZero(contacts);
-    problem.resize(model.dofs(), contacts);
+    problem.reserve(model.dofs(), contacts);
     solver.reserve(model.dofs(), contacts);
-    least_norm.reserve(model.dofs(), contacts);
   }
 };
 
@@ -237,45 +228,27 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
   }
 }
 
-/// A = L^-1 J^T for the active rows: W = A^T A.
-template <model::Model M>
-void assemble_factor(const M& model, Workspace<M>& w) {
+/// A row of w.problem: row `row` of the gradients or of the slips, times `scale`.
+template <class Rows, class W>
+void add_row(const Rows& rows, int row, double scale, double free, double noise, W& w) {
+  rows.each(row, [&](int i, double entry) { w.problem.add(i, scale * entry); });
+  w.problem.end_row(free, noise);
+}
+
+/// The active contacts and joints as w.problem, without friction; b is said by free(k, noise).
+template <model::Model M, class Free>
+void assemble(const M& model, Workspace<M>& w, Free&& free) {
   const auto& active = w.claim.active;
-  w.problem.resize(model.dofs(), active.size());
-  w.problem.held = model.joints();
+  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
   for (int k = 0; k < active.size(); ++k) {
-    w.place.normals.copy_to(active[k], w.gathered);
-    model.mass(w.place).half_solve(w.gathered, w.response);
-    w.problem.factor.col(k) = w.response;
-  }
-}
-
-/// Whether W is worth storing sparse: many rows, each of few coordinates, a diagonal mass.
-template <model::Model M>
-bool is_banded(const M& model, const Workspace<M>& w) {
-  if constexpr (M::kPlain || M::kDofs != model::kDynamic) {
-    return false;
-  } else {
-    constexpr int kFew = 8;
-    return w.claim.active.size() > kFew && model.mass(w.place).inverse_diagonal() != nullptr;
-  }
-}
-
-/// W = J M^-1 J^T by its entries, M diagonal.
-template <model::Model M>
-void assemble_banded(const M& model, Workspace<M>& w) {
-  if constexpr (!M::kPlain && M::kDofs == model::kDynamic) {
-    const auto& active = w.claim.active;
-    const model::Pattern& pattern = w.place.normals.pattern();
-    w.banded.begin(model.dofs(), active.size(), model.joints());
-    for (int k = 0; k < active.size(); ++k) {
-      const std::size_t end = pattern.end(active[k]);
-      for (std::size_t e = pattern.begin(active[k]); e < end; ++e) {
-        w.banded.add(k, pattern.coordinates[e], w.place.normals.value(e));
-      }
+    if (k < active.size() - model.joints()) {
+      w.problem.add_contact(0, static_cast<problem::Key>(active[k]));
     }
-    w.banded.finish(model.mass(w.place).inverse_diagonal());
+    double noise = 0.0;
+    const double b = free(k, noise);
+    add_row(w.place.normals, active[k], 1.0, b, noise, w);
   }
+  w.problem.held = model.joints();
 }
 
 /// Replaces a violated q_M by q_M - M^-1 J^T W^-1 g, the intersection of the active surfaces to
@@ -293,41 +266,14 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   if (!violated) return {};
   take_gradients(model, w.q_mid, w);
   if (w.weights.size() < w.claim.active.size()) w.weights.resize(w.claim.active.size());
-  if (is_banded(model, w) && correct_banded(model, w)) return {};
-  assemble_factor(model, w);
-  for (int k = 0; k < w.claim.active.size(); ++k) {
-    w.problem.free[k] = -w.place.gap[w.claim.active[k]];
-  }
-  const auto factor = w.problem.factor.leftCols(w.problem.count);
-  w.gathered = w.least_norm.solve(factor, w.problem.free.head(w.problem.count));  // A^T y = -g
-  w.least_norm.coefficients(w.gathered, w.weights.head(w.problem.count));         // y = A weights
-  model.mass(w.place).half_solve_transposed(w.gathered, w.shift);                 // L^-T y
-  apply_shift(w);
-  return {};
-}
-
-template <model::Model M>
-void apply_shift(Workspace<M>& w) {
+  assemble(model, w, [&](int k, double&) { return w.place.gap[w.claim.active[k]]; });
+  w.solver.balance(w.problem);  // W weights = -g
+  for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
+  w.shift = w.solver.motion();
   w.q_mid += w.shift;
   w.claim.shift = &w.shift;
   w.claim.shift_weights = &w.weights;
-}
-
-/// The same with W stored by its entries. False when W is singular.
-template <model::Model M>
-bool correct_banded(const M& model, Workspace<M>& w) {
-  assemble_banded(model, w);
-  const auto& active = w.claim.active;
-  for (int k = 0; k < active.size(); ++k) w.banded.free[k] = w.place.gap[active[k]];
-  if (!w.banded_solver.solve_equations(w.banded)) return false;  // W weights = -g
-  w.gathered.setZero();
-  for (int k = 0; k < active.size(); ++k) {
-    w.weights[k] = w.banded_solver.impulse(k);
-    w.place.normals.add_to(active[k], w.weights[k], w.gathered);
-  }
-  model.mass(w.place).solve(w.gathered, w.shift);
-  apply_shift(w);
-  return true;
+  return {};
 }
 
 /// U_a = J_a v + dg_a/dt.
@@ -372,14 +318,14 @@ template <model::Model M>
 /// b = U(u') + e U(u_ref) of row k, and a bound for its rounding; joints have their bias instead.
 /// The law is e, or certify::kOwnRestitution.
 template <model::Model M>
-void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& u_ref,
-              Workspace<M>& w, double& free, double& noise) {
+double free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& u_ref,
+                Workspace<M>& w, double& noise) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const int a = w.claim.active[k];
   const bool is_joint = a >= model.contacts() - model.joints();
   const double e = law == certify::kOwnRestitution ? restitution_of(model, a, w) : law;
   const auto& normals = w.place.normals;
-  free = contact_velocity(w, a, w.free);
+  double free = contact_velocity(w, a, w.free);
   noise = kRounding * normals.abs_dot(a, w.free);
   if (is_joint) {
     free += w.bias[a];
@@ -388,68 +334,31 @@ void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& 
     noise += kRounding * e * normals.abs_dot(a, u_ref);
   }
   w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
+  return free;
 }
 
-/// u+ = u' + M^-1 J^T p.
-template <model::Model M, class Impulse>
-void apply_impulses(const M& model, Impulse&& impulse, model::Vector<M::kDofs>& u_next,
-                    Workspace<M>& w) {
+/// u+ = u' + M^-1 J^T p, p being what the solver found.
+template <model::Model M>
+void apply_impulses(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const auto& active = w.claim.active;
   w.gathered.setZero();
   for (int k = 0; k < active.size(); ++k) {
-    w.claim.impulses[k] = impulse(k);
+    w.claim.impulses[k] = w.solver.impulse(k);
     w.place.normals.add_to(active[k], w.claim.impulses[k], w.gathered);
   }
   model.mass(w.place).solve(w.gathered, w.response);
   u_next = w.free + w.response;
 }
 
-/// The rows of w.problem as contacts whose friction is 0, for the solver that takes any number.
-template <model::Model M>
-problem::Report push_generally(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const Eigen::Index rows = w.problem.count;
-  const auto contacts = static_cast<std::size_t>(rows - w.problem.held);
-  w.friction.resize(model.dofs(), rows, contacts);
-  w.friction.held = w.problem.held;
-  w.friction.factor.leftCols(rows) = w.problem.factor.leftCols(rows);
-  w.friction.free.head(rows) = w.problem.free.head(rows);
-  for (std::size_t k = 0; k < contacts; ++k) {
-    const int row = static_cast<int>(k);
-    w.friction.contacts[k] = {.first = row, .slips = 0, .name = w.claim.active[row]};
-  }
-  const problem::Report report = w.friction_solver.solve(w.friction);
-  w.claim.unique = report.unique;
-  apply_impulses(
-      model, [&](int k) { return w.friction_solver.impulse(k); }, u_next, w);
-  return report;
-}
-
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
 template <model::Model M>
 problem::Report push_many(const M& model, double law, const model::Vector<M::kDofs>& u_ref,
                           model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const int rows = w.claim.active.size();
-  if (is_banded(model, w)) {
-    assemble_banded(model, w);
-    for (int k = 0; k < rows; ++k) {
-      free_row(model, k, law, u_ref, w, w.banded.free[k], w.banded.noise[k]);
-    }
-    const problem::Report report = w.banded_solver.solve(w.banded);
-    if (report.status == problem::Status::Solved) {
-      apply_impulses(
-          model, [&](int k) { return w.banded_solver.impulse(k); }, u_next, w);
-      return report;
-    }  // dependent gradients: the dense method tells what they allow
-  }
-  assemble_factor(model, w);
-  for (int k = 0; k < rows; ++k) {
-    free_row(model, k, law, u_ref, w, w.problem.free[k], w.problem.noise[k]);
-  }
-  const problem::Report report = w.solver.solve(w.problem);
-  if (report.status == problem::Status::IterationLimit) return push_generally(model, u_next, w);
+  assemble(model, w,
+           [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
+  const problem::Report report = w.solver.solve(w.problem, w.warm);
   w.claim.unique = report.unique;
-  apply_impulses(
-      model, [&](int k) { return w.solver.impulse(k); }, u_next, w);
+  apply_impulses(model, u_next, w);
   return report;
 }
 

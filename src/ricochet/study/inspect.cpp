@@ -5,7 +5,6 @@
 
 #include "ricochet/convex/dense.h"
 #include "ricochet/formula/derivative.h"
-#include "ricochet/problem/unilateral.h"
 #include "ricochet/solve/unilateral.h"
 
 namespace ricochet::study {
@@ -44,7 +43,7 @@ formula::Tape compile(const model::FormulaModel& model) {
 }
 
 /// p >= 0, U = A^T A p + b >= 0, p . U = 0, joints U = 0. What is rounding of b is no push.
-problem::Report find_multipliers(const problem::Unilateral& rows, Vec& p) {
+problem::Report find_multipliers(const solve::DenseRows& rows, Vec& p) {
   solve::UnilateralSolver solver;
   problem::Report report = solver.solve(rows);
   if (report.status == problem::Status::Degenerate) report.status = problem::Status::Infeasible;
@@ -221,7 +220,7 @@ void Inspector::meet_shock(Work& work) const {
   }
   if (work.found.in_tangent_cone) return;
   const auto count = static_cast<Eigen::Index>(active.size());
-  problem::Unilateral rows{model_.dofs(), count,      model_.joints(),
+  solve::DenseRows rows{model_.dofs(), count,      model_.joints(),
                            work.factor,   Vec(count), Vec(count)};
   for (std::size_t k = 0; k < active.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
@@ -254,7 +253,7 @@ void Inspector::apply_gauss(Work& work) const {
     if (row.is_joint || right_rate(row, work) <= row.velocity_tolerance) closed.push_back(k);
   }
   const auto count = static_cast<Eigen::Index>(closed.size());
-  problem::Unilateral rows{model_.dofs(),   count,
+  solve::DenseRows rows{model_.dofs(),   count,
                            model_.joints(), work.factor(Eigen::all, closed),
                            Vec(count),      Vec(count)};
   for (Eigen::Index k = 0; k < count; ++k) {
