@@ -462,10 +462,11 @@ struct Tally {
 Tally solve_many(unsigned seed, int trials, bool joints, bool dependent) {
   base::Random random(seed);
   FrictionSolver solver;
+  problem::WarmStart warm;
   Tally tally;
   for (int trial = 0; trial < trials; ++trial) {
     const Random made = random_problem(random, joints, dependent);
-    const problem::Report report = solver.solve(made.problem);
+    const problem::Report report = solver.solve(made.problem, warm);
     const VectorXd R = impulses_of(solver, made.problem.rows);
     tally.most_rounds = std::max(tally.most_rounds, report.iterations);
     if (report.status != problem::Status::Solved) {
@@ -507,6 +508,7 @@ TEST(FrictionSolver, ObeysTheLawWithDependentRows) {
 TEST(FrictionSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
   base::Random random(15);
   FrictionSolver solver;
+  problem::WarmStart warm;
   for (int trial = 0; trial < 1000; ++trial) {
     const int count = 2 + random.below(5);
     problem::Frictional problem;
@@ -518,7 +520,7 @@ TEST(FrictionSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
       problem.factor.block(3 * i, 3 * i, 3, 3) = block;
       problem.contacts[static_cast<std::size_t>(i)] = {3 * i, 2, convex::Disc{0.2}};
     }
-    ASSERT_EQ(solver.solve(problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(problem, warm).status, problem::Status::Solved);
     for (int i = 0; i < count; ++i) {
       const MatrixXd block = problem.factor.block(3 * i, 3 * i, 3, 3);
       const Matrix3d W = block.transpose() * block;
@@ -557,7 +559,9 @@ TEST(FrictionSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
   // map that friction adds contracts.
   base::Random random(16);
   FrictionSolver solver;
+  problem::WarmStart warm;
   FrictionSolver other;
+  problem::WarmStart other_warm;
   for (int trial = 0; trial < 500; ++trial) {
     Random made = random_problem(random, false, false);
     for (problem::Frictional::Contact& contact : made.problem.contacts) {
@@ -565,8 +569,8 @@ TEST(FrictionSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
       if (contact.slips == 2) contact.section = convex::Ellipse{0.02, 0.01};
     }
     const Random turned = turned_round(made);
-    ASSERT_EQ(solver.solve(made.problem).status, problem::Status::Solved);
-    ASSERT_EQ(other.solve(turned.problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(made.problem, warm).status, problem::Status::Solved);
+    ASSERT_EQ(other.solve(turned.problem, other_warm).status, problem::Status::Solved);
     const std::size_t count = made.problem.count;
     const double size = impulses_of(solver, made.problem.rows).norm();
     for (std::size_t i = 0; i < count; ++i) {
@@ -583,10 +587,11 @@ TEST(FrictionSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
 TEST(FrictionSolver, FreeContactsHaveNoImpulseAtAll) {
   base::Random random(17);
   FrictionSolver solver;
+  problem::WarmStart warm;
   int free = 0;
   for (int trial = 0; trial < 300; ++trial) {
     const Random made = random_problem(random, trial % 2 == 0, false);
-    ASSERT_EQ(solver.solve(made.problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(made.problem, warm).status, problem::Status::Solved);
     for (std::size_t i = 0; i < made.problem.count; ++i) {
       const problem::Frictional::Contact& contact = made.problem.contacts[i];
       const double normal = solver.impulse(contact.first);
@@ -607,16 +612,17 @@ TEST(FrictionSolver, SaysWhatCannotBeSolved) {
   problem.contacts = {{0, 1, convex::Segment{-0.5, 0.5}}, {2, 1, convex::Segment{-0.5, 0.5}}};
   problem.free = Eigen::Vector4d(-1.0, 0.0, -1.0, 0.0);
   FrictionSolver solver;
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Degenerate);
+  problem::WarmStart warm;
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Degenerate);
   problem.free[0] = 1.0;  // it opens: no harm
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Solved);
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Solved);
   EXPECT_EQ(solver.impulse(0), 0.0);
   EXPECT_GT(solver.impulse(2), 0.0);
   problem.resize(2, 4, 1);
   problem.held = 2;
   problem.factor << 1.0, 0.0, 1.0, 2.0, 0.0, 1.0, 0.0, 0.0;  // joints that contradict each other
   problem.free = Eigen::Vector4d(-1.0, 0.0, 1.0, 1.0);
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Infeasible);
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Infeasible);
 }
 
 TEST(FrictionSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
@@ -637,9 +643,10 @@ TEST(FrictionSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
       problems.push_back(large);
     }
     FrictionSolver solver;
-    for (const Random& made : problems) (void)solver.solve(made.problem);
+    problem::WarmStart warm;
+    for (const Random& made : problems) (void)solver.solve(made.problem, warm);
     const long long before = testing::allocations();
-    for (const Random& made : problems) (void)solver.solve(made.problem);
+    for (const Random& made : problems) (void)solver.solve(made.problem, warm);
     EXPECT_EQ(testing::allocations(), before) << size;
   }
 }

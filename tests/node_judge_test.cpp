@@ -36,8 +36,8 @@ struct Told {
   step::Workspace<Model> w{model, before.q};
 
   Told() {
-    w.is_first = false;
-    (void)step::advance(S{}, model, before, 0.01, after, w);
+    before.memory.steps = 1;  // no first step
+    (void)step::make_step(S{}, model, before, 0.01, after, w);
   }
 
   using Tamper = std::function<void(State&, Claim<2, 1>&, Rule&)>;

@@ -91,13 +91,14 @@ double residual_of(const Frictional& step, const VectorXd& R) {
 TEST(StepContacts, ObeyTheLawWhateverTheContactsAre) {
   base::Random random(21);
   StepContacts solver;
+  problem::WarmStart warm;
   int fell_back = 0;
   for (int trial = 0; trial < 600; ++trial) {
     const bool dependent = trial % 3 == 2;
     const Frictional step =
         random_step(random, 3 + random.below(25), trial % 2 == 0 ? 0 : random.below(4), dependent);
     ASSERT_TRUE(solver.take(step));
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved) << trial;
     EXPECT_TRUE(report.general);
     EXPECT_LE(residual_of(step, solver.impulses()), 1e-10) << trial;
@@ -126,13 +127,14 @@ TEST(StepContacts, FindTheImpulsesOfTheDirectMethodWhereTheyAreUnique) {
     }
     if (!is_direct) continue;
     ++compared;
+    problem::WarmStart none;
     FrictionSolver direct;
-    const problem::Report report = direct.solve(same);
+    const problem::Report report = direct.solve(same, none);
     ASSERT_EQ(report.status, problem::Status::Solved);
     ASSERT_FALSE(report.general);
     StepContacts general;
     ASSERT_TRUE(general.take(step));
-    ASSERT_EQ(general.solve(step).status, problem::Status::Solved);
+    ASSERT_EQ(general.solve(step, none).status, problem::Status::Solved);
     for (Index k = 0; k < step.rows; ++k) {
       EXPECT_NEAR(direct.impulse(k), general.impulses()[k], 1e-8) << trial << " " << k;
     }
@@ -142,19 +144,20 @@ TEST(StepContacts, FindTheImpulsesOfTheDirectMethodWhereTheyAreUnique) {
 
 TEST(StepContacts, BeginWhereTheLastStepEnded) {
   base::Random random(23);
-  int cold = 0;
-  int warm = 0;
+  int first_time = 0;
+  int again = 0;
   for (int trial = 0; trial < 50; ++trial) {
     const Frictional step = random_step(random, 20, 0, false);
     StepContacts solver;
+    problem::WarmStart warm;
     ASSERT_TRUE(solver.take(step));
-    cold += solver.solve(step).iterations;
+    first_time += solver.solve(step, warm).iterations;
     const VectorXd first = solver.impulses();
     ASSERT_TRUE(solver.take(step));
-    warm += solver.solve(step).iterations;
+    again += solver.solve(step, warm).iterations;
     EXPECT_LE((solver.impulses() - first).norm(), 1e-9 * first.norm());
   }
-  EXPECT_LT(warm, cold);
+  EXPECT_LT(again, first_time);
 }
 
 TEST(StepContacts, AllocateNothingWhileContactsComeAndGo) {
@@ -169,9 +172,10 @@ TEST(StepContacts, AllocateNothingWhileContactsComeAndGo) {
     }
   }
   FrictionSolver solver;
+  problem::WarmStart warm;
   const auto solve_all = [&] {
     for (const Frictional& step : steps) {
-      const problem::Report report = solver.solve(step);
+      const problem::Report report = solver.solve(step, warm);
       EXPECT_EQ(report.status, problem::Status::Solved);
       EXPECT_TRUE(report.general);
       EXPECT_FALSE(report.fell_back);
@@ -199,6 +203,7 @@ TEST(FrictionSolver, DoesNotGiveUpOnWhatTheGeneralMethodSolves) {
   // Up to 12 rows in 5 coordinates: W is singular, and the direct method alone gives up on some.
   base::Random random(26);
   FrictionSolver solver;
+  problem::WarmStart warm;
   for (int trial = 0; trial < 20000; ++trial) {
     Frictional step;
     step.resize(5, 12, 4);
@@ -209,7 +214,7 @@ TEST(FrictionSolver, DoesNotGiveUpOnWhatTheGeneralMethodSolves) {
       step.contacts[static_cast<std::size_t>(i)] = {
           .first = 3 * i, .slips = 2, .section = convex::Disc{random.uniform(0.0, 1.5)}};
     }
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved) << trial;
     VectorXd R(12);
     for (Index k = 0; k < 12; ++k) R[k] = solver.impulse(k);
@@ -269,9 +274,10 @@ TEST(FrictionSolver, DoesNotHandOnImpulsesThatHoldEachOther) {
                    {2, 1, convex::Segment{-0.5, 0.5}, 1},
                    {4, 1, convex::Segment{-0.5, 0.5}, 2}};
   FrictionSolver solver;
+  problem::WarmStart warm;
   const auto largest = [&](double speed) {
     step.free = step.factor.leftCols(6).transpose() * Eigen::Vector2d(speed, -speed);
-    EXPECT_EQ(solver.solve(step).status, problem::Status::Solved);
+    EXPECT_EQ(solver.solve(step, warm).status, problem::Status::Solved);
     double most = 0.0;
     for (Index row = 0; row < 6; ++row) most = std::max(most, std::abs(solver.impulse(row)));
     return most;
@@ -304,8 +310,9 @@ TEST(FrictionSolver, HeavyLoadsOnLightPadsAreNoWedge) {
   step.free.setZero(8);
   for (const int foot : {0, 4}) step.free[foot] = -9.81e-3;  // the ground meets falling pads
   FrictionSolver solver;
+  problem::WarmStart warm;
   for (int k = 0; k < 5; ++k) {
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved);
     const double ground = solver.impulse(0) + solver.impulse(4);
     EXPECT_NEAR(ground / (9.81e-3 * (heavy + 2.0)), 1.0, 1e-9);

@@ -376,25 +376,27 @@ FrictionSolver::~FrictionSolver() = default;
 
 /// More than two contacts go to the general solver. Of few rows the dense equations give the last
 /// digits, and what sweeps and sparse Newton steps do not solve; `auto` is asked last.
-problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
+problem::Report FrictionSolver::solve(const problem::Frictional& problem,
+                                      problem::WarmStart& warm) {
   const bool is_small = problem.rows - problem.held <= kFew;
   const bool is_general = (problem.count > 2 || !is_small) && many_contacts_->take(problem);
   if (is_general) {
-    if (!is_small) return solve_generally(problem);
-    const problem::Report report = many_contacts_->attempt(problem);
+    if (!is_small) return solve_generally(problem, warm);
+    const problem::Report report = many_contacts_->attempt(problem, warm);
     if (report.status == problem::Status::Solved) return finish_directly(problem, report);
   }
   const problem::Report report = solve_directly(problem);
   if (report.status == problem::Status::Solved) {
-    many_contacts_->forget();
+    warm.entries.clear();  // the next solve begins at zero
     return report;
   }
   const bool gives_up = is_general || report.status == problem::Status::IterationLimit;
-  return gives_up && many_contacts_->take(problem) ? solve_generally(problem) : report;
+  return gives_up && many_contacts_->take(problem) ? solve_generally(problem, warm) : report;
 }
 
-problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {
-  const problem::Report report = many_contacts_->solve(problem);
+problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem,
+                                                problem::WarmStart& warm) {
+  const problem::Report report = many_contacts_->solve(problem, warm);
   if (report.status != problem::Status::Degenerate) give_general(problem);
   return report;
 }

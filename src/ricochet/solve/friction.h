@@ -8,6 +8,7 @@
 
 #include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/problem/warm_start.h"
 
 namespace ricochet::solve {
 
@@ -31,7 +32,8 @@ class FrictionSolver {
   FrictionSolver(const FrictionSolver&) = delete;
   FrictionSolver& operator=(const FrictionSolver&) = delete;
 
-  problem::Report solve(const problem::Frictional& problem);
+  /// Begins at `warm`, which is left as the next solve is to find it.
+  problem::Report solve(const problem::Frictional& problem, problem::WarmStart& warm);
 
   double impulse(Eigen::Index row) const { return impulses_[row]; }
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
@@ -53,7 +55,7 @@ class FrictionSolver {
   };
 
   problem::Report solve_directly(const problem::Frictional& problem);
-  problem::Report solve_generally(const problem::Frictional& problem);
+  problem::Report solve_generally(const problem::Frictional& problem, problem::WarmStart& warm);
   problem::Report finish_directly(const problem::Frictional& problem, problem::Report report);
   void give_general(const problem::Frictional& problem);
   void grow(Eigen::Index rows, Eigen::Index held);

@@ -85,9 +85,10 @@ typename WarmContacts<D>::Size WarmContacts<D>::polish(Eigen::VectorXd& r, Size 
 }
 
 template <int D>
-double WarmContacts<D>::solve(Eigen::VectorXd& r, double tolerance) {
+double WarmContacts<D>::solve(Eigen::VectorXd& r, double tolerance, double& mean_change) {
   iterations_ = 0;
   refresh();
+  sweeps_.set_mean_change(mean_change);
   Size now;
   for (const int sweeps : {5, 20, 50, 100, 200}) {
     sweep(r, sweeps);
@@ -95,6 +96,7 @@ double WarmContacts<D>::solve(Eigen::VectorXd& r, double tolerance) {
     if (now.residual > tolerance) now = polish(r, now, tolerance);
     if (now.residual <= tolerance) break;
   }
+  mean_change = sweeps_.mean_change();
   return now.residual;
 }
 
@@ -122,23 +124,27 @@ template class WarmContacts<3>;
 
 bool StepContacts::take(const problem::Frictional& step) { return form_.take(step); }
 
-/// The impulses of the step before, where the contact was there.
+/// The impulses of the solve before, where the contact was there.
 template <int D>
-void StepContacts::begin(const problem::Frictional& step) {
+void StepContacts::begin(const problem::Frictional& step, const problem::WarmStart& warm) {
   if (r_.size() < form_.rows()) r_.resize(form_.rows());
   r_.setZero();
+  const auto& entries = warm.entries;
   for (int i = 0; i < form_.contacts(); ++i) {
     const int name = step.contacts[at(i)].name;
-    if (name < 0 || at(name) >= last_.size() || last_[at(name)].solve != solves_) continue;
-    for (int j = 0; j < D; ++j) r_[D * i + j] = last_[at(name)].impulse[j] / form_.stretch(i, j);
+    if (name < 0) continue;
+    const auto key = static_cast<problem::Key>(name);
+    const auto entry = std::lower_bound(entries.begin(), entries.end(), key,
+                                        [](const auto& one, auto k) { return one.key < k; });
+    if (entry == entries.end() || entry->key != key) continue;
+    for (int j = 0; j < D; ++j) r_[D * i + j] = entry->impulse[j] / form_.stretch(i, j);
   }
-  ++solves_;
 }
 
-/// What each impulse does, read off where it lies in its cone and how the contact moves; and the
-/// impulses themselves, for the next step. What is rounding beside the largest one is no impulse.
+/// What each impulse does, read off where it lies in its cone and how the contact moves. What is
+/// rounding beside the largest one is no impulse.
 template <int D>
-void StepContacts::remember(const problem::Frictional& step, const WarmContacts<D>& warm) {
+void StepContacts::read_grips(const problem::Frictional& step, const WarmContacts<D>& contacts) {
   constexpr double kRounding = 1e-12;
   constexpr double kInside = 1e-9;
   constexpr double kNothing = 1e-13;
@@ -149,9 +155,9 @@ void StepContacts::remember(const problem::Frictional& step, const WarmContacts<
     const ContactVector<D> r = r_.segment<D>(D * i);
     if (r[0] > 0.0) {
       const double motion =
-          warm.rho(at(i)) *
-          warm.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
-      const double free = warm.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
+          contacts.rho(at(i)) *
+          contacts.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
+      const double free = contacts.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
       const bool is_inside =
           r.template tail<D - 1>().norm() < (1.0 - kInside) * form_.local().mu[at(i)] * r[0];
       // A claim of stick is judged by this contact's own impulse, whatever rounding the others
@@ -160,12 +166,24 @@ void StepContacts::remember(const problem::Frictional& step, const WarmContacts<
       const bool sticks = motion <= sure && (is_inside || motion <= kRounding * r.norm());
       grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
+  }
+}
+
+/// The impulses, for the next solve.
+template <int D>
+void StepContacts::remember(const problem::Frictional& step, problem::WarmStart& warm) const {
+  auto& entries = warm.entries;
+  entries.clear();
+  for (int i = 0; i < form_.contacts(); ++i) {
     const int name = step.contacts[at(i)].name;
     if (name < 0) continue;
-    if (at(name) >= last_.size()) last_.resize(at(name) + 1);
-    last_[at(name)].solve = solves_;
-    for (int j = 0; j < D; ++j) last_[at(name)].impulse[j] = form_.stretch(i, j) * r[j];
+    problem::WarmStart::Entry entry{static_cast<problem::Key>(name), Eigen::Vector3d::Zero()};
+    for (int j = 0; j < D; ++j) entry.impulse[j] = form_.stretch(i, j) * r_[D * i + j];
+    entries.push_back(entry);
   }
+  const auto before = [](const auto& a, const auto& b) { return a.key < b.key; };
+  if (std::is_sorted(entries.begin(), entries.end(), before)) return;
+  std::sort(entries.begin(), entries.end(), before);
 }
 
 double StepContacts::fall_back(double tolerance) {
@@ -231,42 +249,48 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
 /// are beyond all proportion, that is tried. Heavy bodies on light ones are so rightly, and then it
 /// is not tried again until they are much heavier.
 template <int D>
-double StepContacts::warm_solve(WarmContacts<D>& warm, const problem::Frictional& step) {
-  begin<D>(step);
-  const double residual = warm.solve(r_, kGoal);
+double StepContacts::warm_solve(WarmContacts<D>& contacts, const problem::Frictional& step,
+                                problem::WarmStart& warm) {
+  begin<D>(step, warm);
+  double& mean_change = warm.mean_change[D - 2];
+  const double residual = contacts.solve(r_, kGoal, mean_change);
   const auto largest = [&] { return r_.head(form_.rows()).cwiseAbs().maxCoeff(); };
   const double before = largest();
-  if (!(before > heaviest_ * warm.free_scale())) return residual;
+  if (!(before > warm.heaviest * contacts.free_scale())) return residual;
   kept_ = r_;
   r_.setZero();
-  const double again = warm.solve(r_, kGoal);
+  const double again = contacts.solve(r_, kGoal, mean_change);
   if (again <= kGood && largest() < 0.5 * before) return again;
   r_ = kept_;
-  heaviest_ = 10.0 * before / warm.free_scale();
+  warm.heaviest = 10.0 * before / contacts.free_scale();
   return residual;
 }
 
 template <int D>
-problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& warm,
-                                       const problem::Frictional& step, bool insists) {
-  if (!warm) warm.emplace(form_.local());
-  residual_ = warm_solve(*warm, step);
+problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& contacts,
+                                       const problem::Frictional& step, problem::WarmStart& warm,
+                                       bool insists) {
+  if (!contacts) contacts.emplace(form_.local());
+  residual_ = warm_solve(*contacts, step, warm);
   const bool falls_back = insists && residual_ > kGood;
   if (falls_back) residual_ = fall_back(kGood);
-  residual_ = warm->finish(r_);
-  remember(step, *warm);
+  residual_ = contacts->finish(r_);
+  read_grips(step, *contacts);
+  remember<D>(step, warm);
   form_.give(r_, impulses_);
   const bool is_solved = residual_ <= (insists ? kFair : kGood);
   return {.status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
-          .iterations = warm->iterations(),
+          .iterations = contacts->iterations(),
           .unique = is_unique(step),
           .general = true,
           .fell_back = falls_back};
 }
 
-problem::Report StepContacts::solve_form(const problem::Frictional& step, bool insists) {
+problem::Report StepContacts::solve_form(const problem::Frictional& step, problem::WarmStart& warm,
+                                         bool insists) {
   if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
-  return form_.dim() == 3 ? solve_in<3>(space_, step, insists) : solve_in<2>(plane_, step, insists);
+  return form_.dim() == 3 ? solve_in<3>(space_, step, warm, insists)
+                          : solve_in<2>(plane_, step, warm, insists);
 }
 
 }  // namespace ricochet::solve

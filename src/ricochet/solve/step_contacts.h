@@ -7,6 +7,7 @@
 #include "ricochet/problem/contact_form.h"
 #include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/problem/warm_start.h"
 #include "ricochet/solve/contact_newton.h"
 #include "ricochet/solve/gauss_seidel.h"
 
@@ -22,7 +23,8 @@ class WarmContacts {
 
   /// Improves r, which is at least as long as the problem has rows, until the scale-free residual
   /// is at most `tolerance`, or the methods have nothing left to try. Returns the residual.
-  double solve(Eigen::VectorXd& r, double tolerance);
+  /// `mean_change` is that of the last sweep, before and after.
+  double solve(Eigen::VectorXd& r, double tolerance, double& mean_change);
   /// A few Newton steps more, as long as they help. Leaves the velocities at those of r.
   double finish(Eigen::VectorXd& r);
 
@@ -54,7 +56,7 @@ class WarmContacts {
 extern template class WarmContacts<2>;
 extern template class WarmContacts<3>;
 
-/// All contacts of a step, however many: `WarmContacts` from the impulses of the step before, and
+/// All contacts of a step, however many: `WarmContacts` from the impulses of the solve before, and
 /// `auto` (solve_contacts) where that does not do. Storage grows to the largest step so far and is
 /// kept; only `auto` allocates, and the order of elimination where more than 64 contacts change.
 class StepContacts {
@@ -65,45 +67,42 @@ class StepContacts {
 
   /// False when the step is not of the form that contact problems have (see ContactForm).
   bool take(const problem::Frictional& step);
-  problem::Report solve(const problem::Frictional& step) { return solve_form(step, true); }
+  /// Begins at `warm`, which is left as the next solve is to find it.
+  problem::Report solve(const problem::Frictional& step, problem::WarmStart& warm) {
+    return solve_form(step, warm, true);
+  }
   /// The same without `auto`: allocates nothing, and may have to say that it is not solved.
-  problem::Report attempt(const problem::Frictional& step) { return solve_form(step, false); }
-  /// The next solve begins at zero: the last impulses were found elsewhere.
-  void forget() { ++solves_; }
+  problem::Report attempt(const problem::Frictional& step, problem::WarmStart& warm) {
+    return solve_form(step, warm, false);
+  }
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
   double residual() const { return residual_; }  // scale-free, of the problem as it was solved
 
  private:
-  problem::Report solve_form(const problem::Frictional& step, bool insists);
+  problem::Report solve_form(const problem::Frictional& step, problem::WarmStart& warm,
+                             bool insists);
   template <int D>
-  problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step,
-                           bool insists);
+  problem::Report solve_in(std::optional<WarmContacts<D>>& contacts,
+                           const problem::Frictional& step, problem::WarmStart& warm, bool insists);
   template <int D>
-  double warm_solve(WarmContacts<D>& warm, const problem::Frictional& step);
+  double warm_solve(WarmContacts<D>& contacts, const problem::Frictional& step,
+                    problem::WarmStart& warm);
   template <int D>
-  void begin(const problem::Frictional& step);
+  void begin(const problem::Frictional& step, const problem::WarmStart& warm);
   template <int D>
-  void remember(const problem::Frictional& step, const WarmContacts<D>& warm);
+  void read_grips(const problem::Frictional& step, const WarmContacts<D>& contacts);
+  template <int D>
+  void remember(const problem::Frictional& step, problem::WarmStart& warm) const;
   double fall_back(double tolerance);
   bool is_unique(const problem::Frictional& step);
-
-  static constexpr double kWedged = 1e4;
-
-  struct Last {
-    long long solve{-1};  // in which it was found
-    Eigen::Vector3d impulse{Eigen::Vector3d::Zero()};
-  };
 
   problem::ContactForm form_;
   std::optional<WarmContacts<2>> plane_;
   std::optional<WarmContacts<3>> space_;
-  std::vector<Last> last_;  // by the contact's name
-  long long solves_{0};
   Eigen::VectorXd r_;
-  Eigen::VectorXd kept_;      // impulses that seemed to hold each other
-  double heaviest_{kWedged};  // beyond this part of what free velocities ask for, they seem so
+  Eigen::VectorXd kept_;  // impulses that seemed to hold each other
   Eigen::VectorXd impulses_;
   std::vector<problem::Grip> grips_;
   Eigen::MatrixXd columns_;  // those that push, for their rank

@@ -27,14 +27,12 @@ std::vector<double> impulses_of(const View& view, const Workspace<View>& w,
 }
 
 template <class S>
-StepProblem capture(const View& view, const S& scheme, double h, State state) {
+StepProblem capture(const View& view, const S& scheme, double h, const State& state) {
   StepProblem result;
-  const auto contacts = static_cast<std::size_t>(view.contacts() - view.joints());
-  if (state.stuck.size() != contacts) state.stuck.assign(contacts, 0);
   Workspace<View> w(view, state.q);
   State next = state;
   next.t = state.t + h;
-  result.report = advance(scheme, view, state, h, next, w);
+  result.report = make_step(scheme, view, state, h, next, w);
   assemble_friction(view, state, w);
   problem::ContactForm form;
   result.has_form = form.take(w.friction);

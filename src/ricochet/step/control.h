@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "ricochet/step/stages.h"
 
@@ -30,21 +29,22 @@ class ControlledPair {
         scheme_(scheme),
         control_(control),
         largest_(largest),
-        next_step_(largest),
+        memory_(start.memory.control),
         whole_(start),
         middle_(start),
         end_(start),
         first_(model, start.q),
         second_(model, start.q),
-        touching_(static_cast<std::size_t>(model.contacts()), 0),
-        looked_at_(model.contacts()) {}
+        looked_at_(model.contacts()) {
+    if (!(memory_.proposed > 0.0)) memory_.proposed = largest;
+  }
 
   /// Finds a pair from `now` that does not pass `end_time` and holds the tolerance, or is of the
   /// smallest length.
   problem::Report advance_from(const State& now, double end_time) {
     const double left = end_time - now.t;
     const double smallest = std::max(2.0 * control_.smallest, kInstant * std::abs(now.t));
-    double h = std::min({next_step_, largest_, left});
+    double h = std::min({memory_.proposed, largest_, left});
     for (;;) {
       h = std::max(h, std::min(smallest, left));
       const problem::Report report = try_pair(now, h);
@@ -72,6 +72,7 @@ class ControlledPair {
   const auto& first_claim() const { return first_.claim; }
   const auto& second_claim() const { return second_.claim; }
   long long forced() const { return forced_; }
+  const model::ControlMemory& memory() const { return memory_; }
 
  private:
   static constexpr double kInstant = 1e-12;  // of |t|: nearer instants are one
@@ -91,7 +92,7 @@ class ControlledPair {
   /// One place where the scheme is inlined.
   [[gnu::noinline]] problem::Report make_step(const State& from, double h, State& to,
                                               Workspace<M>& workspace) {
-    return advance(scheme_, model_, from, h, to, workspace);
+    return step::make_step(scheme_, model_, from, h, to, workspace);
   }
 
   double difference() const {
@@ -108,7 +109,7 @@ class ControlledPair {
     looked_at_.clear();
     const int contacts = model_.contacts() - model_.joints();
     for (int a = 0; a < contacts; ++a) {
-      if (touching_[static_cast<std::size_t>(a)] == 0 && model_.touches(a, second_.place)) {
+      if (!was_touching(a) && model_.touches(a, second_.place)) {
         looked_at_.push(a);
       }
     }
@@ -144,27 +145,32 @@ class ControlledPair {
 
   void propose(double h, double error) {
     const double growth = error > 0.0 ? 0.9 * std::sqrt(control_.tolerance / error) : 5.0;
-    next_step_ = h * std::clamp(growth, 0.2, 5.0);
+    memory_.proposed = h * std::clamp(growth, 0.2, 5.0);
   }
 
   void remember_touching() {
-    std::fill(touching_.begin(), touching_.end(), '\0');
-    for (const int a : second_.claim.active) touching_[static_cast<std::size_t>(a)] = 1;
+    memory_.touching.clear();
+    for (const int a : second_.claim.active) {
+      memory_.touching.push_back(static_cast<model::Key>(a));
+    }
+  }
+  bool was_touching(int a) const {
+    const auto& keys = memory_.touching;
+    return std::binary_search(keys.begin(), keys.end(), static_cast<model::Key>(a));
   }
 
   const M& model_;
   const S& scheme_;
   StepControl control_;
   double largest_;
-  double next_step_;
+  model::ControlMemory memory_;
   double half_{0.0};
   long long forced_{0};  // pairs of the smallest length that did not hold the tolerance
   State whole_;
   State middle_;
   State end_;
   Workspace<M> first_;
-  Workspace<M> second_;         // of the whole step, then of the second half
-  std::vector<char> touching_;  // active in the last accepted step
+  Workspace<M> second_;  // of the whole step, then of the second half
   model::IndexList<M::kContacts> looked_at_;
 };
 

@@ -41,6 +41,19 @@ class EventArc {
         end_(start) {
     for (auto& slope : velocity_) slope = start.u;
     for (auto& slope : acceleration_) slope = start.u;
+    const model::EventMemory& memory = start.memory.events;
+    for (const model::Key a : memory.held) {
+      if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
+    }
+    q_size_ = memory.q_size;
+    u_size_ = memory.u_size;
+  }
+
+  void remember(model::EventMemory& memory) const {
+    memory.held.clear();
+    for (const int a : held_) memory.held.push_back(static_cast<model::Key>(a));
+    memory.q_size = q_size_;
+    memory.u_size = u_size_;
   }
 
   model::IndexList<K>& held() { return held_; }

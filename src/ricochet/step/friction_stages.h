@@ -32,7 +32,8 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
 bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const Workspace<M>& w) {
-  if (!s.stuck.empty() && s.stuck[static_cast<std::size_t>(a)] != 0) return true;
+  const auto& stuck = s.memory.scheme.stuck;
+  if (std::binary_search(stuck.begin(), stuck.end(), static_cast<model::Key>(a))) return true;
   bool rests = true;
   for (int j = 0; j < model.slips(a); ++j) rests = rests && slip_velocity(w, a, j, s.u) == 0.0;
   return rests;
@@ -174,7 +175,7 @@ template <model::FrictionModel M>
 problem::Report push_many_with_friction(const M& model, const model::State<M::kDofs>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
-  const problem::Report report = w.friction_solver.solve(w.friction);
+  const problem::Report report = w.friction_solver.solve(w.friction, *w.warm);
   w.claim.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
@@ -244,13 +245,13 @@ template <model::Model M>
 template <model::Model M>
 void remember_sticks(const M& model, const Workspace<M>& w, model::State<M::kDofs>& next) {
   if constexpr (M::kSlips > 0) {
-    if (next.stuck.empty()) return;
-    std::fill(next.stuck.begin(), next.stuck.end(), '\0');
+    auto& stuck = next.memory.scheme.stuck;
+    stuck.clear();
     const int contacts = w.claim.active.size() - model.joints();
     for (int k = 0; k < contacts; ++k) {
       const int a = w.claim.active[k];
       const bool sticks = model.slips(a) > 0 && w.claim.grip(k) == problem::Grip::Stick;
-      next.stuck[static_cast<std::size_t>(a)] = sticks ? 1 : 0;
+      if (sticks) stuck.push_back(static_cast<model::Key>(a));
     }
   }
 }

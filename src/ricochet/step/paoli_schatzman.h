@@ -115,10 +115,7 @@ template <model::Model M>
 problem::Report advance(const PaoliSchatzman& scheme, const M& model,
                         const model::State<M::kDofs>& s, double h, model::State<M::kDofs>& next,
                         Workspace<M>& w) {
-  if (w.is_first) {
-    w.is_first = false;
-    return first_step(model, s, h, next, w);
-  }
+  if (s.memory.steps == 0) return first_step(model, s, h, next, w);
   const double e = model.contacts() > 0 ? model.restitution(0) : 0.0;
   const double t_mean = s.t + h * (1.0 - e) / (1.0 + e);  // of t+ and e t-, as q_bar
   open_nodes(t_mean, s.q, w);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "ricochet/model/formula_view.h"
 #include "ricochet/step/run_formula.h"
 
@@ -11,7 +13,7 @@ template <int N, int K>
 Outcome run_sized(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                   model::State<model::kDynamic>& state, const Observer& observe, Monitor* monitor) {
   const model::FormulaView<N, K> view(model);
-  model::State<N> sized{state.t, state.q, state.u, state.stuck};
+  model::State<N> sized{state.t, state.q, state.u, std::move(state.memory)};
   Outcome outcome = std::visit(
       [&](const auto& chosen) {
         if constexpr (chosen.kStaggered) {
@@ -21,7 +23,7 @@ Outcome run_sized(const model::FormulaModel& model, const Scheme& scheme, const 
         }
       },
       scheme);
-  state = {sized.t, sized.q, sized.u, sized.stuck};
+  state = {sized.t, sized.q, sized.u, std::move(sized.memory)};
   return outcome;
 }
 
@@ -31,9 +33,9 @@ Outcome run_slipping(const model::FormulaModel& model, const Scheme& scheme, con
                      model::State<model::kDynamic>& state, const Observer& observe,
                      Monitor* monitor) {
   const model::FormulaView<N, K, T> view(model);
-  model::State<N> sized{state.t, state.q, state.u, state.stuck};
+  model::State<N> sized{state.t, state.q, state.u, std::move(state.memory)};
   Outcome outcome = simulate(view, std::get<Moreau>(scheme), run, sized, observe, monitor);
-  state = {sized.t, sized.q, sized.u, sized.stuck};
+  state = {sized.t, sized.q, sized.u, std::move(sized.memory)};
   return outcome;
 }
 

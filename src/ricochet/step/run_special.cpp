@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "ricochet/model/formula_view.h"
@@ -32,7 +33,8 @@ Outcome run_backward(const View& view, const Scheme& scheme, const RunSettings& 
                      model::State<model::kDynamic>& state, const Observer& observe,
                      Monitor* monitor) {
   const model::TimeReversed<View> reversed(view);
-  model::State<model::kDynamic> mirrored{-state.t, state.q, -state.u};
+  model::State<model::kDynamic> mirrored{-state.t, state.q, -state.u, state.memory};
+  mirrored.memory.at = -mirrored.memory.at;
   std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));
   const auto tell = [&](const Sample& sample) {
     Sample forward = sample;
@@ -49,7 +51,8 @@ Outcome run_backward(const View& view, const Scheme& scheme, const RunSettings& 
   certify::Certificate& c = outcome.certificate;
   for (double* time : {&c.failure_time, &c.residual_time, &c.violation_time}) *time = -*time;
   for (certify::Shock& shock : c.shocks) shock.t = -shock.t;
-  state = {-mirrored.t, mirrored.q, -mirrored.u};
+  state = {-mirrored.t, mirrored.q, -mirrored.u, std::move(mirrored.memory)};
+  state.memory.at = -state.memory.at;
   return outcome;
 }
 

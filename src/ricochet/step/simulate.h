@@ -56,8 +56,9 @@ struct Monitor {
   std::atomic<long long> steps{0};
 };
 
-/// Runs a scheme on a model from `state`, which is left at the last certified instant. The steps
-/// are of one length: for step control see `simulate_controlled`.
+/// Runs a scheme on a model from `state`, which is left at the last certified instant, from where
+/// another run goes on with the same bits. The steps are of one length: for step control see
+/// `simulate_controlled`.
 ///
 /// `observe(sample)` is called for the start, every `record_every` steps and the end; the monitor
 /// is looked at before every step, so that an interrupted run ends between steps.
@@ -89,7 +90,7 @@ std::span<const double> view(const V& v) {
 template <model::Model M, int T = M::kSlips>
 class SlipSamples {
  public:
-  SlipSamples(const M& model, model::State<M::kDofs>& state) {
+  explicit SlipSamples(const M& model) {
     const int contacts = model.contacts() - model.joints();
     bool exists = false;
     for (int a = 0; a < contacts; ++a) exists = exists || model.slips(a) > 0;
@@ -98,7 +99,6 @@ class SlipSamples {
     tangential_.assign(2 * count, 0.0);
     slips_.assign(2 * count, 0.0);
     states_.assign(count, 0.0);
-    if (state.stuck.size() != count) state.stuck.assign(count, 0);
   }
 
   template <class TheClaim>
@@ -130,7 +130,7 @@ class SlipSamples {
 template <model::Model M>
 class SlipSamples<M, 0> {
  public:
-  SlipSamples(const M&, model::State<M::kDofs>&) {}
+  explicit SlipSamples(const M&) {}
   template <class TheClaim>
   void add(const M&, const TheClaim&) {}
   void tell(certify::Judge<M>&, const model::State<M::kDofs>&, Sample&) {}
@@ -147,12 +147,20 @@ template <class S, model::Model M>
   }
 }
 
+template <class S>
+model::StepMaker maker_of(const RunSettings& run, bool evenly = true) {
+  return {.scheme = S::kName, .step = run.step, .evenly = evenly, .backward = run.backward};
+}
+
 /// A scheme's own start value: judged as a step, but time stands still.
 template <class S, model::Model M>
 void make_start(const S& scheme, const M& model, const RunSettings& run, certify::Judge<M>& judge,
                 Workspace<M>& workspace, model::Vector<M::kContacts>& impulses,
                 model::State<M::kDofs>*& now, model::State<M::kDofs>*& next) {
-  if (run.steps == 0) return;
+  if (run.steps == 0 || now->memory.begun) return;
+  carry_memory(*now, *next, workspace);
+  next->memory.steps = now->memory.steps;
+  now->memory.begun = next->memory.begun = true;
   const problem::Report report = begin(scheme, model, *now, run.step, *next, workspace);
   if (report.status != problem::Status::Solved) {
     return judge.fail(failure_of(report.status), workspace.claim.t_mid);
@@ -179,8 +187,10 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
                  model::State<M::kDofs>& state, Observer&& observe, Monitor* monitor) {
   const base::Stopwatch clock;
   Outcome outcome;
-  const double start_time = state.t;
-  detail::SlipSamples<M> slips(model, state);
+  state.memory.open(state.t, detail::maker_of<S>(run));
+  const double start_time = state.memory.start;
+  const long long steps_before = state.memory.steps;
+  detail::SlipSamples<M> slips(model);
   Workspace<M> workspace(model, state.q);
   certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
   model::State<M::kDofs> other = state;
@@ -213,8 +223,8 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
       outcome.interrupted = monitor->stop.load(std::memory_order_relaxed);
       if (outcome.interrupted) break;
     }
-    next->t = start_time + static_cast<double>(i) * run.step;
-    const problem::Report report = advance(scheme, model, *now, run.step, *next, workspace);
+    next->t = start_time + static_cast<double>(steps_before + i) * run.step;
+    const problem::Report report = make_step(scheme, model, *now, run.step, *next, workspace);
     if (report.status != problem::Status::Solved) [[unlikely]] {
       judge.fail(detail::failure_of(report.status), workspace.claim.t_mid);
       break;
@@ -241,6 +251,8 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run,
       run.certify && outcome.steps > 0 && (run.record_every == 0 || until_row != run.record_every);
   if (last_is_due) show();
   if (now != &state) state = *now;
+  state.memory.at = state.t;
+  judge.remember(state.memory);
   outcome.certificate = judge.finish();
   const std::span<const double> gaps = detail::view(judge.gaps());
   outcome.gaps.assign(gaps.begin(), gaps.end());

@@ -13,9 +13,9 @@ namespace detail {
 template <model::Model M, class Observer>
 class Rows {
  public:
-  Rows(const M& model, const RunSettings& run, model::State<M::kDofs>& state, Observer& observe)
+  Rows(const M& model, const RunSettings& run, Observer& observe)
       : model_(model),
-        slips_(model, state),
+        slips_(model),
         observe_(observe),
         every_(run.record_every),
         until_row_(run.record_every),
@@ -84,8 +84,10 @@ void controlled_steps(const M& model, const S& scheme, const RunSettings& run,
                       model::State<M::kDofs>& state, certify::Judge<M>& judge,
                       Rows<M, Observer>& rows, Monitor* monitor, Outcome& outcome) {
   ControlledPair<M, S> pair(model, scheme, run.control, run.step, state);
-  const double start_time = state.t;
-  const double end_time = start_time + std::abs(run.end_time - run.start_time);
+  const double start_time = state.memory.start;
+  const bool goes_on = start_time == (run.backward ? -run.start_time : run.start_time);
+  const double end_time =
+      (goes_on ? start_time : state.t) + std::abs(run.end_time - run.start_time);
   while (state.t < end_time - 1e-6 * run.control.smallest) {
     const auto progress = static_cast<long long>((state.t - start_time) / run.step);
     outcome.interrupted = is_stopped(monitor, progress);
@@ -100,30 +102,39 @@ void controlled_steps(const M& model, const S& scheme, const RunSettings& run,
       const auto& claim = second ? pair.second_claim() : pair.first_claim();
       if (!judge.check(state, after, pair.half_length(), claim)) break;
       rows.add(claim);
-      state = after;
+      state.t = after.t;
+      state.q = after.q;
+      state.u = after.u;
+      state.memory.steps = after.memory.steps;
+      state.memory.scheme = after.memory.scheme;
       ++outcome.steps;
       if (rows.is_due()) rows.show(state, outcome.steps, judge);
     }
     if (!judge.certificate().ok()) break;
   }
   outcome.forced = pair.forced();
+  state.memory.control = pair.memory();
 }
 
 }  // namespace detail
 
 /// `simulate` with steps that `run.control` chooses, from state.t for the time from run.start_time
-/// to run.end_time. Apart from `simulate`, so that its loop stays as fast as it is.
+/// to run.end_time; where the run goes on with one that began at run.start_time, to the end of that
+/// time. Apart from `simulate`, so that its loop stays as fast as it is.
 template <model::Model M, class S, class Observer>
 Outcome simulate_controlled(const M& model, const S& scheme, const RunSettings& run,
                             model::State<M::kDofs>& state, Observer&& observe,
                             Monitor* monitor = nullptr) {
   const base::Stopwatch clock;
   Outcome outcome;
+  state.memory.open(state.t, detail::maker_of<S>(run, false));
   certify::Judge<M> judge(model, detail::limits_for<S>(run.limits), state);
-  detail::Rows<M, std::remove_reference_t<Observer>> rows(model, run, state, observe);
+  detail::Rows<M, std::remove_reference_t<Observer>> rows(model, run, observe);
   rows.show(state, 0, judge);
   detail::controlled_steps(model, scheme, run, state, judge, rows, monitor, outcome);
   if (outcome.steps > 0 && rows.lacks_last()) rows.show(state, outcome.steps, judge);
+  state.memory.at = state.t;
+  judge.remember(state.memory);
   outcome.certificate = judge.finish();
   const std::span<const double> gaps = detail::view(judge.gaps());
   outcome.gaps.assign(gaps.begin(), gaps.end());

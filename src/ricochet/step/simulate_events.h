@@ -14,29 +14,27 @@ namespace detail {
 /// Impacts of one contact that come ever faster: their last intervals and the ratio of these.
 class Accumulation {
  public:
+  explicit Accumulation(model::ImpactSeries& series) : s_(series) {}
+
   /// Whether the impact at t makes it plain that infinitely many follow before `limit()`. `nothing`
   /// is an interval so short that it does not matter.
   bool add(double t, double nothing, bool is_slow) {
-    const double interval = t - last_;
-    const double ratio = interval / interval_;
-    const bool shrinks = count_ > 1 && ratio < 1.0;
-    run_ = shrinks ? run_ + 1 : 0;
-    ratio_ = ratio;
-    interval_ = interval;
-    last_ = t;
-    ++count_;
-    return run_ >= kEnough && (interval <= nothing || is_slow);
+    const double interval = t - s_.last;
+    const double ratio = interval / s_.interval;
+    const bool shrinks = s_.count > 1 && ratio < 1.0;
+    s_.shrinking = shrinks ? s_.shrinking + 1 : 0;
+    s_.ratio = ratio;
+    s_.interval = interval;
+    s_.last = t;
+    ++s_.count;
+    return s_.shrinking >= kEnough && (interval <= nothing || is_slow);
   }
   /// The sum of the geometric series of intervals to come.
-  double limit() const { return last_ + interval_ * ratio_ / (1.0 - ratio_); }
+  double limit() const { return s_.last + s_.interval * s_.ratio / (1.0 - s_.ratio); }
 
  private:
   static constexpr int kEnough = 4;  // intervals in a row, each shorter than the one before
-  double last_{0.0};
-  double interval_{0.0};
-  double ratio_{0.0};
-  int run_{0};
-  long long count_{0};
+  model::ImpactSeries& s_;
 };
 
 /// A run from impact to impact. [Paoli 2001, par. 2: the first of three approaches]
@@ -54,26 +52,36 @@ class EventRun {
         w_(model, state.q),
         arc_(model, state, scheme.accuracy, w_),
         judge_(model, limits_for<EventDriven>(run.limits), state),
-        rows_(model, run, state, observe),
+        rows_(model, run, observe),
         after_(state),
-        gap_size_(model::Vector<M::kContacts>::Zero(model.contacts())),
-        accumulations_(static_cast<std::size_t>(model.contacts())),
-        trial_(run.step) {}
+        memory_(state.memory.events) {
+    memory_.contacts.resize(static_cast<std::size_t>(model.contacts()));
+    if (!(memory_.trial > 0.0)) memory_.trial = run.step;
+    w_.warm = &state.memory.scheme.warm;
+  }
 
   Outcome go(Monitor* monitor) {
     const base::Stopwatch clock;
     Outcome outcome;
-    const double start = state_.t;
+    const double start = state_.memory.start;
+    const long long steps_before = state_.memory.steps;
     rows_.show(state_, 0, judge_);
-    if (run_.steps > 0) strike();
+    if (run_.steps > 0 && !state_.memory.begun) {
+      strike();
+      state_.memory.begun = true;
+    }
     for (long long i = 1; i <= run_.steps && judge_.certificate().ok(); ++i) {
       outcome.interrupted = is_stopped(monitor, outcome.steps);
       if (outcome.interrupted) break;
-      if (!move_to(start + static_cast<double>(i) * run_.step)) break;
+      if (!move_to(start + static_cast<double>(steps_before + i) * run_.step)) break;
       outcome.steps = i;
+      ++state_.memory.steps;
       if (rows_.is_due()) rows_.show(state_, i, judge_);
     }
     if (outcome.steps > 0 && rows_.lacks_last()) rows_.show(state_, outcome.steps, judge_);
+    arc_.remember(memory_);
+    state_.memory.at = state_.t;
+    judge_.remember(state_.memory);
     outcome.certificate = judge_.finish();
     const std::span<const double> gaps = view(judge_.gaps());
     outcome.gaps.assign(gaps.begin(), gaps.end());
@@ -87,8 +95,19 @@ class EventRun {
   static constexpr double kSlow = 1e-6;    // of the largest speed
   static constexpr int kLooks = 8;         // at each gap along an arc
 
-  double touching(int a) const { return kClose * gap_size_[a]; }
-  double touching() const { return gap_size_.size() > 0 ? kClose * gap_size_.maxCoeff() : 0.0; }
+  double& gap_size(int a) { return memory_.contacts[static_cast<std::size_t>(a)].gap_size; }
+  double touching(int a) { return kClose * gap_size(a); }
+  double touching() {  // of any contact
+    double largest = 0.0;
+    for (const auto& contact : memory_.contacts) largest = std::max(largest, contact.gap_size);
+    return kClose * largest;
+  }
+  /// The state becomes `after_`.
+  void move_on() {
+    state_.t = after_.t;
+    std::swap(state_.q, after_.q);
+    std::swap(state_.u, after_.u);
+  }
   bool is_held(int a) {
     return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
   }
@@ -98,7 +117,7 @@ class EventRun {
     const double shortest = 1e-14 * std::max({run_.step, std::abs(end), std::abs(state_.t)});
     while (state_.t < end - shortest) {
       if (!solved(arc_.open(state_))) return false;
-      double h = std::min(end - state_.t, trial_);
+      double h = std::min(end - state_.t, memory_.trial);
       h = std::min(h, longest_hop());
       int struck = -1;
       if (!make_arc(h, struck)) return false;
@@ -129,9 +148,9 @@ class EventRun {
         return false;
       }
     }
-    trial_ = std::max(trial_, h) < 1e300
-                 ? h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0)
-                 : h;
+    memory_.trial = std::max(memory_.trial, h) < 1e300
+                        ? h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0)
+                        : h;
     for (int a = 0; a < model_.contacts(); ++a) {
       if (is_held(a)) continue;
       const double at = first_crossing(a, h);
@@ -199,7 +218,7 @@ class EventRun {
     model_.gaps(state_.t, state_.q, w_.place);
     w_.claim.active.clear();
     for (int a = 0; a < model_.contacts(); ++a) {
-      gap_size_[a] = std::max(gap_size_[a], std::abs(w_.place.gap[a]));
+      gap_size(a) = std::max(gap_size(a), std::abs(w_.place.gap[a]));
       const bool near = w_.place.gap[a] <= touching(a) && model_.exists(a, w_.place);
       if (near && !is_held(a)) w_.claim.active.push(a);
     }
@@ -216,7 +235,9 @@ class EventRun {
   bool accept(double h) {
     if (!solved(arc_.take_middle(state_, h))) return false;
     arc_.put_right();
-    after_ = arc_.end();
+    after_.t = arc_.end().t;
+    after_.q = arc_.end().q;
+    after_.u = arc_.end().u;
     open_nodes(arc_.middle().t, arc_.middle().q, w_);
     w_.claim.cone_point = w_.claim.test_point = &arc_.middle().q;
     w_.rule.law = certify::NodeLaw::Given;
@@ -232,7 +253,7 @@ class EventRun {
     w_.rule.nodes[2].push = &arc_.push_end();
     if (!judge_.check(state_, after_, h, w_.claim, w_.rule)) return false;
     rows_.add_reactions(w_.rule, h);
-    std::swap(state_, after_);
+    move_on();
     return true;
   }
 
@@ -241,7 +262,9 @@ class EventRun {
     open_nodes(state_.t, state_.q, w_);
     w_.claim.cone_point = w_.claim.test_point = &state_.q;
     w_.rule.touching = std::max(10.0 * touching(), std::numeric_limits<double>::min());
-    after_ = state_;
+    after_.t = state_.t;
+    after_.q = state_.q;
+    after_.u = state_.u;
     if (!model_.load_mass(state_.q, w_.place)) {
       judge_.fail(certify::Failure::SingularMass, state_.t);
       return false;
@@ -267,14 +290,14 @@ class EventRun {
     if (!solved(push_impact(accumulates))) return false;
     if (!judge_.check_start(state_, after_, 0.0, w_.claim, w_.rule)) return false;
     rows_.add(w_.claim);
-    std::swap(state_, after_);
+    move_on();
     hold_what_stays(accumulates ? struck : -1);
     return true;
   }
 
   /// What a gap is made of, for its rounding.
   void take_size(int a) {
-    gap_size_[a] = std::max(gap_size_[a], w_.place.normals.abs_dot(a, state_.q));
+    gap_size(a) = std::max(gap_size(a), w_.place.normals.abs_dot(a, state_.q));
   }
 
   /// The law; at the end of an accumulation the contact stays, as if e were 0.
@@ -287,15 +310,16 @@ class EventRun {
 
   /// True at the end of an accumulation. It ends the run where that is asked for.
   bool note_impact(int a) {
-    Accumulation& impacts = accumulations_[static_cast<std::size_t>(a)];
+    model::ImpactSeries& series = memory_.contacts[static_cast<std::size_t>(a)].impacts;
+    Accumulation impacts(series);
     w_.place.normals.copy_to(a, w_.gathered);
     model_.mass(w_.place).solve(w_.gathered, w_.response);
     const double speed =
         std::abs(contact_velocity(w_, a, state_.u)) / std::sqrt(w_.gathered.dot(w_.response));
-    fastest_ = std::max(fastest_, speed);
-    if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * fastest_)) return false;
+    memory_.fastest = std::max(memory_.fastest, speed);
+    if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * memory_.fastest)) return false;
     const double limit = impacts.limit();
-    impacts = {};
+    series = {};
     judge_.note_accumulation(limit);
     if (scheme_.zeno == Zeno::Stop) judge_.fail(certify::Failure::Zeno, limit, a);
     return true;
@@ -341,11 +365,8 @@ class EventRun {
   certify::Judge<M> judge_;
   Rows<M, Observer> rows_;
   State after_;
-  model::Vector<M::kContacts> gap_size_;  // the largest so far, by contact
-  std::vector<Accumulation> accumulations_;
+  model::EventMemory& memory_;
   std::vector<int> leaving_;
-  double trial_;
-  double fastest_{0.0};  // impact so far, in the kinetic norm
 };
 
 }  // namespace detail
@@ -357,6 +378,7 @@ template <model::Model M, class Observer>
 Outcome simulate_events(const M& model, const EventDriven& scheme, const RunSettings& run,
                         model::State<M::kDofs>& state, Observer&& observe,
                         Monitor* monitor = nullptr) {
+  state.memory.open(state.t, detail::maker_of<EventDriven>(run));
   detail::EventRun<M, std::remove_reference_t<Observer>> events(model, scheme, run, state, observe);
   return events.go(monitor);
 }

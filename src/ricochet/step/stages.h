@@ -60,7 +60,6 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
   certify::NodeRule<N, K> rule;  // of schemes that are not staggered
   Vec node_u;                    // velocity of a node of theirs
-  bool is_first{true};           // no step was made yet
   double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
   model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
   Eigen::VectorXd weights;       // shift = M^-1 J^T weights
@@ -75,6 +74,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   solve::LeastNorm least_norm;
   problem::Frictional friction;
   solve::FrictionSolver friction_solver;
+  problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
 
   Workspace(const M& model, const Vec& q)
       : SlipWorkspace<N, M::kSlips>(q),
@@ -106,6 +106,31 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
     least_norm.reserve(model.dofs(), contacts);
   }
 };
+
+/// What a step takes over from the one before, before it is made: `next` has the memory of `s`, and
+/// the scheme changes it.
+template <model::Model M>
+[[gnu::always_inline]] inline void carry_memory(const model::State<M::kDofs>& s,
+                                                model::State<M::kDofs>& next, Workspace<M>& w) {
+  next.memory.steps = s.memory.steps + 1;
+  constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
+  if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
+    if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
+      next.memory.scheme = s.memory.scheme;
+    }
+    w.warm = &next.memory.scheme.warm;
+  }
+}
+
+/// One step of a scheme, from `s` at rest of all it remembers to `next`, whose time is set.
+template <class S, model::Model M>
+[[gnu::always_inline]] inline problem::Report make_step(const S& scheme, const M& model,
+                                                        const model::State<M::kDofs>& s, double h,
+                                                        model::State<M::kDofs>& next,
+                                                        Workspace<M>& w) {
+  carry_memory(s, next, w);
+  return advance(scheme, model, s, h, next, w);
+}
 
 /// q_M = q + h/2 u, at t_M = t + h/2.                       [Moreau 1986 (6.13)-(6.14)]
 template <model::Model M>
@@ -417,7 +442,7 @@ problem::Report push_generally(const M& model, model::Vector<M::kDofs>& u_next, 
     const int row = static_cast<int>(k);
     w.friction.contacts[k] = {.first = row, .slips = 0, .name = w.claim.active[row]};
   }
-  const problem::Report report = w.friction_solver.solve(w.friction);
+  const problem::Report report = w.friction_solver.solve(w.friction, *w.warm);
   w.claim.unique = report.unique;
   apply_impulses(
       model, [&](int k) { return w.friction_solver.impulse(k); }, u_next, w);
