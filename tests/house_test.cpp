@@ -15,13 +15,13 @@ namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
 
-/// What each room may include. `solve` knows no mechanics, `certify` no solver, `model` and
-/// `problem` not each other.
+/// What each room may include. `solve` knows no mechanics, `certify` no solver, and `problem`
+/// no model.
 const std::map<std::string, std::set<std::string>> kAllowed = {
     {"base", {}},
     {"convex", {"base"}},
     {"formula", {"base"}},
-    {"model", {"base", "convex", "formula"}},
+    {"model", {"base", "convex", "formula", "problem"}},
     {"structure", {"base", "convex", "formula"}},
     {"problem", {"base", "convex", "formula"}},
     {"solve", {"base", "convex", "formula", "problem"}},

@@ -4,7 +4,11 @@
 
 #include <functional>
 
-#include "ricochet/step/simulate_nodes.h"
+#include "ricochet/step/mabrouk.h"
+#include "ricochet/step/moreau_jean.h"
+#include "ricochet/step/paoli_schatzman.h"
+#include "ricochet/step/penalty.h"
+#include "ricochet/step/simulate.h"
 #include "support.h"
 
 namespace ricochet::certify {

@@ -31,7 +31,7 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
 
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
-bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const Workspace<M>& w) {
+bool sticks_before(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
   const auto& stuck = s.memory.scheme.stuck;
   if (std::binary_search(stuck.begin(), stuck.end(), static_cast<model::Key>(a))) return true;
   bool rests = true;
@@ -88,7 +88,7 @@ struct OneContact {
 
 /// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
 template <model::FrictionModel M>
-problem::Report push_one_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int a = w.claim.active[0];
   const OneContact<M> contact(model, a, s.u, w);
@@ -121,7 +121,7 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
 
 /// e U_ref of contact a, by what the claim says of the law.
 template <model::Model M>
-double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
+double returned_velocity(const M& model, int a, const model::StateOf<M>& s,
                          const Workspace<M>& w) {
   const bool own = w.claim.restitution == certify::kOwnRestitution;
   const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
@@ -132,7 +132,7 @@ double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
 
 /// Rows of the active contacts and joints, as a problem.
 template <model::FrictionModel M>
-void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   const int contacts = active.size() - model.joints();
   Eigen::Index rows = model.joints();
@@ -172,7 +172,7 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
 
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
-problem::Report push_many_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
   const problem::Report report = w.friction_solver.solve(w.friction, *w.warm);
@@ -222,7 +222,7 @@ bool has_friction(const M& model, const Workspace<M>& w) {
 
 /// The end of a step: the impulses that the laws of friction and restitution give, and u+.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push(const M& model, const model::State<M::kDofs>& s,
+[[gnu::always_inline]] inline problem::Report push(const M& model, const model::StateOf<M>& s,
                                                    model::Vector<M::kDofs>& u_next,
                                                    Workspace<M>& w) {
   const bool single = w.claim.active.size() == 1 && model.joints() == 0;
@@ -243,7 +243,7 @@ template <model::Model M>
 
 /// What the next step needs to know: which contacts ended in stick.
 template <model::Model M>
-void remember_sticks(const M& model, const Workspace<M>& w, model::State<M::kDofs>& next) {
+void remember_sticks(const M& model, const Workspace<M>& w, model::StateOf<M>& next) {
   if constexpr (M::kSlips > 0) {
     auto& stuck = next.memory.scheme.stuck;
     stuck.clear();

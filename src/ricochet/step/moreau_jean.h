@@ -14,8 +14,8 @@ namespace ricochet::step {
 /// Deviations: M and G are taken at q + h/2 u too; the equations are solved by a fixed point, not
 /// by Newton's method, so that h^2 theta^2 times the stiffness must stay below the mass.
 template <model::Model M>
-problem::Report advance(const MoreauJean& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const MoreauJean& scheme, const M& model, const model::StateOf<M>& s,
+                        double h, model::StateOf<M>& next, Workspace<M>& w) {
   const double theta = scheme.theta;
   open_nodes(s.t + 0.5 * h, w.q_mid, w);
   add_node(s.t, s.q, s.u, 1.0 - theta, 1.0 - theta, w);

@@ -1,8 +1,12 @@
 #include "ricochet/step/run_nodes.h"
 
 #include "ricochet/model/formula_view.h"
-#include "ricochet/step/simulate_events.h"
-#include "ricochet/step/simulate_nodes.h"
+#include "ricochet/step/event_pace.h"
+#include "ricochet/step/mabrouk.h"
+#include "ricochet/step/moreau_jean.h"
+#include "ricochet/step/paoli_schatzman.h"
+#include "ricochet/step/penalty.h"
+#include "ricochet/step/simulate.h"
 
 namespace ricochet::step {
 
@@ -12,9 +16,7 @@ Outcome run_nodes(const model::FormulaModel& model, const Scheme& scheme, const 
   return std::visit(
       [&](const auto& chosen) {
         using S = std::decay_t<decltype(chosen)>;
-        if constexpr (std::is_same_v<S, EventDriven>) {
-          return simulate_events(view, chosen, run, state, observe, monitor);
-        } else if constexpr (S::kStaggered) {
+        if constexpr (S::kStaggered) {
           return Outcome{};  // these go to run_sized
         } else {
           return simulate(view, chosen, run, state, observe, monitor);

@@ -7,7 +7,8 @@
 
 #include "ricochet/model/formula_view.h"
 #include "ricochet/model/time_reversed.h"
-#include "ricochet/step/simulate_controlled.h"
+#include "ricochet/step/controlled_pace.h"
+#include "ricochet/step/simulate.h"
 
 namespace ricochet::step {
 namespace {
@@ -16,10 +17,10 @@ using View = model::FormulaView<model::kDynamic, model::kDynamic>;
 
 template <model::Model M, class S, class Told>
 Outcome simulate_either(const M& model, const S& scheme, const RunSettings& run,
-                        model::State<M::kDofs>& state, const Told& observe, Monitor* monitor) {
+                        model::StateOf<M>& state, const Told& observe, Monitor* monitor) {
   if constexpr (S::kStaggered) {
     if (run.control.is_on()) {
-      return simulate_controlled(model, scheme, run, state, observe, monitor);
+      return simulate(model, Controlled<S>{scheme}, run, state, observe, monitor);
     }
     return simulate(model, scheme, run, state, observe, monitor);
   } else {

@@ -131,6 +131,9 @@ struct Penalty {
   static constexpr double kFewestSteps = 10.0;  // of a contact, else the step is too large
 };
 
+template <class M>
+class EventPace;
+
 /// What becomes of impacts that accumulate.
 enum class Zeno {
   Stop,     // the run ends there, and says so
@@ -139,6 +142,8 @@ enum class Zeno {
 
 /// A comparator: smooth motion up to each impact, whose time is found.
 struct EventDriven {
+  template <class M>
+  using Pace = EventPace<M>;
   static constexpr bool kStaggered = false;
   static constexpr Laws kLaws = Laws::All;
   static constexpr const char* kName = "event-driven";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ricochet/step/event_arc.h"
-#include "ricochet/step/simulate_controlled.h"
+#include "ricochet/step/recorder.h"
 
 namespace ricochet::step {
 namespace detail {
@@ -37,22 +37,29 @@ class Accumulation {
   model::ImpactSeries& s_;
 };
 
-/// A run from impact to impact. [Paoli 2001, par. 2: the first of three approaches]
-template <model::Model M, class Observer>
-class EventRun {
- public:
-  using State = model::State<M::kDofs>;
+}  // namespace detail
 
-  EventRun(const M& model, const EventDriven& scheme, const RunSettings& run, State& state,
-           Observer& observe)
+/// From impact to impact: arcs and impacts as they come up to the time of each step of the run.
+/// Infinitely many impacts in a finite time end the run with Failure::Zeno and the time at which
+/// they accumulate, or, as asked, in a contact that lasts.
+/// [Paoli 2001, par. 2: the first of three approaches]
+template <class M>
+class EventPace {
+ public:
+  using State = model::StateOf<M>;
+  static constexpr bool kEvenly = true;
+
+  EventPace(const M& model, const EventDriven& scheme, const RunSettings& run, State& state,
+            Recorder<M>& recorder)
       : model_(model),
         scheme_(scheme),
         run_(run),
         state_(state),
+        recorder_(recorder),
+        judge_(recorder.judge()),
+        last_(state.memory.steps + run.steps),
         w_(model, state.q),
         arc_(model, state, scheme.accuracy, w_),
-        judge_(model, limits_for<EventDriven>(run.limits), state),
-        rows_(model, run, observe),
         after_(state),
         memory_(state.memory.events) {
     memory_.contacts.resize(static_cast<std::size_t>(model.contacts()));
@@ -60,34 +67,26 @@ class EventRun {
     w_.warm = &state.memory.scheme.warm;
   }
 
-  Outcome go(Monitor* monitor) {
-    const base::Stopwatch clock;
-    Outcome outcome;
-    const double start = state_.memory.start;
-    const long long steps_before = state_.memory.steps;
-    rows_.show(state_, 0, judge_);
-    if (run_.steps > 0 && !state_.memory.begun) {
-      strike();
-      state_.memory.begun = true;
-    }
-    for (long long i = 1; i <= run_.steps && judge_.certificate().ok(); ++i) {
-      outcome.interrupted = is_stopped(monitor, outcome.steps);
-      if (outcome.interrupted) break;
-      if (!move_to(start + static_cast<double>(steps_before + i) * run_.step)) break;
-      outcome.steps = i;
-      ++state_.memory.steps;
-      if (rows_.is_due()) rows_.show(state_, i, judge_);
-    }
-    if (outcome.steps > 0 && rows_.lacks_last()) rows_.show(state_, outcome.steps, judge_);
-    arc_.remember(memory_);
-    state_.memory.at = state_.t;
-    judge_.remember(state_.memory);
-    outcome.certificate = judge_.finish();
-    const std::span<const double> gaps = view(judge_.gaps());
-    outcome.gaps.assign(gaps.begin(), gaps.end());
-    outcome.wall_seconds = clock.seconds();
-    return outcome;
+  /// An impact at the start, if there is one.
+  bool open() {
+    if (is_over() || state_.memory.begun) return true;
+    state_.memory.begun = true;
+    strike();
+    return recorder_.ok();
   }
+
+  bool is_over() const { return state_.memory.steps >= last_; }
+  long long progress() const { return recorder_.steps(); }
+
+  bool advance() {
+    const auto number = static_cast<double>(state_.memory.steps + 1);
+    if (!move_to(state_.memory.start + number * run_.step)) return false;
+    ++state_.memory.steps;
+    recorder_.finish_step(state_);
+    return recorder_.ok();
+  }
+
+  void finish(Outcome&) { arc_.remember(memory_); }
 
  private:
   static constexpr double kClose = 1e-13;  // of a gap's size in this run: contact
@@ -129,11 +128,7 @@ class EventRun {
     return true;
   }
 
-  bool solved(const problem::Report& report) {
-    if (report.status == problem::Status::Solved) return true;
-    judge_.fail(failure_of(report.status), state_.t);
-    return false;
-  }
+  bool solved(const problem::Report& report) { return recorder_.is_solved(report, state_.t); }
 
   /// A step that holds the accuracy and ends at the first impact, if there is one in it; `struck`
   /// is its contact.
@@ -251,8 +246,8 @@ class EventRun {
     w_.rule.nodes[0].push = &arc_.push_start();
     w_.rule.nodes[1].push = &arc_.push_middle();
     w_.rule.nodes[2].push = &arc_.push_end();
-    if (!judge_.check(state_, after_, h, w_.claim, w_.rule)) return false;
-    rows_.add_reactions(w_.rule, h);
+    if (!recorder_.accept(state_, after_, h, w_.claim, w_.rule)) return false;
+    recorder_.add_reactions(w_.rule, h);
     move_on();
     return true;
   }
@@ -288,8 +283,7 @@ class EventRun {
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;
     if (!solved(push_impact(accumulates))) return false;
-    if (!judge_.check_start(state_, after_, 0.0, w_.claim, w_.rule)) return false;
-    rows_.add(w_.claim);
+    if (!recorder_.accept_jump(state_, after_, 0.0, w_.claim, w_.rule)) return false;
     move_on();
     hold_what_stays(accumulates ? struck : -1);
     return true;
@@ -311,7 +305,7 @@ class EventRun {
   /// True at the end of an accumulation. It ends the run where that is asked for.
   bool note_impact(int a) {
     model::ImpactSeries& series = memory_.contacts[static_cast<std::size_t>(a)].impacts;
-    Accumulation impacts(series);
+    detail::Accumulation impacts(series);
     w_.place.normals.copy_to(a, w_.gathered);
     model_.mass(w_.place).solve(w_.gathered, w_.response);
     const double speed =
@@ -360,27 +354,14 @@ class EventRun {
   EventDriven scheme_;
   RunSettings run_;
   State& state_;
+  Recorder<M>& recorder_;
+  certify::Judge<M>& judge_;
+  long long last_;  // step
   Workspace<M> w_;
   EventArc<M> arc_;
-  certify::Judge<M> judge_;
-  Rows<M, Observer> rows_;
   State after_;
   model::EventMemory& memory_;
   std::vector<int> leaving_;
 };
-
-}  // namespace detail
-
-/// `simulate` for event location: rows every `run.step`, arcs and impacts in between as they come.
-/// Infinitely many impacts in a finite time end the run with Failure::Zeno and the time at which
-/// they accumulate, or, as asked, in a contact that lasts.
-template <model::Model M, class Observer>
-Outcome simulate_events(const M& model, const EventDriven& scheme, const RunSettings& run,
-                        model::State<M::kDofs>& state, Observer&& observe,
-                        Monitor* monitor = nullptr) {
-  state.memory.open(state.t, detail::maker_of<EventDriven>(run));
-  detail::EventRun<M, std::remove_reference_t<Observer>> events(model, scheme, run, state, observe);
-  return events.go(monitor);
-}
 
 }  // namespace ricochet::step
