@@ -1,8 +1,24 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Elastic. For a constant mass without joints the energy of each step is balanced exactly.
+/// [Moreau 1986, par. 7]
+struct Elast {
+  static constexpr auto kSettings = staggered_settings(0.0);
+  static constexpr SchemeInfo kInfo{.name = "elast",
+                                    .meaning = "at the middles of steps",
+                                    .use = "energy balanced at each step",
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 1.0,
+                                    .settings = kSettings};
+  double anticipation{0.0};  // A_V [-]
+  Correction correction{Correction::None};
+  static Elast from(const Scheme& scheme) { return staggered_from<Elast>(scheme); }
+};
 
 /// One step of ELAST: elastic, for a constant mass without joints the energy of each step balanced
 /// exactly. [Moreau 1986 (7.2)-(7.9)]

@@ -1,8 +1,24 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Standard inelastic, any number of contacts.              [Moreau 1986, par. 10]
+struct Inel {
+  static constexpr auto kSettings = staggered_settings(0.5);
+  static constexpr SchemeInfo kInfo{.name = "inel",
+                                    .meaning = "at the middles of steps",
+                                    .use = "contacts that last",
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 0.0,
+                                    .gains_by_correction = true,
+                                    .settings = kSettings};
+  double anticipation{0.5};  // A_V [-]
+  Correction correction{Correction::None};
+  static Inel from(const Scheme& scheme) { return staggered_from<Inel>(scheme); }
+};
 
 /// One step of INEL: u+ = prox(V(q'), u'), standard inelastic shocks.   [Moreau 1986 (10.2)-(10.7)]
 ///

@@ -1,8 +1,19 @@
 #pragma once
 
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+/// Velocities at the end of steps, e-averaged; no friction.   [Mabrouk 1998; Paoli 2001, par. 4]
+struct Mabrouk {
+  static constexpr SchemeInfo kInfo{
+      .name = "mabrouk",
+      .meaning = "q⁺ = q + hu, u⁺ at the end of the step; implicit where forces use velocities",
+      .use = "the convergence theorem of [Mabrouk 1998]",
+      .runs_structures = true};
+  static Mabrouk from(const Scheme&) { return {}; }
+};
 
 /// v+ = -e v + (1+e) prox(V(q), v + h/(1+e) a(t, q, v+)), written with its impulses:
 /// M (v+ - v) = h (Q - c)(t, q, v+) + J^T p, 0 <= p, U+ + e U >= 0, p . (U+ + e U) = 0.

@@ -1,8 +1,36 @@
 #pragma once
 
+#include <array>
+
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+/// The velocity at which forces are taken between two positions.     [Paoli 2001 (3.3), Rem. 4.4]
+enum class Average {
+  Central,   // (q+ - q-)/2h: second order; implicit where forces depend on velocities
+  Backward,  // (q - q-)/h: explicit
+  Forward,   // (q+ - q)/h
+};
+
+/// Positions alone, projected on the admissible set.           [Paoli 2001, par. 3]
+struct PaoliSchatzman {
+  static constexpr std::array<std::string_view, 3> kAverages = {"central", "backward", "forward"};
+  static constexpr std::array kSettings = {
+      Setting{.name = "average",
+              .meaning = "the velocity at which forces are taken",
+              .words = kAverages}};
+  static constexpr SchemeInfo kInfo{.name = "paoli-schatzman",
+                                    .meaning = "positions only: projected on the admissible set",
+                                    .use = "small violations, non-convex sets",
+                                    .laws = Laws::OneConstant,
+                                    .settings = kSettings};
+  Average average{Average::Central};
+  static PaoliSchatzman from(const Scheme& scheme) {
+    return {.average = scheme.choice<Average>("average")};
+  }
+};
 
 /// The mean position q_bar = (q+ + e q-)/(1+e) = z + h/(1+e) M^-1 J(q_bar)^T p is the projection on
 /// K of z = (2q - (1-e) q- + h^2 F)/(1+e), in the metric M(q).            [Paoli 2001 (3.2)]

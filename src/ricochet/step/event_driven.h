@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "ricochet/step/event_arc.h"
 #include "ricochet/step/recorder.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
 namespace detail {
@@ -38,6 +40,37 @@ class Accumulation {
 };
 
 }  // namespace detail
+
+template <class M>
+class EventPace;
+
+/// What becomes of impacts that accumulate.
+enum class Zeno {
+  Stop,     // the run ends there, and says so
+  Contact,  // the contact lasts from then on
+};
+
+/// A comparator: smooth motion up to each impact, whose time is found.
+struct EventDriven {
+  static constexpr std::array<std::string_view, 2> kZeno = {"stop", "contact"};
+  static constexpr std::array kSettings = {
+      Setting{.name = "zeno", .meaning = "what becomes of impacts that accumulate", .words = kZeno},
+      Setting{.name = "accuracy",
+              .meaning = "the relative error of its arcs",
+              .standard = 1e-10,
+              .is_positive = true}};
+  static constexpr SchemeInfo kInfo{.name = "event-driven",
+                                    .meaning = "smooth arcs up to each impact",
+                                    .use = "few impacts, exact times",
+                                    .settings = kSettings};
+  template <class M>
+  using Pace = EventPace<M>;
+  Zeno zeno{Zeno::Stop};
+  double accuracy{1e-10};  // of the integration, relative
+  static EventDriven from(const Scheme& scheme) {
+    return {.zeno = scheme.choice<Zeno>("zeno"), .accuracy = scheme.value("accuracy")};
+  }
+};
 
 /// From impact to impact: arcs and impacts as they come up to the time of each step of the run.
 /// Infinitely many impacts in a finite time end the run with Failure::Zeno and the time at which
