@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
 #include "ricochet/step/simulate.h"
 
 namespace ricochet::certify {

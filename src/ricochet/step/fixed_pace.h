@@ -72,7 +72,7 @@ class FixedPace {
 
  private:
   [[gnu::always_inline]] decltype(auto) rule() const {
-    if constexpr (S::kStaggered) {
+    if constexpr (S::kInfo.is_staggered) {
       return certify::Staggered{};
     } else {
       return (workspace_.rule);

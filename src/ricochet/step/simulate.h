@@ -1,13 +1,8 @@
 #pragma once
 
-#include <type_traits>
-
 #include "ricochet/model/inline_model.h"
-#include "ricochet/step/billiard.h"
-#include "ricochet/step/elast.h"
 #include "ricochet/step/fixed_pace.h"
-#include "ricochet/step/inel.h"
-#include "ricochet/step/moreau.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
 
@@ -26,8 +21,8 @@ struct PaceOf<M, S> {
 
 template <class S>
 certify::Limits limits_for(certify::Limits limits) {
-  limits.energy_is_watched = limits.energy_is_watched && S::kBalancesEnergy;
-  limits.restitution = S::kRestitution;
+  limits.energy_is_watched = limits.energy_is_watched && S::kInfo.balances_energy;
+  limits.restitution = S::kInfo.restitution.value_or(certify::kOwnRestitution);
   return limits;
 }
 
@@ -43,7 +38,7 @@ template <model::Model M, class S, class Observe>
 Outcome simulate(const M& model, const S& scheme, const RunSettings& run, model::StateOf<M>& state,
                  Observe&& observe, Monitor* monitor = nullptr) {
   using Pace = typename detail::PaceOf<M, S>::Type;
-  state.memory.open(state.t, {.scheme = S::kName,
+  state.memory.open(state.t, {.scheme = S::kInfo.name,
                               .step = run.step,
                               .evenly = Pace::kEvenly,
                               .backward = run.backward});
