@@ -10,8 +10,8 @@
 #include <string>
 
 #include "allocations.h"
-#include "ricochet/step/run_formula.h"
 #include "ricochet/step/moreau.h"
+#include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"

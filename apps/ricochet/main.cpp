@@ -13,7 +13,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/base/version.h"
 #include "ricochet/record/output_file.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::app {
 namespace {

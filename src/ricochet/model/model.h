@@ -72,8 +72,7 @@ struct ContactPlace : SlipPlace<N, K, T> {
 template <class M>
 concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kPlaces>& q,
                          Vector<M::kPlaces>& moved, const Vector<M::kDofs>& u,
-                         Vector<M::kDofs>& out,
-                         const IndexList<M::kContacts>& active, double t) {
+                         Vector<M::kDofs>& out, const IndexList<M::kContacts>& active, double t) {
   { m.dofs() } -> std::convertible_to<int>;
   { m.contacts() } -> std::convertible_to<int>;  // rows: contacts, then joints
   { m.joints() } -> std::convertible_to<int>;    // the last so many rows
@@ -84,9 +83,9 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   m.gradients(active, place);  // place.normals and rate of `active`, where gaps was just called
   { m.gaps_and_potential(t, q, place) } -> std::same_as<double>;  // gaps, and V; 0 without one
   m.force(t, q, u, place, out);                                   // out = Q
-  m.mass(place);            // M(q) of the last `load_mass`, a MetricLike
-  m.advance(q, u, t, moved);   // q moved along u for a time t; `moved` may be q itself
-  m.difference(q, q, out);     // of q1 from q0: the u with advance(q0, u, 1) = q1
+  m.mass(place);              // M(q) of the last `load_mass`, a MetricLike
+  m.advance(q, u, t, moved);  // q moved along u for a time t; `moved` may be q itself
+  m.difference(q, q, out);    // of q1 from q0: the u with advance(q0, u, 1) = q1
   { m.has_potential() } -> std::same_as<bool>;
   // Nothing feeds the motion: all forces from a potential without t or from damping, walls fixed.
   { m.is_autonomous() } -> std::same_as<bool>;
@@ -150,8 +149,8 @@ void applied_force(const M& model, double t, const Vector<M::kPlaces>& q, const 
 template <class M>
 concept FrictionModel = Model<M> &&(M::kSlips > 0) &&
                         requires(const M& m, typename M::Place& place, const Vector<M::kPlaces>& q,
-                                 const Vector<M::kDofs>& u,
-                                 const IndexList<M::kContacts>& active, double t) {
+                                 const Vector<M::kDofs>& u, const IndexList<M::kContacts>& active,
+                                 double t) {
   { m.slips(0) } -> std::convertible_to<int>;  // of one contact: 0 (no friction), 1 or 2
   m.friction(t, q, u, active, place);  // the SlipPlace of `active` at (t, q, u), gaps being there
   { m.is_lawful(0, place) } -> std::same_as<bool>;                 // coefficients >= 0 and finite

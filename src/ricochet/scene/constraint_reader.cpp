@@ -209,10 +209,10 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
 void ConstraintReader::check_joints(const step::Scheme& scheme) const {
   if (scheme.info().is_staggered || system_.joints == 0) return;
   const Value& holds = *document_.root().find("hold");
-  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
-                         fmt::format("schemes that have them: {}",
-                                     base::list_names(step::staggered_names())),
-                         document_.spot_of_key(holds.entries[0].second));
+  throw base::InputError(
+      "hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
+      fmt::format("schemes that have them: {}", base::list_names(step::staggered_names())),
+      document_.spot_of_key(holds.entries[0].second));
 }
 
 }  // namespace ricochet::scene

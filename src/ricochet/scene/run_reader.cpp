@@ -204,7 +204,7 @@ double RunReader::read_setting(TableReader& run, const Value& value, const step:
   }
   if (setting.is_positive) return positive(run, value, key);
   const double number = formulas_.number(value, run.full(key));
-  if (!(number < setting.least) && !(number > setting.most)) return number;
+  if (number >= setting.least && number <= setting.most) return number;
   run.fail(value, key,
            fmt::format("must lie in [{}, {}], not {}", setting.least, setting.most, number),
            std::string(setting.remedy));

@@ -14,7 +14,7 @@ using CaptureView = model::FormulaView<model::kDynamic, model::kDynamic>;
 
 /// The step's impulses as components of the problem's r; directions added to a contact have none.
 inline std::vector<double> impulses_of(const CaptureView& view, const Workspace<CaptureView>& w,
-                                const problem::ContactForm& form) {
+                                       const problem::ContactForm& form) {
   std::vector<double> result(static_cast<std::size_t>(form.rows()), 0.0);
   for (int k = 0; k < form.contacts(); ++k) {
     const int a = w.claim.active[k];

@@ -49,9 +49,7 @@ class ControlledPace {
 
   static constexpr bool open() { return true; }
   bool is_over() const { return !(state_.t < end_time_ - 1e-6 * control_.smallest); }
-  long long progress() const {
-    return static_cast<long long>((state_.t - start_time_) / largest_);
-  }
+  long long progress() const { return static_cast<long long>((state_.t - start_time_) / largest_); }
 
   /// A pair of steps. False when the run cannot go on.
   bool advance() {

@@ -36,8 +36,7 @@ class FixedPace {
       carry_memory(*now_, *next_, workspace_);
       next_->memory.steps = now_->memory.steps;
       next_->memory.begun = true;
-      const problem::Report report =
-          begin(scheme_, model_, *now_, h_, *next_, workspace_);
+      const problem::Report report = begin(scheme_, model_, *now_, h_, *next_, workspace_);
       if (!recorder_.is_solved(report, workspace_.claim.t_mid)) return false;
       if (!recorder_.accept_jump(*now_, *next_, h_, workspace_.claim, workspace_.rule)) {
         return false;
@@ -83,9 +82,9 @@ class FixedPace {
   const S& scheme_;
   Recorder<M>& recorder_;
   double h_;
-  double start_;     // [s], from where steps are counted
-  long long made_;   // steps since then
-  long long last_;   // where the run ends
+  double start_;    // [s], from where steps are counted
+  long long made_;  // steps since then
+  long long last_;  // where the run ends
   Workspace<M> workspace_;
   State& state_;
   State other_;

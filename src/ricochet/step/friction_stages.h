@@ -121,8 +121,7 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
 
 /// e U_ref of contact a, by what the claim says of the law.
 template <model::Model M>
-double returned_velocity(const M& model, int a, const model::StateOf<M>& s,
-                         const Workspace<M>& w) {
+double returned_velocity(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
   const bool own = w.claim.restitution == certify::kOwnRestitution;
   const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
   if (e == 0.0) return 0.0;

@@ -26,8 +26,8 @@ struct Inel {
 /// first order; here it is taken there only when a contact is active at q', else at q_M. For
 /// constant forces there is no difference.
 template <model::Model M>
-problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s,
-                        double h, model::StateOf<M>& next, Workspace<M>& w) {
+problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);

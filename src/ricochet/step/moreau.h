@@ -30,8 +30,8 @@ struct Moreau {
 /// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`). Without
 /// friction and restitution this is `Inel` with the same A_V.
 template <model::Model M>
-problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s,
-                        double h, model::StateOf<M>& next, Workspace<M>& w) {
+problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);

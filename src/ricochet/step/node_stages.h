@@ -37,8 +37,7 @@ problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
 
 /// u' = u + h M^-1 sum_j w_j (Q - c)(node j).
 template <model::Model M>
-void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h,
-                            Workspace<M>& w) {
+void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h, Workspace<M>& w) {
   w.force.setZero();
   for (int j = 0; j < w.rule.count; ++j) {
     const auto& node = w.rule.nodes[static_cast<std::size_t>(j)];

@@ -17,10 +17,8 @@ enum class Average {
 /// Positions alone, projected on the admissible set.           [Paoli 2001, par. 3]
 struct PaoliSchatzman {
   static constexpr std::array<std::string_view, 3> kAverages = {"central", "backward", "forward"};
-  static constexpr std::array kSettings = {
-      Setting{.name = "average",
-              .meaning = "the velocity at which forces are taken",
-              .words = kAverages}};
+  static constexpr std::array kSettings = {Setting{
+      .name = "average", .meaning = "the velocity at which forces are taken", .words = kAverages}};
   static constexpr SchemeInfo kInfo{.name = "paoli-schatzman",
                                     .meaning = "positions only: projected on the admissible set",
                                     .use = "small violations, non-convex sets",
@@ -141,9 +139,8 @@ problem::Report first_step(const M& model, const model::StateOf<M>& s, double h,
 /// not be kept, and the impulses p follow from M (u+ - u) = h M F + J(q_bar)^T p. F = M^-1 (Q - c)
 /// at (t, q) and at the velocity that `average` names. The metric is frozen at q.
 template <model::Model M>
-problem::Report advance(const PaoliSchatzman& scheme, const M& model,
-                        const model::StateOf<M>& s, double h, model::StateOf<M>& next,
-                        Workspace<M>& w) {
+problem::Report advance(const PaoliSchatzman& scheme, const M& model, const model::StateOf<M>& s,
+                        double h, model::StateOf<M>& next, Workspace<M>& w) {
   if (s.memory.steps == 0) return first_step(model, s, h, next, w);
   const double e = model.contacts() > 0 ? model.restitution(0) : 0.0;
   const double t_mean = s.t + h * (1.0 - e) / (1.0 + e);  // of t+ and e t-, as q_bar

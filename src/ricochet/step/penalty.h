@@ -37,8 +37,8 @@ struct Penalty {
 /// of which the step must be a small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for
 /// walls that are walls.
 template <model::Model M>
-problem::Report advance(const Penalty& scheme, const M& model, const model::StateOf<M>& s,
-                        double h, model::StateOf<M>& next, Workspace<M>& w) {
+problem::Report advance(const Penalty& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   open_nodes(s.t + 0.5 * h, w.q_mid, w);
   w.rule.law = certify::NodeLaw::Given;
   add_node(s.t + 0.5 * h, w.q_mid, s.u, 1.0, 0.5, w);

@@ -155,7 +155,8 @@ class Recorder {
 
   /// Whether a solver found what it looked for; else the run has failed.
   bool is_solved(const problem::Report& report, double t) {
-    if (report.status == problem::Status::Solved) [[likely]] return true;
+    if (report.status == problem::Status::Solved) [[likely]]
+      return true;
     judge_.fail(detail::failure_of(report.status), t);
     return false;
   }
@@ -169,7 +170,8 @@ class Recorder {
     }
   }
   void count_solver(const problem::Report& report) {
-    if (!report.general) [[likely]] return;
+    if (!report.general) [[likely]]
+      return;
     ++outcome_.general_steps;
     if (report.fell_back) ++outcome_.fallback_steps;
   }

@@ -84,8 +84,8 @@ std::string laws_in_words(const SchemeInfo& info) {
 std::string guide_row(const SchemeInfo& info) {
   std::string settings;
   for (const Setting& setting : info.settings) {
-    settings += fmt::format("{}`{}`: {}", settings.empty() ? "" : "; ", setting.name,
-                            setting.meaning);
+    settings +=
+        fmt::format("{}`{}`: {}", settings.empty() ? "" : "; ", setting.name, setting.meaning);
   }
   return fmt::format("| `{}` | {} | {} | {} | {} |", info.name, info.meaning, laws_in_words(info),
                      settings.empty() ? "–" : settings, info.use);

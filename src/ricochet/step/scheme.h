@@ -36,9 +36,9 @@ struct Setting {
 /// A scheme as data: all that is known of it outside its own file.
 struct SchemeInfo {
   std::string_view name;
-  std::string_view meaning;   // where positions and velocities are taken
-  std::string_view use;       // what it is good for
-  bool is_staggered{false};   // on Moreau's middles: joints, step control, going back
+  std::string_view meaning;  // where positions and velocities are taken
+  std::string_view use;      // what it is good for
+  bool is_staggered{false};  // on Moreau's middles: joints, step control, going back
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};

@@ -114,8 +114,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
 /// What a step takes over from the one before, before it is made: `next` has the memory of `s`, and
 /// the scheme changes it.
 template <model::Model M>
-[[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s,
-                                                model::StateOf<M>& next, Workspace<M>& w) {
+[[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
+                                                Workspace<M>& w) {
   next.memory.steps = s.memory.steps + 1;
   constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
   if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
@@ -130,16 +130,15 @@ template <model::Model M>
 template <class S, model::Model M>
 [[gnu::always_inline]] inline problem::Report make_step(const S& scheme, const M& model,
                                                         const model::StateOf<M>& s, double h,
-                                                        model::StateOf<M>& next,
-                                                        Workspace<M>& w) {
+                                                        model::StateOf<M>& next, Workspace<M>& w) {
   carry_memory(s, next, w);
   return advance(scheme, model, s, h, next, w);
 }
 
 /// q_M = q + h/2 u, at t_M = t + h/2.                       [Moreau 1986 (6.13)-(6.14)]
 template <model::Model M>
-[[gnu::always_inline]] inline void half_step(const M& model, const model::StateOf<M>& s,
-                                             double h, Workspace<M>& w) {
+[[gnu::always_inline]] inline void half_step(const M& model, const model::StateOf<M>& s, double h,
+                                             Workspace<M>& w) {
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
   w.claim.t_mid = s.t + 0.5 * h;
   w.claim.active.clear();
@@ -183,8 +182,7 @@ problem::Report is_close(const V& now, const V& before, double size) {
 /// For a mass that varies, the u' with F(u') = 0: see `relax`.
 template <model::Model M>
 [[gnu::always_inline]] inline problem::Report free_velocity(const M& model,
-                                                            const model::StateOf<M>& s,
-                                                            double h,
+                                                            const model::StateOf<M>& s, double h,
                                                             const model::Vector<M::kPlaces>& point,
                                                             Workspace<M>& w) {
   model.force(w.claim.t_mid, point, s.u, w.place, w.force);

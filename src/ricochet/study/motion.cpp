@@ -41,7 +41,8 @@ void add_warnings(Motion& motion) {
         wanted * step::kFewestContactSteps, wanted));
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
-  if (scene.run.backward && scene.scheme.info().restitution.value_or(0.0) < 1.0 && !shocks.empty()) {
+  if (scene.run.backward && scene.scheme.info().restitution.value_or(0.0) < 1.0 &&
+      !shocks.empty()) {
     warnings.push_back(fmt::format(
         "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
         "came "
