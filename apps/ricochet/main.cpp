@@ -222,6 +222,9 @@ int parse_and_run(int argc, char** argv) {
   inspect_command->add_flag("--json", inspect.json, "print JSON");
 
   GalleryArguments gallery;
+  const CLI::App* schemes_command =
+      app.add_subcommand("schemes", "the schemes and their settings, as a table");
+
   CLI::App* gallery_command =
       app.add_subcommand("gallery", "recompute published experiments; no name: list");
   gallery_command->add_option("name", gallery.name, "one experiment");
@@ -256,6 +259,7 @@ int parse_and_run(int argc, char** argv) {
   if (compare_command->parsed()) return command_compare(compare);
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
+  if (schemes_command->parsed()) return command_schemes();
   return command_gallery(gallery);
 }
 
