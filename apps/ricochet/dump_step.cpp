@@ -73,7 +73,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.run.control.is_on()) {
     refuse("steps chosen by step control have no fixed numbers", "set run.step to one number");
   }
-  if (!step::is_staggered(scene.scheme)) {
+  if (!scene.scheme.info().is_staggered) {
     refuse("is for the schemes billiard, elast, inel and moreau",
            "run it with --scheme moreau, or leave --dump-step out");
   }

@@ -91,7 +91,7 @@ int converge_structure_command(const ConvergeArguments& arguments) {
 
 int compare_structure_command(const CompareArguments& arguments) {
   refuse_window(arguments.window);
-  if (!arguments.reference_scheme.empty() && arguments.reference_scheme != "newmark") {
+  if (!arguments.reference_scheme.empty() && arguments.reference_scheme != step::kNewmark.name) {
     throw base::InputError("--reference-scheme", "of a structure is newmark", "leave it out");
   }
   host::StopSignals signals;

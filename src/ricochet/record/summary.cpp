@@ -1,7 +1,6 @@
 #include "ricochet/record/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ricochet/base/version.h"
@@ -16,19 +15,15 @@ std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
 }
 
-/// What only one scheme has.
 void add_scheme_settings(Json& json, const step::Scheme& scheme) {
-  if (const auto* jean = std::get_if<step::MoreauJean>(&scheme)) json["theta"] = jean->theta;
-  if (const auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme)) {
-    constexpr std::array kNames = {"central", "backward", "forward"};
-    json["average"] = kNames[static_cast<std::size_t>(paoli->average)];
-  }
-  if (const auto* penalty = std::get_if<step::Penalty>(&scheme)) {
-    if (penalty->stiffness > 0.0) json["stiffness"] = penalty->stiffness;
-  }
-  if (const auto* events = std::get_if<step::EventDriven>(&scheme)) {
-    json["zeno"] = events->zeno == step::Zeno::Stop ? "stop" : "contact";
-    json["accuracy"] = events->accuracy;
+  for (const step::Setting& setting : scheme.info().settings) {
+    const std::string name(setting.name);
+    const double value = scheme.value(setting.name);
+    if (setting.is_choice()) {
+      json[name] = std::string(setting.words[static_cast<std::size_t>(value)]);
+    } else if (!setting.is_automatic || value != setting.standard) {
+      json[name] = value;
+    }
   }
 }
 
@@ -48,12 +43,8 @@ Json settings_json(const Summary& s) {
                             {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
-  if (step::is_staggered(s.scheme)) {
-    json["anticipation"] = step::anticipation_of(s.scheme);
-    json["correction"] = step::corrects(s.scheme) ? "project" : "none";
-  }
   add_scheme_settings(json, s.scheme);
-  json["restitution"] = step::implied_restitution(s.scheme);
+  json["restitution"] = s.scheme.info().restitution.value_or(certify::kOwnRestitution);
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;

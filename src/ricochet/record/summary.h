@@ -7,6 +7,7 @@
 #include "ricochet/model/state.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/step/outcome.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::record {

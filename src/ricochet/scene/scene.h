@@ -12,6 +12,7 @@
 #include "ricochet/scene/family.h"
 #include "ricochet/scene/names.h"
 #include "ricochet/scene/plot_plan.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {

@@ -3,6 +3,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {

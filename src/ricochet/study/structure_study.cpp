@@ -171,11 +171,12 @@ StructureStudy compare_structure(const StructureReaderFor& read,
                                  step::Monitor* monitor) {
   constexpr double kFinest = 16.0;
   StructureStudy study;
-  const scene::StructureScene own = read("newmark", 0.0);
+  const std::string newmark(step::kNewmark.name);
+  const scene::StructureScene own = read(newmark, 0.0);
   study.title = own.title;
-  study.reference_scheme = "newmark";
+  study.reference_scheme = newmark;
   study.reference_step = reference_step > 0.0 ? reference_step : own.run.step / kFinest;
-  const Measured reference = run_recorded(read("newmark", study.reference_step), monitor);
+  const Measured reference = run_recorded(read(newmark, study.reference_step), monitor);
   study.interrupted = reference.interrupted;
   for (const std::string& scheme : schemes) {
     if (study.interrupted) break;
