@@ -28,7 +28,7 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   return runner_of(scheme).run(model, scheme, run, state, observe, monitor);
 }
 
-StepProblem capture_step(const model::FormulaModel& model, const Scheme& scheme,
+CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
                          const RunSettings& run, const model::State<model::kDynamic>& state) {
   return runner_of(scheme).capture(model, scheme, run, state);
 }

@@ -18,7 +18,7 @@ struct SchemeRunner {
   const SchemeInfo* info;
   Outcome (*run)(const model::FormulaModel&, const Scheme&, const RunSettings&,
                  model::State<model::kDynamic>&, const Observer&, Monitor*);
-  StepProblem (*capture)(const model::FormulaModel&, const Scheme&, const RunSettings&,
+  CapturedStep (*capture)(const model::FormulaModel&, const Scheme&, const RunSettings&,
                          const model::State<model::kDynamic>&);
 };
 

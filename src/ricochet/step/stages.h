@@ -107,8 +107,8 @@ template <model::Model M>
 [[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
                                                 Workspace<M>& w) {
   next.memory.steps = s.memory.steps + 1;
-  constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
-  if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
+  constexpr bool kOne = M::kContacts == 1;
+  if constexpr (M::kSlips > 0 || !kOne || !M::kPlain) {
     if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
       next.memory.scheme = s.memory.scheme;
     }
