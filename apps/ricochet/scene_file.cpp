@@ -50,9 +50,4 @@ scene::Scene read_scene_file(const SceneArguments& arguments) {
                            changes_of(arguments));
 }
 
-scene::StructureScene read_structure_file(const SceneArguments& arguments) {
-  return scene::read_structure_scene(arguments.file, scene::read_scene_text(arguments.file),
-                                     changes_of(arguments));
-}
-
 }  // namespace ricochet::app
