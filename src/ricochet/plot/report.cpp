@@ -159,7 +159,7 @@ std::string with_error(const structure::Estimate& estimate) {
 }
 
 /// What engineers ask of a structure: guides, points, modes.
-std::string structure(const record::LineRecord& line) {
+std::string guides_and_points(const record::LineRecord& line) {
   std::string text = "<h2 id=\"structure\">Guides and points</h2>\n";
   text += "<p class=\"soft\">Errors are standard errors, from twenty equal parts of the run.</p>\n";
   Rows rows;
@@ -244,7 +244,7 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   }
   body += pictures(scene, summary, picture, data);
   body += certificate(summary);
-  if (summary.structure) body += structure(*summary.structure);
+  if (summary.structure) body += guides_and_points(*summary.structure);
   body += energy(scene, summary, data);
   body += scene_text(scene, summary);
   body +=
