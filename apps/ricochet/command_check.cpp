@@ -5,12 +5,12 @@
 #include "commands.h"
 #include "family_text.h"
 #include "report_text.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/growth.h"
 #include "ricochet/study/line_text.h"
 #include "scene_file.h"
-#include "threads.h"
 
 namespace ricochet::app {
 namespace {
@@ -61,7 +61,7 @@ void print_run(const scene::Scene& scene) {
 /// What all members take together; throws where one of them cannot be read.
 void print_family(const scene::Scene& scene, const std::vector<scene::Override>& changes) {
   const std::atomic<bool> stop{false};
-  const study::FamilyPlan plan = study::plan_family(scene, changes, make_executor(0, stop));
+  const study::FamilyPlan plan = study::plan_family(scene, changes, host::make_executor(0, stop));
   fmt::print("{}", entry("in all", fmt::format("{} runs, {} steps, about {} rows, {:.3g} MB",
                                                scene.family.size(), readable_count(plan.steps),
                                                readable_count(plan.rows), plan.bytes / 1e6)));
@@ -107,7 +107,7 @@ void print_structure(const scene::Scene& scene, const scene::StructurePart& part
 }  // namespace
 
 int command_check(const SceneArguments& arguments) {
-  const scene::Scene scene = read_scene_file(arguments);
+  const scene::Scene scene = read_scene(arguments);
   fmt::print("{}",
              wrapped(fmt::format("{}{}\n\n", scene.title,
                                  scene.source.empty() ? "" : fmt::format("  [{}]", scene.source))));

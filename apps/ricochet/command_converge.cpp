@@ -8,10 +8,10 @@
 #include "number_option.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/convergence_json.h"
 #include "scene_file.h"
-#include "stop_signals.h"
 
 namespace ricochet::app {
 
@@ -23,16 +23,16 @@ int command_converge(const ConvergeArguments& arguments) {
   }
   settings.reference_step = positive_option("--reference", arguments.reference);
   settings.window = positive_option("--window", arguments.window);
-  const scene::Scene scene = read_scene_file(arguments.scene);
-  StopSignals signals;
+  const scene::Scene scene = read_scene(arguments.scene);
+  host::StopSignals signals;
   const study::Convergence found = study::converge(scene, settings, &signals.monitor());
   const std::string json = study::to_json(found, scene);
   std::string text = arguments.json ? json : describe_convergence(found, scene);
   if (!arguments.out.empty()) {
     const std::filesystem::path folder = arguments.out;
-    record::write_file(folder / "converge.json", json);
+    host::write_file(folder / "converge.json", json);
     const std::string picture = draw_convergence(found, scene);
-    if (!picture.empty()) record::write_file(folder / "converge.svg", picture);
+    if (!picture.empty()) host::write_file(folder / "converge.svg", picture);
     if (!arguments.json) {
       text += entry("written", fmt::format("{}: converge.json{}", folder.string(),
                                            picture.empty() ? "" : ", converge.svg"));

@@ -7,10 +7,10 @@
 #include "dump_step.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/stop_signals.h"
 #include "run_family.h"
 #include "run_folder.h"
 #include "scene_file.h"
-#include "stop_signals.h"
 
 namespace ricochet::app {
 
@@ -50,7 +50,7 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
-  scene::Scene scene = read_scene_file(arguments.scene);
+  scene::Scene scene = read_scene(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);
   const std::filesystem::path folder = arguments.out.empty()
@@ -65,7 +65,7 @@ int command_run(const RunArguments& arguments) {
     }
     return run_family(arguments, options, scene, folder);
   }
-  StopSignals signals;
+  host::StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const std::string fault = describe_fault(run);
   if (!arguments.quiet || !fault.empty()) fmt::print("{}", describe_run(run, folder));

@@ -17,6 +17,7 @@ enum ExitCode : int {
 
 struct SceneArguments {
   std::string file;
+  std::string text;  // of the file, read once: a pipe cannot be read again
   std::string scheme;
   std::string step;
   std::string until;

@@ -8,7 +8,7 @@
 #include "report_text.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
 #include "ricochet/step/capture.h"
 #include "ricochet/study/motion.h"
 
@@ -104,7 +104,7 @@ std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   }
   problem::ContactProblem problem = captured.contacts;
   problem.title = fmt::format("{}, step {}", scene.title, dump.step);
-  problem::write_contact_file(dump.file, problem);
+  host::write_contact_file(dump.file, problem);
   return fmt::format("dumped      step {} with {}: {}\n", dump.step,
                      counted(problem.contacts(), "contact"), dump.file);
 }

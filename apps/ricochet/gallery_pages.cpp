@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "old_files.h"
+#include "ricochet/host/output_file.h"
 #include "ricochet/plot/animation.h"
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/table.h"
-#include "ricochet/record/output_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -108,7 +108,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   for (const study::Plate& plate : exhibit.plates) {
     const std::string svg = draw(plate);
     const std::string file = fmt::format("plates/{}.svg", plate.name);
-    record::write_file(folder_ / file, svg);
+    host::write_file(folder_ / file, svg);
     if (shown.picture.empty() && plate.rows.empty()) shown.picture = file;
     body +=
         fmt::format("<h2 id=\"{}\">{}</h2>\n<div class=\"columns\">\n{}<div>\n{}</div>\n</div>\n",
@@ -128,7 +128,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   }
   if (!runs_.empty()) body += runs_of_entry();
   const std::filesystem::path place = folder_ / entry.name / "index.html";
-  record::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
+  host::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
   cards_.push_back(std::move(shown));
   runs_.clear();
   return place;
@@ -158,7 +158,7 @@ std::filesystem::path GalleryPages::write_index() const {
   }
   body += "<h2>Experiments</h2>\n<div class=\"cards\">\n" + cards + "</div>\n</main>\n";
   const std::filesystem::path place = folder_ / "index.html";
-  record::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
+  host::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
   return place;
 }
 

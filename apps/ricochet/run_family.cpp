@@ -10,14 +10,14 @@
 #include <optional>
 
 #include "family_text.h"
-#include "member_monitors.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/host/member_monitors.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
-#include "ricochet/record/output_file.h"
 #include "scene_file.h"
-#include "stop_signals.h"
-#include "threads.h"
 
 namespace ricochet::app {
 namespace {
@@ -43,11 +43,11 @@ class FamilyRunner {
 
   void run(const study::Executor& executor) {
     const base::Stopwatch clock;
-    MemberMonitors monitors(whole_, members_.size());
+    host::MemberMonitors monitors(whole_, members_.size());
     executor(members_.size(), [&](std::size_t k) {
       try {
         run_member(k, monitors[k]);
-      } catch (const record::OutputError& error) {
+      } catch (const host::OutputError& error) {
         stop_with(k, error.what(), nullptr);
       } catch (...) {
         stop_with(k, "", std::current_exception());
@@ -57,15 +57,15 @@ class FamilyRunner {
     if (fault_.exception) std::rethrow_exception(fault_.exception);
   }
 
-  /// The picture and the summary; throws record::OutputError after the summary has said why.
+  /// The picture and the summary; throws host::OutputError after the summary has said why.
   record::FamilySummary write() const {
     record::FamilySummary summary = summarise();
     if (summary.output_error.empty() && first_) {
-      summary.output_error = record::try_to_write(folder_ / kPlot, picture());
+      summary.output_error = host::try_to_write(folder_ / kPlot, picture());
     }
-    const std::string last = record::try_to_write(folder_ / kSummary, record::to_json(summary));
+    const std::string last = host::try_to_write(folder_ / kSummary, record::to_json(summary));
     if (summary.output_error.empty()) summary.output_error = last;
-    if (!summary.output_error.empty()) throw record::OutputError(summary.output_error);
+    if (!summary.output_error.empty()) throw host::OutputError(summary.output_error);
     return summary;
   }
 
@@ -207,15 +207,15 @@ bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
 
 int run_family(const RunArguments& arguments, const FolderOptions& options,
                const scene::Scene& scene, const std::filesystem::path& folder) {
-  StopSignals signals;
-  const study::Executor executor = make_executor(arguments.threads, signals.monitor().stop);
+  host::StopSignals signals;
+  const study::Executor executor = host::make_executor(arguments.threads, signals.monitor().stop);
   const study::FamilyPlan plan = study::plan_family(scene, changes_of(arguments.scene), executor);
   if (signals.monitor().stop.load()) {
     if (!arguments.quiet) fmt::print(stderr, "interrupted: nothing was run or changed\n");
     return kInterrupted;
   }
   if (!arguments.quiet) note_size(plan, scene.family.size());
-  { const record::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
+  { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
   remove_old_files(folder);
   FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());
   {

@@ -8,10 +8,10 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/report.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
-#include "trajectory_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -36,7 +36,7 @@ std::string picture_of(const FolderRun& run) {
 void write_results(const std::filesystem::path& folder, FolderRun& run, bool report,
                    std::string error) {
   const auto write = [&](const char* name, const std::string& text) {
-    if (error.empty()) error = record::try_to_write(folder / name, text);
+    if (error.empty()) error = host::try_to_write(folder / name, text);
     run.files += (run.files.empty() ? "" : ", ") + std::string(name);
   };
   write(kPlot, picture_of(run));
@@ -49,9 +49,9 @@ void write_results(const std::filesystem::path& folder, FolderRun& run, bool rep
           plot::make_report(run.motion.scene, study::summary_of(run, ""), run.picture, run.report));
   }
   const std::string last =
-      record::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
+      host::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
   if (error.empty()) error = last;
-  if (!error.empty()) throw record::OutputError(error);
+  if (!error.empty()) throw host::OutputError(error);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
-  TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
+  host::TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
   if (!is_member) remove_old_files(folder);
   FolderRun run;
   run.picture = plot::RunPicture(scene, options.runs_in_picture);

@@ -34,7 +34,7 @@ struct FolderOptions {
 /// and shapes.csv, and summary.json of `folder`, whose old ones are removed first, so that it never
 /// holds parts of two runs. A monitor that says stop ends the run between two steps, with the files
 /// whole. The summary comes last. A file that cannot be written ends the run too:
-/// record::OutputError, after a summary with the status "output_error".
+/// host::OutputError, after a summary with the status "output_error".
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
                    const FolderOptions& options, step::Monitor& monitor);
 

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "member_monitors.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/member_monitors.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/study/family.h"
-#include "threads.h"
 #include "watch.h"
 
 namespace ricochet::python {
@@ -57,7 +57,7 @@ std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
 Runs run_members(const ReadScene& read, const study::Executor& executor,
                  const std::string& no_facts, step::Monitor& whole) {
   Runs runs(read.scene.family.size());
-  app::MemberMonitors monitors(whole, runs.size());
+  host::MemberMonitors monitors(whole, runs.size());
   std::mutex mutex;
   std::exception_ptr error;
   executor(runs.size(), [&](std::size_t k) {
@@ -81,7 +81,7 @@ Runs run_family(const ReadScene& read, int threads, const std::string& no_facts,
   Runs runs = watched(watch, read.calls_python(), [&] {
     const study::Executor executor = read.calls_python()
                                          ? study::Executor(study::run_in_order)
-                                         : app::make_executor(threads, watch.monitor().stop);
+                                         : host::make_executor(threads, watch.monitor().stop);
     const study::FamilyPlan plan = study::plan_family(read.scene, read.changes, executor);
     watch.expect(static_cast<long long>(std::min(plan.steps, 9e18)));
     return run_members(read, executor, no_facts, watch.monitor());

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "ricochet/scene/scene_file.h"
+#include "ricochet/host/scene_file.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/family.h"
 #include "ricochet/study/motion.h"
@@ -107,7 +107,7 @@ void bind_scene(py::module_& m) {
     if (read.scene.family.empty()) return;
     (void)study::plan_family(read.scene, read.changes, study::run_in_order);
   });
-  m.def("read_text", scene::read_scene_text);
+  m.def("read_text", host::read_scene_text);
   m.def("scheme_names", step::scheme_names);
   m.def("builtin_text", [](const std::string& name) { return study::builtin_scene(name); });
   m.def("builtin_names", [] {

@@ -1,12 +1,14 @@
-#include "thread_pool.h"
+#include "ricochet/host/thread_pool.h"
 
 #include <system_error>
 
-namespace ricochet::app {
+#include "ricochet/host/threads.h"
+
+namespace ricochet::host {
 
 ThreadPool::ThreadPool(int threads) {
   try {
-    for (int k = 1; k < threads; ++k) others_.emplace_back([this] { serve(); });
+    for (int k = 1; k < thread_count(threads); ++k) others_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
     // the machine has no more threads to give: those that are there do the work
   }
@@ -38,7 +40,8 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
   next_ = 0;
   finished_ = 0;
   {
-    const std::lock_guard lock(mutex_);  // so that nobody falls asleep in between
+    const std::lock_guard lock(
+        mutex_);  // no thread may go to sleep between its look and the change
     ++round_;
   }
   if (sleeping_ > 0) wake_.notify_all();
@@ -70,4 +73,4 @@ void ThreadPool::serve() {
   }
 }
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

@@ -1,15 +1,18 @@
-#include "threads.h"
+#include "ricochet/host/threads.h"
 
 #include <algorithm>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-namespace ricochet::app {
+namespace ricochet::host {
 
-study::Executor make_executor(int threads, const std::atomic<bool>& stop) {
-  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads)
-                                       : std::max(1U, std::thread::hardware_concurrency());
+int thread_count(int asked) {
+  return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+base::Executor make_executor(int threads, const std::atomic<bool>& stop) {
+  const auto most = static_cast<std::size_t>(thread_count(threads));
   return [most, &stop](std::size_t count, const std::function<void(std::size_t)>& work) {
     std::atomic<std::size_t> next{0};
     const auto take_turns = [&] {
@@ -26,4 +29,4 @@ study::Executor make_executor(int threads, const std::atomic<bool>& stop) {
   };
 }
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

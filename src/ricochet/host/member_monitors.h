@@ -7,7 +7,7 @@
 
 #include "ricochet/step/simulate.h"
 
-namespace ricochet::app {
+namespace ricochet::host {
 
 /// A monitor for each member of a family. While it lives, one that is asked to stop as a whole asks
 /// all of them, and it shows the sum of their steps.
@@ -36,4 +36,4 @@ class MemberMonitors {
   std::thread thread_;
 };
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

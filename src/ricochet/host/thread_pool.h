@@ -10,13 +10,13 @@
 
 #include "ricochet/base/executor.h"
 
-namespace ricochet::app {
+namespace ricochet::host {
 
 /// Threads that stay, for work that comes in pieces of microseconds: between two pieces they look
 /// for the next one for a while before they go to sleep. The one who asks takes part.
 class ThreadPool {
  public:
-  /// That many threads in all, the caller among them.
+  /// That many threads in all, the caller among them; 0: one for each core.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -43,4 +43,4 @@ class ThreadPool {
   std::condition_variable wake_;
 };
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace ricochet::record {
+#include "ricochet/host/temporary_file.h"
+
+namespace ricochet::host {
 
 /// A file could not be made or written.
 class OutputError : public std::runtime_error {
@@ -36,7 +39,7 @@ class OutputFile {
   [[noreturn]] void fail(const char* doing, int error) const;
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::optional<TemporaryFile> temporary_;
   std::FILE* file_{nullptr};
 };
 
@@ -46,4 +49,4 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 /// The same; returns what went wrong, or nothing when the file is written.
 std::string try_to_write(const std::filesystem::path& path, std::string_view text);
 
-}  // namespace ricochet::record
+}  // namespace ricochet::host

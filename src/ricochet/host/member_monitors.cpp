@@ -1,8 +1,8 @@
-#include "member_monitors.h"
+#include "ricochet/host/member_monitors.h"
 
 #include <chrono>
 
-namespace ricochet::app {
+namespace ricochet::host {
 
 MemberMonitors::MemberMonitors(step::Monitor& whole, std::size_t members)
     : whole_(whole), monitors_(members), thread_([this] { watch(); }) {}
@@ -32,4 +32,4 @@ void MemberMonitors::pass_on() {
   whole_.steps.store(steps, std::memory_order_relaxed);
 }
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

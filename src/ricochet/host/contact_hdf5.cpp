@@ -1,17 +1,24 @@
-// FCLIB's layout of contact problems, through the C interface of HDF5.
+// FCLIB's layout of contact problems, through the C interface of HDF5, in memory: files are read
+// and written as all others are.
+
+#include "ricochet/host/contact_hdf5.h"
 
 #include <fmt/format.h>
 #include <hdf5.h>
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "ricochet/base/error.h"
-#include "ricochet/problem/contact_file.h"
 #include "ricochet/problem/contact_velocity.h"
 
-namespace ricochet::problem {
+namespace ricochet::host {
 namespace {
+
+using problem::ContactProblem;
+using problem::GlobalForm;
+using problem::SparseMatrix;
 
 /// An HDF5 handle that is closed once.
 class Handle {
@@ -47,10 +54,29 @@ class Silence {
   void* data_{nullptr};
 };
 
+/// HDF5 wants a name for what lies in memory, and refuses one that a file has: this one none can.
+constexpr const char* kInMemory = "/dev/null/contact-problem";
+
+/// Access to a file that lies in memory; `image`: what is in it already.
+class Memory {
+ public:
+  explicit Memory(std::string_view image = {}) : list_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose) {
+    constexpr std::size_t kGrowth = 1U << 16U;  // [bytes] at a time
+    H5Pset_fapl_core(list_, kGrowth, 0);
+    if (image.empty()) return;
+    // HDF5 makes a copy and leaves the bytes as they are, although it does not say const.
+    H5Pset_file_image(list_, const_cast<char*>(image.data()), image.size());
+  }
+  operator hid_t() const { return list_; }
+
+ private:
+  Handle list_;
+};
+
 class Reader {
  public:
-  explicit Reader(const std::string& path)
-      : path_(path), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
+  Reader(std::string_view bytes, const std::string& name)
+      : name_(name), file_(H5Fopen(kInMemory, H5F_ACC_RDONLY, Memory(bytes)), H5Fclose) {
     if (!file_.ok()) refuse("", "cannot be opened: it is damaged or cut short", "copy it again");
   }
 
@@ -75,7 +101,7 @@ class Reader {
 
   [[noreturn]] void refuse(const std::string& key, const std::string& message,
                            const std::string& remedy) const {
-    throw base::InputError(key, message, remedy, {.file = path_, .line_text = {}});
+    throw base::InputError(key, message, remedy, {.file = name_, .line_text = {}});
   }
 
  private:
@@ -93,7 +119,7 @@ class Reader {
     return values;
   }
 
-  std::string path_;
+  std::string name_;
   Handle file_;
 };
 
@@ -140,9 +166,7 @@ SparseMatrix read_matrix(const Reader& reader, const std::string& key) {
 
 class Writer {
  public:
-  explicit Writer(const std::string& path)
-      : path_(path),
-        file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose) {
+  Writer() : file_(H5Fcreate(kInMemory, H5F_ACC_TRUNC, H5P_DEFAULT, Memory()), H5Fclose) {
     if (!file_.ok()) fail();
   }
 
@@ -166,8 +190,13 @@ class Writer {
     const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
     save(key, type, space, words.c_str());
   }
-  void finish() {
+  std::string bytes() {
     if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail();
+    const ssize_t size = H5Fget_file_image(file_, nullptr, 0);
+    if (size < 0) fail();
+    std::string all(static_cast<std::size_t>(size), '\0');
+    if (H5Fget_file_image(file_, all.data(), all.size()) != size) fail();
+    return all;
   }
 
  private:
@@ -182,12 +211,10 @@ class Writer {
         H5Dclose);
     if (!set.ok() || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail();
   }
-  [[noreturn]] void fail() const {
-    throw base::InputError("", "cannot be written", "check the folder, its rights and the disk",
-                           {.file = path_, .line_text = {}});
+  [[noreturn]] static void fail() {
+    throw std::runtime_error("HDF5 cannot make a contact problem: there is no memory left");
   }
 
-  std::string path_;
   Handle file_;
 };
 
@@ -207,11 +234,11 @@ void write_matrix(Writer& writer, const std::string& key, const SparseMatrix& gi
 
 }  // namespace
 
-ContactProblem read_fclib_file(const std::string& path) {
+ContactProblem parse_contact_hdf5(std::string_view bytes, const std::string& name) {
   const Silence silence;
-  const Reader reader(path);
+  const Reader reader(bytes, name);
   ContactProblem problem;
-  problem.title = path;
+  problem.title = name;
   if (!reader.has("fclib_local") && !reader.has("fclib_global")) {
     reader.refuse("", "has neither a group fclib_local nor fclib_global",
                   "the file needs FCLIB's layout");
@@ -241,16 +268,16 @@ ContactProblem read_fclib_file(const std::string& path) {
                                 problem.rows()),
                     "sizes must fit the number of contacts and the dimension");
     }
-    problem.matrix = blocks_of(W, problem.dim);
+    problem.matrix = problem::blocks_of(W, problem.dim);
     problem.q = reader.vector(root + "/vectors/q");
   }
-  check(problem, path);
+  check(problem, name);
   return problem;
 }
 
-void write_fclib_file(const std::string& path, const ContactProblem& problem) {
+std::string contact_hdf5(const ContactProblem& problem) {
   const Silence silence;
-  Writer writer(path);
+  Writer writer;
   const std::string root = problem.is_global() ? "fclib_global" : "fclib_local";
   writer.group(root);
   writer.integers(root + "/spacedim", {problem.dim});
@@ -266,11 +293,11 @@ void write_fclib_file(const std::string& path, const ContactProblem& problem) {
     writer.vector(root + "/vectors/f", global->f);
     writer.vector(root + "/vectors/w", global->w);
   } else {
-    ContactVelocity velocity(problem);
+    problem::ContactVelocity velocity(problem);
     write_matrix(writer, root + "/W", scalars_of(velocity.local().W));
     writer.vector(root + "/vectors/q", problem.q);
   }
-  writer.finish();
+  return writer.bytes();
 }
 
-}  // namespace ricochet::problem
+}  // namespace ricochet::host
