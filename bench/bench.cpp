@@ -110,8 +110,8 @@ Result run_cpp(const System& system, const Scheme& scheme, const Eigen::VectorXd
 
 Result run_scene(const scene::Scene& scene) {
   model::State<model::kDynamic> state = scene.start;
-  const step::Outcome outcome =
-      step::run_formula(*scene.model, scene.scheme, scene.run, state, [](const step::Sample&) {});
+  const step::Outcome outcome = step::run_formula(*scene.system().model, scene.scheme, scene.run,
+                                                  state, [](const step::Sample&) {});
   return {state.q[0], state.q[1], outcome.certificate.residual_max};
 }
 

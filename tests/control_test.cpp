@@ -446,7 +446,7 @@ step   = 0.01
 until  = 10
 )toml";
   const Motion motion = run(channel);
-  EXPECT_EQ(motion.scene.model->contact_names(),
+  EXPECT_EQ(motion.scene.system().model->contact_names(),
             (std::vector<std::string>{"slot.lower", "slot.upper"}));
   EXPECT_EQ(motion.outcome.certificate.shock_counts, (std::vector<long long>{1, 2}));
   EXPECT_LT(motion.outcome.certificate.violation_max, 0.011);

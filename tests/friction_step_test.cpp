@@ -606,11 +606,11 @@ TEST(Moreau, AllocatesNothingAfterItsFirstContacts) {
     model::State<model::kDynamic> state = scene.start;
     long long first = 0;
     long long last = 0;
-    const Outcome outcome =
-        run_formula(*scene.model, scene.scheme, scene.run, state, [&](const Sample& sample) {
-          if (sample.step == 2000) first = testing::allocations();
-          if (sample.step == 4000) last = testing::allocations();
-        });
+    const Outcome outcome = run_formula(*scene.system().model, scene.scheme, scene.run, state,
+                                        [&](const Sample& sample) {
+                                          if (sample.step == 2000) first = testing::allocations();
+                                          if (sample.step == 4000) last = testing::allocations();
+                                        });
     EXPECT_TRUE(outcome.certificate.ok());
     EXPECT_GT(first, 0);
     EXPECT_EQ(last, first);

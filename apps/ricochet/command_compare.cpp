@@ -11,12 +11,10 @@
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/study/convergence_json.h"
 #include "scene_file.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 
 int command_compare(const CompareArguments& arguments) {
-  if (has_structure(arguments.scene)) return compare_structure_command(arguments);
   study::CompareSettings settings;
   settings.schemes = words_of(arguments.schemes);
   settings.reference_step = positive_option("--reference", arguments.reference);

@@ -12,12 +12,10 @@
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/study/convergence_json.h"
 #include "scene_file.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 
 int command_converge(const ConvergeArguments& arguments) {
-  if (has_structure(arguments.scene)) return converge_structure_command(arguments);
   study::ConvergeSettings settings;
   for (const std::string& word : words_of(arguments.steps)) {
     if (word.empty()) throw base::InputError("--steps", "has an empty place", "write 0.01,0.005");

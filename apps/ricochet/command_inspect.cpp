@@ -37,14 +37,14 @@ int command_inspect(const InspectArguments& arguments) {
     const certify::FailureText failure = certify::describe(c.failure);
     fmt::print(stderr, "FAILED: the run ends at t = {:.9g}, before {}: {} ({})\ntry: {}\n",
                c.failure_time, arguments.at, failure.meaning, failure.name,
-               step::remedy_of(c.failure, scene.scheme));
+               scene.remedy_of(c.failure));
     return kFailed;
   }
   if (inspection.reached.interrupted) {
     fmt::print(stderr, "interrupted before t = {}\n", arguments.at);
     return kInterrupted;
   }
-  fmt::print("{}", arguments.json ? study::to_json(*inspection.found, *scene.model)
+  fmt::print("{}", arguments.json ? study::to_json(*inspection.found, scene.columns)
                                   : describe_inspection(*inspection.found, scene));
   return inspection.found->ok() ? kFine : kFailed;
 }

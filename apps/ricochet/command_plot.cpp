@@ -151,13 +151,13 @@ int command_plot(const PlotArguments& arguments) {
   long long rows = 0;
   for (std::size_t k = 0; k < data.size(); ++k) {
     block.runs.push_back(
-        {&data[k], label_of(arguments.files[k]), scene ? scene->model.get() : nullptr, nullptr});
+        {&data[k], label_of(arguments.files[k]), scene ? scene->formulas() : nullptr, nullptr});
     rows += data[k].rows();
   }
   const std::string title = scene ? scene->title : label_of(arguments.files[0]);
   std::string subtitle =
       data.size() == 1 ? arguments.files[0] : fmt::format("{} runs", data.size());
-  if (scene) subtitle += plot::remarks_on(plan, data[0], *scene->model);
+  if (scene) subtitle += plot::remarks_on(plan, data[0], scene->formulas());
   const plot::Sheet sheet = plot::draw_sheet({block}, {title, subtitle, plan.caption});
   const std::filesystem::path svg = place_of_picture(arguments);
   host::write_file(svg, sheet.svg);

@@ -66,6 +66,9 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   const auto refuse = [](const char* problem, const char* remedy) {
     throw base::InputError("--dump-step", problem, remedy);
   };
+  if (scene.structure() != nullptr) {
+    refuse("the guides of a structure are no contact problem", "leave --dump-step out");
+  }
   if (!scene.family.empty()) {
     refuse("a family of runs has no single step of a number",
            "choose a member with --set, or leave --dump-step out");
@@ -88,7 +91,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
 std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   const model::State<model::kDynamic> state = state_before(dump, scene);
   const step::CapturedStep captured =
-      step::capture_step(*scene.model, scene.scheme, scene.run, state);
+      step::capture_step(*scene.system().model, scene.scheme, scene.run, state);
   if (!captured.has_form) {
     throw base::InputError(option_of(dump),
                            "has a law of friction that contact files do not know, or joints that "

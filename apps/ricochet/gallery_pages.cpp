@@ -10,7 +10,6 @@
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/table.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 namespace {
@@ -41,10 +40,14 @@ std::size_t count_agreeing(const std::vector<study::Fact>& facts) {
 }  // namespace
 
 void GalleryPages::keep(const std::string& label, FolderRun& run) {
-  KeptRun kept{label, run.motion.scene, run.data, run.motion.outcome.certificate,
-               run.report.frames()};
+  KeptRun kept{label,
+               run.motion.scene,
+               run.picture,
+               run.motion.outcome.certificate,
+               run.report.frames(),
+               run.motion.structure};
   if (label == kFeatured || player_.empty()) {
-    player_ = plot::make_player(kept.scene, kept.data, kept.frames, kept.certificate);
+    player_ = plot::make_player(kept.scene, kept.picture.data(), kept.frames, kept.certificate);
     player_title_ = kept.scene.title;
   }
   runs_.push_back(std::move(kept));
@@ -60,7 +63,6 @@ std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted
 }
 
 std::string GalleryPages::draw(const study::Plate& plate) const {
-  if (!plate.structure.empty()) return draw_builtin_structure(plate.structure);
   if (!plate.rows.empty()) {
     return plot::draw_table(plate.title, plate.caption, plate.header, plate.rows);
   }
@@ -68,11 +70,18 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
   for (const study::PlateRun& wanted : plate.runs) {
     const std::vector<const KeptRun*> together = find_all(wanted);
     if (together.empty()) continue;
+    const KeptRun& first = *together[0];
+    if (first.line) {  // a structure has a picture of its own
+      const std::string words = fmt::format("{}; {}, {}", plate.caption, first.scene.scheme_name(),
+                                            study::describe_step(first.scene.run));
+      return plot::draw_run(first.scene, first.picture, first.certificate, first.line, words).svg;
+    }
     plot::Block block{&together[0]->scene.plot, {}, wanted.heading};
     const bool named = wanted.label.ends_with('/');  // "scene/": its runs go by their own names
     for (const KeptRun* run : together) {
-      block.runs.push_back({&run->data, named ? run->label.substr(wanted.label.size()) : "",
-                            run->scene.model.get(), &run->certificate});
+      block.runs.push_back({&run->picture.data(),
+                            named ? run->label.substr(wanted.label.size()) : "",
+                            run->scene.formulas(), &run->certificate});
     }
     blocks.push_back(std::move(block));
   }

@@ -98,7 +98,7 @@ class FamilyRunner {
     // What holds for all is said once.
     if (run.summary.facts_not_checked == options_.no_facts) run.summary.facts_not_checked.clear();
     members_[k] = digest(k, file, run);
-    if (k < data_.size()) data_[k] = std::move(run.data);
+    if (k < data_.size()) data_[k] = std::move(run.picture);
     if (k > 0) return;
     run.motion.scene.text.clear();
     first_ = std::move(run);
@@ -123,7 +123,7 @@ class FamilyRunner {
       if (!fact.holds) kept.unmet.push_back(fmt::format("{} ({})", fact.statement, fact.found));
     }
     constexpr std::size_t kMostNames = 6;
-    const auto& names = run.motion.scene.model->coordinates();
+    const std::vector<std::string>& names = run.motion.scene.columns.coordinates;
     for (std::size_t i = 0; i < names.size() && names.size() <= kMostNames; ++i) {
       kept.final_words += fmt::format("{}{} = {:.6g}", i == 0 ? "" : ", ", names[i],
                                       run.motion.final_state.q[static_cast<Eigen::Index>(i)]);
@@ -133,11 +133,7 @@ class FamilyRunner {
 
   record::FamilySummary summarise() const {
     record::FamilySummary summary;
-    summary.first.title = scene_.title;
-    summary.first.source = scene_.source;
-    summary.first.file = scene_.file;
-    summary.first.scheme = scene_.scheme;
-    summary.first.run = scene_.run;
+    summary.first = study::settings_of(scene_);
     summary.first.overrides = options_.overrides;
     if (!scene_.expectations.empty()) summary.first.facts_not_checked = options_.no_facts;
     summary.common = plan_.common;
@@ -159,15 +155,19 @@ class FamilyRunner {
     std::string subtitle = scene_.source + (scene_.source.empty() ? "" : "; ");
     if (!draws_all_) {
       subtitle += fmt::format("member 1 of {}: {}", members_.size(), scene_.family.describe(0));
-      return plot::draw_run(first, data_[0], first_->motion.outcome.certificate, subtitle).svg;
+      return plot::draw_run(first, data_[0], first_->motion.outcome.certificate,
+                            first_->motion.structure, subtitle)
+          .svg;
     }
     plot::Block block{&first.plot, {}, ""};
     for (std::size_t k = 0; k < data_.size(); ++k) {
-      if (data_[k].rows() == 0) continue;
-      block.runs.push_back({&data_[k], scene_.family.describe(k), first.model.get(), nullptr});
+      if (data_[k].data().rows() == 0) continue;
+      block.runs.push_back(
+          {&data_[k].data(), scene_.family.describe(k), first.formulas(), nullptr});
     }
     subtitle += describe_members(scene_.family);
-    if (first.model->contacts() > 0) subtitle += "; walls of member 1";
+    if (first.formulas() != nullptr && !first.columns.contacts.empty())
+      subtitle += "; walls of member 1";
     return plot::draw_sheet({block}, {first.title, subtitle, first.plot.caption}).svg;
   }
 
@@ -179,7 +179,7 @@ class FamilyRunner {
   step::Monitor& whole_;
   const bool draws_all_;
   std::vector<std::optional<MemberRun>> members_;
-  std::vector<plot::Collector> data_;
+  std::vector<plot::RunPicture> data_;
   std::optional<FolderRun> first_;
   std::mutex mutex_;
   Fault fault_;

@@ -50,16 +50,8 @@ void read_text(SceneArguments& arguments) {
   arguments.text = host::read_scene_text(arguments.file);
 }
 
-bool has_structure(const SceneArguments& arguments) {
-  return scene::has_structure(arguments.file, arguments.text);
-}
-
 scene::Scene read_scene(const SceneArguments& arguments) {
   return scene::read_scene(arguments.file, arguments.text, changes_of(arguments));
-}
-
-scene::StructureScene read_structure(const SceneArguments& arguments) {
-  return scene::read_structure_scene(arguments.file, arguments.text, changes_of(arguments));
 }
 
 }  // namespace ricochet::app

@@ -5,7 +5,6 @@
 
 #include "commands.h"
 #include "ricochet/scene/scene.h"
-#include "ricochet/scene/structure_scene.h"
 
 namespace ricochet::app {
 
@@ -13,14 +12,8 @@ namespace ricochet::app {
 /// base::InputError.
 void read_text(SceneArguments& arguments);
 
-/// Whether the text of the arguments is a scene with a [structure].
-bool has_structure(const SceneArguments& arguments);
-
 /// The scene of the text, with what the arguments change. Throws base::InputError.
 scene::Scene read_scene(const SceneArguments& arguments);
-
-/// The same of a scene with a [structure].
-scene::StructureScene read_structure(const SceneArguments& arguments);
 
 /// What the arguments change in the scene, in the order in which it is done.
 std::vector<scene::Override> changes_of(const SceneArguments& arguments);

@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -20,13 +21,7 @@ ReadScene read(const std::string& file, const std::string& text, const std::vect
   for (const auto& [key, value, argument] : changes) {
     read.changes.push_back({key, value, argument});
   }
-  try {
-    read.scene = scene::read_scene(file, text, read.changes, functions);
-  } catch (const base::InputError& error) {
-    if (error.key() != "structure") throw;
-    throw base::InputError("structure", "is for the command line: Python has no structures yet",
-                           "ricochet run " + file, error.spot());
-  }
+  read.scene = scene::read_scene(file, text, read.changes, functions);
   read.scene.run.backward = backward;
   study::check_direction(read.scene);
   if (functions) functions->check(read.scene.start);
@@ -43,8 +38,12 @@ py::dict by_name(const std::vector<std::string>& names, const Eigen::VectorXd& v
 
 py::list derived(const ReadScene& read) {
   py::list list;
-  for (const auto& one : read.scene.model->derived()) {
-    list.append(py::make_tuple(one.of, one.formula));
+  if (const model::FormulaModel* model = read.scene.formulas()) {
+    for (const auto& one : model->derived()) list.append(py::make_tuple(one.of, one.formula));
+    return list;
+  }
+  for (const double frequency : read.scene.structure()->frequencies) {
+    list.append(py::make_tuple("mode", fmt::format("{:.9g} Hz, without guides", frequency)));
   }
   return list;
 }
@@ -106,10 +105,10 @@ void bind_scene(py::module_& m) {
       .def_property_readonly("source", [](const ReadScene& s) { return s.scene.source; })
       .def_property_readonly("notes", [](const ReadScene& s) { return s.scene.notes; })
       .def_property_readonly("coordinates",
-                             [](const ReadScene& s) { return s.scene.model->coordinates(); })
+                             [](const ReadScene& s) { return s.scene.columns.coordinates; })
       .def_property_readonly("contacts",
-                             [](const ReadScene& s) { return s.scene.model->contact_names(); })
-      .def_property_readonly("joints", [](const ReadScene& s) { return s.scene.model->joints(); })
+                             [](const ReadScene& s) { return s.scene.columns.contacts; })
+      .def_property_readonly("joints", [](const ReadScene& s) { return s.scene.columns.joints; })
       .def_property_readonly("parameters",
                              [](const ReadScene& s) {
                                py::dict dict;
@@ -118,18 +117,17 @@ void bind_scene(py::module_& m) {
                                }
                                return dict;
                              })
-      .def_property_readonly("scheme",
-                             [](const ReadScene& s) { return step::name_of(s.scene.scheme); })
+      .def_property_readonly("scheme", [](const ReadScene& s) { return s.scene.scheme_name(); })
       .def_property_readonly("step", [](const ReadScene& s) { return s.scene.run.step; })
       .def_property_readonly("steps", [](const ReadScene& s) { return s.scene.run.steps; })
       .def_property_readonly("start_time",
                              [](const ReadScene& s) { return s.scene.run.start_time; })
       .def_property_readonly(
           "position",
-          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.q); })
+          [](const ReadScene& s) { return by_name(s.scene.columns.coordinates, s.scene.start.q); })
       .def_property_readonly(
           "velocity",
-          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.u); })
+          [](const ReadScene& s) { return by_name(s.scene.columns.coordinates, s.scene.start.u); })
       .def_property_readonly("warnings", [](const ReadScene& s) { return s.scene.warnings; })
       .def_property_readonly("calls_python", &ReadScene::calls_python)
       .def("derived", derived)

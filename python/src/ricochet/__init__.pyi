@@ -10,7 +10,7 @@ __version__: str
 _Array = npt.NDArray[np.float64]
 _Vector = Union[Sequence[float], _Array]
 _Number = Union[float, str]  # a number, or a formula of parameters
-_Start = Union[Mapping[str, Any], Sequence[_Number], _Array, float]
+_Start = Union[Mapping[str, Any], Sequence[_Number], _Array, float, str]
 _Step = Union[float, str, Mapping[str, float]]
 _Changes = Optional[Mapping[str, Any]]
 _Progress = Union[None, bool, Callable[[int, int], object]]

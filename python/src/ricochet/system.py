@@ -421,8 +421,8 @@ def _counted(count, noun):
 
 
 def _by_name(names, values):
-    """A start by coordinate."""
-    if values is None or isinstance(values, dict):
+    """A start by coordinate; of a structure a formula of x stays one."""
+    if values is None or isinstance(values, (dict, str)):
         return values
     numbers = list(values) if hasattr(values, "__iter__") else [values]
     if len(numbers) != len(names):

@@ -136,34 +136,81 @@ std::vector<PanelPlan> spectra_panels(const std::vector<structure::Spectrum>& sp
   return {of_points, of_forces};
 }
 
+PanelPlan shapes_panel(const structure::LinearStructure& model, const record::LineRecord& record) {
+  PanelPlan shapes{"shapes, spread over the run", "x", ""};
+  for (const record::Shape& shape : record.shapes) {
+    Curve curve{"", {{}}};
+    for (std::size_t k = 0; k < record.abscissae.size(); ++k) {
+      curve.pieces[0].push_back({record.abscissae[k], shape.values[k]});
+    }
+    shapes.curves.push_back(curve);
+  }
+  const double mark = 0.012 * record.line.length;
+  for (const structure::Guide& guide : model.guides) {
+    if (guide.plane != 0) continue;
+    for (const double side : {guide.lower, guide.upper}) {
+      if (!std::isfinite(side)) continue;
+      shapes.walls.push_back({"", {{{guide.at - mark, side}, {guide.at + mark, side}}}});
+    }
+  }
+  return shapes;
+}
+
+Sheet draw_panels(const std::vector<PanelPlan>& panels, const std::string& heading,
+                  const std::string& subtitle) {
+  const double each = kHeading + kPanel + kAxisBottom;
+  Sheet sheet;
+  sheet.width = kWidth;
+  sheet.height = kHead + each * static_cast<double>(panels.size()) + kMargin;
+  Svg svg(sheet.width, sheet.height, heading);
+  const auto title = fit_lines(heading, kWidth - 2.0 * kMargin, 15.0, 1);
+  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
+  const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
+  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
+  double top = kHead;
+  for (const PanelPlan& panel : panels) {
+    if (draw_panel(svg, panel, top)) top += each;
+  }
+  sheet.svg = svg.finish();
+  return sheet;
+}
+
 }  // namespace
 
-StructurePicture::StructurePicture(const scene::StructureScene& scene)
-    : scene_(scene), sides_(structure::sides_of(*scene.model)) {
-  points_.resize(std::min(scene.model->points.size(), kMostCurves));
-  forces_.resize(std::min(scene.model->guides.size(), kMostCurves));
-}
-
-void StructurePicture::add(const step::Sample& sample) {
-  for (std::size_t k = 0; k < points_.size(); ++k) points_[k].add(sample.t, sample.q[k]);
-  kinetic_.add(sample.t, sample.kinetic);
-  total_.add(sample.t, sample.kinetic + sample.potential);
-  const double time = sample.t - last_t_;
-  last_t_ = sample.t;
-  const bool is_first = !std::exchange(has_row_, true);
-  for (std::size_t k = 0; k < forces_.size(); ++k) {
-    double force = 0.0;
-    for (std::size_t a = 0; a < sides_.size(); ++a) {
-      if (sides_[a].guide != k || is_first) continue;
-      force += (sides_[a].is_upper ? -1.0 : 1.0) * sample.impulses[a] / time;
-    }
-    forces_[k].add(sample.t, force);
+StructurePicture::StructurePicture(const scene::Scene& scene) {
+  const structure::LinearStructure& model = *scene.structure()->model;
+  points_.resize(std::min(model.points.size(), kMostCurves));
+  forces_.resize(std::min(model.guides.size(), kMostCurves));
+  const std::vector<std::string> names = step::names_of(scene.columns);
+  const auto place = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (const structure::ContactSide& side : structure::sides_of(model)) {
+    if (side.guide >= forces_.size()) break;
+    sides_.push_back({side.guide, place(structure::name_of(side, model) + ".impulse_n"),
+                      side.is_upper ? -1.0 : 1.0});
   }
+  energy_ = place("energy.kinetic");
 }
 
-std::string StructurePicture::draw(const std::string& subtitle,
-                                   const std::vector<structure::Spectrum>& spectra) const {
-  const structure::LinearStructure& model = *scene_.model;
+void StructurePicture::add(std::span<const double> row) {
+  const double t = row[0];
+  for (std::size_t k = 0; k < points_.size(); ++k) points_[k].add(t, row[1 + k]);
+  kinetic_.add(t, row[energy_]);
+  total_.add(t, row[energy_] + row[energy_ + 1]);
+  const double time = t - last_t_;
+  last_t_ = t;
+  const bool is_first = !std::exchange(has_row_, true);
+  std::vector<double> forces(forces_.size(), 0.0);
+  for (const Side& side : sides_) {
+    if (!is_first) forces[side.guide] += side.sign * row[side.column] / time;
+  }
+  for (std::size_t k = 0; k < forces_.size(); ++k) forces_[k].add(t, forces[k]);
+}
+
+Sheet StructurePicture::draw(const scene::Scene& scene, const record::LineRecord& record,
+                             const std::string& subtitle) const {
+  const structure::LinearStructure& model = *scene.structure()->model;
   PanelPlan histories{"displacement of points", "t", ""};
   for (std::size_t k = 0; k < points_.size(); ++k) {
     histories.curves.push_back(curve_of(model.points[k].name, points_[k]));
@@ -172,38 +219,12 @@ std::string StructurePicture::draw(const std::string& subtitle,
   for (std::size_t k = 0; k < forces_.size(); ++k) {
     reactions.curves.push_back(curve_of(model.guides[k].name, forces_[k]));
   }
-  PanelPlan shapes{"shapes, spread over the run", "x", ""};
-  for (const std::vector<double>& shape : shapes_) {
-    Curve curve{"", {{}}};
-    for (std::size_t k = 0; k < scene_.abscissae.size(); ++k) {
-      curve.pieces[0].push_back({scene_.abscissae[k], shape[k]});
-    }
-    shapes.curves.push_back(curve);
-  }
-  const double mark = 0.012 * scene_.line.length;
-  for (const structure::Guide& guide : model.guides) {
-    if (guide.plane != 0) continue;
-    for (const double side : {guide.lower, guide.upper}) {
-      if (!std::isfinite(side)) continue;
-      shapes.walls.push_back({"", {{{guide.at - mark, side}, {guide.at + mark, side}}}});
-    }
-  }
   PanelPlan energies{"energy", "t", ""};
   energies.curves = {curve_of("T", kinetic_), curve_of("T + V", total_)};
-  std::vector<PanelPlan> panels = {histories, reactions, shapes, energies};
-  for (PanelPlan& panel : spectra_panels(spectra)) panels.push_back(std::move(panel));
+  std::vector<PanelPlan> panels = {histories, reactions, shapes_panel(model, record), energies};
+  for (PanelPlan& panel : spectra_panels(record.spectra)) panels.push_back(std::move(panel));
   std::erase_if(panels, [](const PanelPlan& panel) { return panel.curves.empty(); });
-  const double each = kHeading + kPanel + kAxisBottom;
-  Svg svg(kLineWidth, kLineHead + each * static_cast<double>(panels.size()) + kLineMargin, scene_.title);
-  const auto title = fit_lines(scene_.title, kLineWidth - 2.0 * kLineMargin, 15.0, 1);
-  if (!title.empty()) svg.text({kLineMargin, 26.0}, title[0], "start", "title");
-  const auto below = fit_lines(subtitle, kLineWidth - 2.0 * kLineMargin, kLabelSize, 1);
-  if (!below.empty()) svg.text({kLineMargin, 46.0}, below[0], "start", "note");
-  double top = kLineHead;
-  for (const PanelPlan& panel : panels) {
-    if (draw_panel(svg, panel, top)) top += each;
-  }
-  return svg.finish();
+  return draw_panels(panels, scene.title, subtitle);
 }
 
 }  // namespace ricochet::plot

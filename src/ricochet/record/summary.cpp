@@ -27,6 +27,16 @@ void add_scheme_settings(Json& json, const step::Scheme& scheme) {
   }
 }
 
+/// What only a scheme of systems has.
+void add_settings_of_system(Json& json, const Summary& s) {
+  add_scheme_settings(json, s.scheme);
+  if (const auto e = s.scheme.info().restitution) {
+    json["restitution"] = *e;
+  } else {
+    json["restitution"] = "of each contact";
+  }
+}
+
 Json settings_json(const Summary& s) {
   const certify::Limits& limits = s.run.limits;
   Json json;
@@ -43,12 +53,16 @@ Json settings_json(const Summary& s) {
                             {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
-  add_scheme_settings(json, s.scheme);
-  json["restitution"] = s.scheme.info().restitution.value_or(certify::kOwnRestitution);
+  if (!s.structure) {
+    add_settings_of_system(json, s);
+  } else if (s.structure->contact_stiffness > 0.0) {
+    json["stiffness"] = s.structure->contact_stiffness;
+  }
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
+  if (s.structure) json["closure_limit"] = certify::StructureJudge::kClosureLimit;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
-  json["correction_limit"] = limits.correction;
+  if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
   json["shock_fraction"] = limits.shock_fraction;
   return json;
@@ -123,6 +137,13 @@ Json energy_json(const Summary& s) {
   json["correction"] = ledger.correction.value();
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
+  if (!s.structure) return json;
+  const certify::StructureBooks& books = s.structure->books;
+  json["work_loads"] = books.loads.value();
+  json["work_damping"] = books.damping.value();
+  json["work_elastic"] = books.elastic.value();
+  json["closure"] = books.closure.value();
+  json["closure_max"] = books.closure_max;
   return json;
 }
 
@@ -158,7 +179,9 @@ Json shocks_json(const Summary& s) {
   }
   json["count"] = count;
   json["speed"] = c.shock_threshold;
-  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap" : "sqrt(2 T)";
+  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap"
+                       : s.structure                   ? "part of the largest speed at a guide"
+                                                       : "sqrt(2 T)";
   Json instants = Json::list();
   for (const certify::Shock& shock : c.shocks) {
     Json one;
@@ -187,7 +210,7 @@ Json failure_json(const Summary& s) {
   if (c.failure_contact >= 0) json["contact"] = contact_name(s, c.failure_contact);
   json["value"] = c.failure_value;
   json["meaning"] = text.meaning;
-  json["try"] = step::remedy_of(c.failure, s.scheme);
+  json["try"] = s.remedy;
   return json;
 }
 
@@ -208,7 +231,7 @@ Json json_of(const Summary& s) {
   if (!c.ok()) json["failure"] = failure_json(s);
   if (!s.output_error.empty()) json["output_error"] = s.output_error;
   json["scene"] = {{"title", s.title}, {"source", s.source}, {"file", s.file}};
-  json["scheme"] = step::name_of(s.scheme);
+  json["scheme"] = s.scheme_name;
   json["step"] = s.run.step;
   json["steps"] = s.outcome.steps;
   if (s.run.control.is_on()) json["forced"] = s.outcome.forced;
@@ -246,6 +269,7 @@ Json json_of(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
+  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.steps);
   return json;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ricochet/model/state.h"
+#include "ricochet/record/line_record.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/step/outcome.h"
 #include "ricochet/step/scheme.h"
@@ -28,7 +30,8 @@ struct Summary {
   std::string source;
   std::string file;
   Columns columns;
-  step::Scheme scheme;
+  std::string scheme_name;
+  step::Scheme scheme;  // of a system
   step::RunSettings run;
   std::vector<std::pair<std::string, double>> parameters;
   std::vector<std::string> overrides;  // what changed the scene, as of --set
@@ -39,6 +42,8 @@ struct Summary {
   std::vector<StatedFact> facts;
   std::string facts_not_checked;  // why; empty when they were, or when there are none
   std::string output_error;       // why files of the run could not be written; empty when they were
+  std::string remedy;             // after a failure
+  std::optional<LineRecord> structure;  // of a run of one
 };
 
 /// The name of the failure of the certificate, else "output_error", "interrupted" or "ok".

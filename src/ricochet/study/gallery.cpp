@@ -13,7 +13,6 @@
 #include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
-#include "ricochet/study/gallery_structures.h"
 #include "ricochet/study/plate5.h"
 
 namespace ricochet::study {

@@ -1,4 +1,4 @@
-#include "ricochet/record/structure_summary.h"
+#include "ricochet/record/line_record.h"
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "ricochet/certify/structure_judge.h"
 #include "ricochet/record/summary_json.h"
 
 namespace ricochet::record {
@@ -18,9 +17,9 @@ Json estimate_json(const structure::Estimate& estimate) {
   return {{"mean", estimate.value}, {"error", estimate.error}};
 }
 
-Json points_json(const StructureSummary& s) {
+Json points_json(const LineRecord& s) {
   Json json = Json::object();
-  for (const structure::PointStatistics& point : s.outcome->statistics.points()) {
+  for (const structure::PointStatistics& point : s.points) {
     json[point.name] = {{"rms", estimate_json(point.rms)},
                         {"mean", point.mean},
                         {"lowest", point.lowest},
@@ -31,9 +30,9 @@ Json points_json(const StructureSummary& s) {
   return json;
 }
 
-Json guides_json(const StructureSummary& s) {
+Json guides_json(const LineRecord& s) {
   Json json = Json::object();
-  for (const structure::GuideStatistics& guide : s.outcome->statistics.guides()) {
+  for (const structure::GuideStatistics& guide : s.guides) {
     Json one;
     one["impacts"] = guide.impacts;
     one["impact_rate"] = estimate_json(guide.rate);
@@ -52,9 +51,9 @@ Json guides_json(const StructureSummary& s) {
   return json;
 }
 
-Json spectra_json(const StructureSummary& s) {
+Json spectra_json(const LineRecord& s) {
   Json json = Json::object();
-  for (const structure::Spectrum& spectrum : s.outcome->statistics.spectra()) {
+  for (const structure::Spectrum& spectrum : s.spectra) {
     std::size_t top = 0;
     double power = 0.0;
     for (std::size_t k = 1; k < spectrum.density.size(); ++k) {
@@ -70,11 +69,11 @@ Json spectra_json(const StructureSummary& s) {
   return json;
 }
 
-Json reduction_json(const StructureSummary& s) {
+Json reduction_json(const Reduced& reduced) {
   Json json;
-  json["modes"] = s.reduced_modes;
-  json["static_corrections"] = s.corrections;
-  for (const ReducedPoint& point : s.reduced) {
+  json["modes"] = reduced.modes;
+  json["static_corrections"] = reduced.corrections;
+  for (const ReducedPoint& point : reduced.points) {
     json["difference"][point.name] = {
         {"rms", point.rms},
         {"max", point.largest},
@@ -83,7 +82,9 @@ Json reduction_json(const StructureSummary& s) {
   return json;
 }
 
-Json structure_json(const StructureSummary& s) {
+}  // namespace
+
+Json json_of(const LineRecord& s, long long steps) {
   constexpr std::array kKinds = {"beam", "string", "bar"};
   constexpr std::array kBeamForms = {"printed", "corrected", "hermite"};
   constexpr std::array kLineForms = {"", "lumped", "consistent"};
@@ -99,71 +100,18 @@ Json structure_json(const StructureSummary& s) {
   json["coordinates"] = s.coordinates;
   json["frequencies"] = s.frequencies;
   json["quiet_time"] = s.quiet_time;
-  json["solves_per_step"] = s.run.outcome.steps > 0 ? static_cast<double>(s.outcome->solves) /
-                                                          static_cast<double>(s.run.outcome.steps)
-                                                    : 0.0;
-  if (std::isfinite(s.outcome->books.average_gap)) {
-    json["average_position"] = {{"least_gap", s.outcome->books.average_gap},
-                                {"rounding", s.outcome->books.average_allowed}};
+  json["solves_per_step"] =
+      steps > 0 ? static_cast<double>(s.solves) / static_cast<double>(steps) : 0.0;
+  if (std::isfinite(s.books.average_gap)) {
+    json["average_position"] = {{"least_gap", s.books.average_gap},
+                                {"rounding", s.books.average_allowed}};
   }
-  json["balance_rounding"] = s.outcome->books.balance_rounding;
+  json["balance_rounding"] = s.books.balance_rounding;
   json["points"] = points_json(s);
   json["guides"] = guides_json(s);
   json["spectra"] = spectra_json(s);
-  if (s.reduced_modes > 0) json["reduction"] = reduction_json(s);
+  if (s.reduction) json["reduction"] = reduction_json(*s.reduction);
   return json;
-}
-
-Json settings_json(const StructureSummary& s) {
-  const step::RunSettings& run = s.run.run;
-  Json json;
-  json["start_time"] = run.start_time;
-  json["steps_asked"] = run.steps;
-  json["record"] = run.record_every;
-  if (s.settings.scheme == step::StructureScheme::Penalty) {
-    json["stiffness"] = s.outcome->contact_stiffness;
-  }
-  json["residual_limit"] = run.limits.residual;
-  json["balance_limit"] = run.limits.balance;
-  json["closure_limit"] = certify::StructureJudge::kClosureLimit;
-  if (std::isfinite(run.limits.violation)) json["violation_limit"] = run.limits.violation;
-  json["growth_limit"] = run.limits.growth;
-  json["shock_fraction"] = run.limits.shock_fraction;
-  return json;
-}
-
-}  // namespace
-
-Columns columns_of(const structure::LinearStructure& structure) {
-  Columns columns;
-  columns.has_potential = true;
-  for (const structure::Point& point : structure.points) columns.coordinates.push_back(point.name);
-  bool rubs = false;
-  for (const structure::ContactSide& side : structure::sides_of(structure)) {
-    columns.contacts.push_back(structure::name_of(side, structure));
-    columns.slips.push_back(structure.guides[side.guide].friction > 0.0 ? 1 : 0);
-    rubs = rubs || columns.slips.back() > 0;
-  }
-  if (!rubs) columns.slips.clear();
-  return columns;
-}
-
-std::string to_json(const StructureSummary& s) {
-  Json json = json_of(s.run);
-  json["scheme"] = step::name_of(s.settings.scheme);
-  json["settings"] = settings_json(s);
-  if (s.run.run.limits.shock_speed < 0.0) {
-    json["shocks"]["speed_unit"] = "part of the largest speed at a guide";
-  }
-  const certify::StructureBooks& books = s.outcome->books;
-  Json& energy = json["energy"];
-  energy["work_loads"] = books.loads.value();
-  energy["work_damping"] = books.damping.value();
-  energy["work_elastic"] = books.elastic.value();
-  energy["closure"] = books.closure.value();
-  energy["closure_max"] = books.closure_max;
-  json["structure"] = structure_json(s);
-  return json.pretty() + "\n";
 }
 
 std::string spectra_csv(const std::vector<structure::Spectrum>& spectra) {
@@ -177,6 +125,23 @@ std::string spectra_csv(const std::vector<structure::Spectrum>& spectra) {
     for (const structure::Spectrum& spectrum : spectra) {
       fmt::format_to(std::back_inserter(text), FMT_COMPILE(",{:.9g}"), spectrum.density[k]);
     }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string shapes_csv(const LineRecord& line) {
+  std::string text = "t";
+  for (int p = 0; p < line.line.planes; ++p) {
+    for (const double x : line.abscissae) {
+      text += line.line.planes == 1 ? fmt::format(",x={:.9g}", x)
+                                    : fmt::format(",{}(x={:.9g})", p == 0 ? "y" : "z", x);
+    }
+  }
+  text += "\n";
+  for (const Shape& shape : line.shapes) {
+    text += fmt::format("{:.9g}", shape.t);
+    for (const double value : shape.values) text += fmt::format(",{:.9g}", value);
     text += "\n";
   }
   return text;
