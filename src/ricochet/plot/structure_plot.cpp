@@ -160,14 +160,14 @@ Sheet draw_panels(const std::vector<PanelPlan>& panels, const std::string& headi
                   const std::string& subtitle) {
   const double each = kHeading + kPanel + kAxisBottom;
   Sheet sheet;
-  sheet.width = kWidth;
-  sheet.height = kHead + each * static_cast<double>(panels.size()) + kMargin;
+  sheet.width = kLineWidth;
+  sheet.height = kLineHead + each * static_cast<double>(panels.size()) + kLineMargin;
   Svg svg(sheet.width, sheet.height, heading);
-  const auto title = fit_lines(heading, kWidth - 2.0 * kMargin, 15.0, 1);
-  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
-  const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
-  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
-  double top = kHead;
+  const auto title = fit_lines(heading, kLineWidth - 2.0 * kLineMargin, 15.0, 1);
+  if (!title.empty()) svg.text({kLineMargin, 26.0}, title[0], "start", "title");
+  const auto below = fit_lines(subtitle, kLineWidth - 2.0 * kLineMargin, kLabelSize, 1);
+  if (!below.empty()) svg.text({kLineMargin, 46.0}, below[0], "start", "note");
+  double top = kLineHead;
   for (const PanelPlan& panel : panels) {
     if (draw_panel(svg, panel, top)) top += each;
   }
