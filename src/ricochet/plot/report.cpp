@@ -231,8 +231,10 @@ void ReportData::close() {
 
 std::string make_report(const scene::Scene& scene, const record::Summary& summary,
                         const RunPicture& picture, const ReportData& data) {
-  const std::string player =
-      make_player(scene, picture.data(), data.frames(), summary.outcome.certificate);
+  const certify::Certificate& c = summary.outcome.certificate;
+  std::string player;
+  if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
+  if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;

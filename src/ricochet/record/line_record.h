@@ -48,6 +48,7 @@ struct LineRecord {
   std::vector<structure::Spectrum> spectra;
   std::vector<double> abscissae;
   std::vector<Shape> shapes;
+  std::size_t shape_stride{1};  // one in so many is told; the others are there to be played
   std::optional<Reduced> reduction;
 };
 
