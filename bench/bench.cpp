@@ -19,6 +19,8 @@
 #include "hand_written.h"
 #include "ricochet/base/clock.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"

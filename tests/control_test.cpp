@@ -11,6 +11,7 @@
 
 #include "ricochet/model/inline_model.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/step/elast.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/motion.h"
 #include "support.h"

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "program.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/structure_scheme.h"
 #include "ricochet/study/builtin_scenes.h"
 

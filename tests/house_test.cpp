@@ -7,22 +7,24 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "program.h"
+#include "ricochet/step/structure_scheme.h"
 
 namespace ricochet::testing {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
 
-/// What each room may include. `solve` knows no mechanics, `certify` no solver, `model` and
-/// `problem` not each other. No room knows `host`, which touches the machine.
+/// What each room may include. `solve` knows no mechanics, `certify` no solver, `problem`
+/// no model. No room knows `host`, which touches the machine.
 const std::map<std::string, std::set<std::string>> kAllowed = {
     {"base", {}},
     {"convex", {"base"}},
     {"formula", {"base"}},
-    {"model", {"base", "convex", "formula"}},
+    {"model", {"base", "convex", "formula", "problem"}},
     {"structure", {"base", "convex", "formula"}},
     {"problem", {"base", "convex", "formula"}},
     {"solve", {"base", "convex", "formula", "problem"}},
@@ -245,6 +247,37 @@ TEST(House, LinksOfTheDocumentsLeadSomewhere) {
     }
   }
   EXPECT_GT(seen, 30);
+}
+
+TEST(House, SchemesAreNamedInTheirOwnFilesOnly) {
+  // The experiments of the gallery say by which scheme they are run, as scenes do; the examples in
+  // Python's documentation too.
+  std::vector<std::string> names = step::scheme_names();
+  names.emplace_back(step::kNewmark.name);
+  auto files = files_of({"src/ricochet", "apps", "python/bindings"}, {".h", ".cpp"});
+  for (const auto& file : files_of({"python/src"}, {".py"})) files.push_back(file);
+  std::map<std::string, int> seen;
+  for (const std::filesystem::path& file : files) {
+    const std::string stem = file.stem().string();
+    if (stem.starts_with("gallery")) continue;
+    std::istringstream lines(read_file(file));
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_comment = line.find("///") != std::string::npos;
+      const bool is_example = line.find(">>>") != std::string::npos ||
+                              line.find("    ...") != std::string::npos ||
+                              line.find("``") != std::string::npos;
+      if (is_comment || is_example) continue;
+      for (const std::string& name : names) {
+        if (line.find("\"" + name + "\"") == std::string::npos) continue;
+        std::string own = name;
+        std::replace(own.begin(), own.end(), '-', '_');
+        if (own == "newmark") own = "structure_scheme";
+        EXPECT_EQ(stem, own) << file << ": " << line;
+        ++seen[name];
+      }
+    }
+  }
+  for (const std::string& name : names) EXPECT_EQ(seen[name], 1) << name;
 }
 
 TEST(House, TheLibraryDoesNotPrintAndAvoidsWhatTheWebBuildLacks) {

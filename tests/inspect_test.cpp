@@ -380,7 +380,8 @@ std::string random_system(base::Random& random, const Vec& u, const Eigen::Matri
 
 /// (u+ - u)/h of one step.
 Vec difference_quotient(scene::Scene scene, double h, double anticipation) {
-  scene.scheme = step::Inel{.anticipation = anticipation};
+  scene.scheme = step::make_scheme("inel");
+  scene.scheme.set("anticipation", anticipation);
   scene.run.step = h;
   scene.run.steps = 1;
   const Motion motion = run_scene(scene, false);

@@ -91,6 +91,7 @@ struct SolveArguments {
 };
 
 int command_new(const std::string& file);
+int command_schemes();
 int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
 int command_inspect(const InspectArguments& arguments);

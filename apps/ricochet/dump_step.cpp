@@ -76,7 +76,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.run.control.is_on()) {
     refuse("steps chosen by step control have no fixed numbers", "set run.step to one number");
   }
-  if (!step::is_staggered(scene.scheme)) {
+  if (!scene.scheme.info().is_staggered) {
     refuse("is for the schemes billiard, elast, inel and moreau",
            "run it with --scheme moreau, or leave --dump-step out");
   }
@@ -90,7 +90,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
 
 std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   const model::State<model::kDynamic> state = state_before(dump, scene);
-  const step::StepProblem captured =
+  const step::CapturedStep captured =
       step::capture_step(*scene.system().model, scene.scheme, scene.run, state);
   if (!captured.has_form) {
     throw base::InputError(option_of(dump),

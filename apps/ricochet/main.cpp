@@ -14,7 +14,7 @@
 #include "ricochet/base/version.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/stop_signals.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 #include "scene_file.h"
 
 namespace ricochet::app {
@@ -248,6 +248,9 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* inspect_command = add_inspect(app, inspect);
   GalleryArguments gallery;
   add_gallery(app, gallery);
+  const CLI::App* schemes_command =
+      app.add_subcommand("schemes", "the schemes and their settings, as a table");
+
   ConvergeArguments converge;
   const CLI::App* converge_command = add_converge(app, converge);
   CompareArguments compare;
@@ -275,6 +278,7 @@ int parse_and_run(int argc, char** argv) {
   if (compare_command->parsed()) return command_compare(compare);
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
+  if (schemes_command->parsed()) return command_schemes();
   return command_gallery(gallery);
 }
 

@@ -64,6 +64,37 @@ py::list members(const ReadScene& read) {
   return list;
 }
 
+/// All schemes as plain data.
+py::list schemes() {
+  py::list all;
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    py::list settings;
+    for (const step::Setting& setting : info->settings) {
+      py::dict one;
+      one["name"] = setting.name;
+      one["meaning"] = setting.meaning;
+      if (setting.is_choice()) {
+        one["words"] = std::vector<std::string>(setting.words.begin(), setting.words.end());
+        one["default"] = setting.words[static_cast<std::size_t>(setting.standard)];
+      } else if (setting.is_automatic) {
+        one["default"] = py::none();
+      } else {
+        one["default"] = setting.standard;
+      }
+      settings.append(one);
+    }
+    py::dict scheme;
+    scheme["name"] = info->name;
+    scheme["meaning"] = info->meaning;
+    scheme["use"] = info->use;
+    scheme["restitution"] = info->restitution;
+    scheme["friction"] = info->has_friction;
+    scheme["settings"] = settings;
+    all.append(scheme);
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_scene(py::module_& m) {
@@ -109,6 +140,7 @@ void bind_scene(py::module_& m) {
   });
   m.def("read_text", host::read_scene_text);
   m.def("scheme_names", step::scheme_names);
+  m.def("schemes", schemes);
   m.def("builtin_text", [](const std::string& name) { return study::builtin_scene(name); });
   m.def("builtin_names", [] {
     std::vector<std::string> names;

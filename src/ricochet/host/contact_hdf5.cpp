@@ -112,6 +112,14 @@ class Reader {
     const Handle space(H5Dget_space(set), H5Sclose);
     const hssize_t count = space.ok() ? H5Sget_simple_extent_npoints(space) : -1;
     if (count < 0) refuse(key, "has no size", "the file is damaged: copy it again");
+    // Compression makes data at most about a thousand times smaller; entries that were never
+    // written take no room in the file, and would take all of the memory.
+    constexpr hsize_t kMostCompressed = 1100;
+    const hsize_t stored = H5Dget_storage_size(set);
+    if (static_cast<hsize_t>(count) > kMostCompressed * stored) {
+      refuse(key, fmt::format("says it has {} numbers, which the file does not hold", count),
+             "the file is damaged: write it again");
+    }
     std::vector<T> values(static_cast<std::size_t>(count));
     if (count > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
       refuse(key, "cannot be read: the file is damaged or cut short", "copy it again");
@@ -124,9 +132,14 @@ class Reader {
 };
 
 /// nz >= 0: triplets (row i, column p); -1: compressed columns; -2: compressed rows.
-SparseMatrix read_matrix(const Reader& reader, const std::string& key) {
+SparseMatrix read_matrix(const Reader& reader, const std::string& key, Eigen::Index rows,
+                         Eigen::Index columns) {
   const int m = reader.integer(key + "/m");
   const int n = reader.integer(key + "/n");
+  if (m != rows || n != columns) {
+    reader.refuse(key, fmt::format("is {} x {}, {} x {} is needed", m, n, rows, columns),
+                  "sizes must fit the number of contacts and the dimension");
+  }
   const int nz = reader.integer(key + "/nz");
   const std::vector<int> p = reader.integers(key + "/p");
   const std::vector<int> i = reader.integers(key + "/i");
@@ -134,7 +147,7 @@ SparseMatrix read_matrix(const Reader& reader, const std::string& key) {
   const auto refuse = [&] {
     reader.refuse(key, "its indices do not fit its size", "write the problem again");
   };
-  if (m < 0 || n < 0 || nz < -2) refuse();
+  if (nz < -2) refuse();
   std::vector<Eigen::Triplet<double>> entries;
   const auto add = [&](int row, int column, double value) {
     if (row < 0 || row >= m || column < 0 || column >= n) refuse();
@@ -254,21 +267,16 @@ ContactProblem parse_contact_hdf5(std::string_view bytes, const std::string& nam
     if (reader.has(root + "/G")) {
       reader.refuse("G", "equality constraints are not supported", "eliminate them from M first");
     }
-    problem.matrix =
-        GlobalForm{read_matrix(reader, root + "/M"), read_matrix(reader, root + "/H"),
-                   reader.vector(root + "/vectors/f"), reader.vector(root + "/vectors/w")};
+    const Eigen::VectorXd f = reader.vector(root + "/vectors/f");
+    problem.matrix = GlobalForm{read_matrix(reader, root + "/M", f.size(), f.size()),
+                                read_matrix(reader, root + "/H", f.size(), problem.rows()), f,
+                                reader.vector(root + "/vectors/w")};
   } else {
     if (reader.has(root + "/V") || reader.has(root + "/R")) {
       reader.refuse("V", "equality constraints are not supported", "eliminate them from W first");
     }
-    const SparseMatrix W = read_matrix(reader, root + "/W");
-    if (W.rows() != problem.rows() || W.cols() != problem.rows()) {
-      reader.refuse("W",
-                    fmt::format("is {} x {}, {} x {} is needed", W.rows(), W.cols(), problem.rows(),
-                                problem.rows()),
-                    "sizes must fit the number of contacts and the dimension");
-    }
-    problem.matrix = problem::blocks_of(W, problem.dim);
+    problem.matrix =
+        problem::blocks_of(read_matrix(reader, root + "/W", problem.rows(), problem.rows()), problem.dim);
     problem.q = reader.vector(root + "/vectors/q");
   }
   check(problem, name);

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::host {
 

@@ -14,9 +14,9 @@
 namespace ricochet::plot {
 namespace {
 
-constexpr double kMargin = 16.0;
-constexpr double kWidth = 860.0;
-constexpr double kHead = 58.0;
+constexpr double kLineMargin = 16.0;
+constexpr double kLineWidth = 860.0;
+constexpr double kLineHead = 58.0;
 constexpr double kPanel = 190.0;   // height of a frame
 constexpr double kHeading = 24.0;  // above it
 constexpr double kLegend = 150.0;  // on its right
@@ -83,8 +83,8 @@ std::optional<Frame> frame_of(const PanelPlan& plan, double top) {
   frame.x = {bounds.x(plan.is_log), plan.is_log, plan.x_label};
   frame.y = {bounds.y(plan.is_log), plan.is_log, plan.y_label};
   constexpr double kLeft = 80.0;  // the same for all, so that times stand above each other
-  frame.corner = {kMargin + std::max(kLeft, frame.left_room()), top + kHeading};
-  frame.width = kWidth - kMargin - kLegend - frame.corner.x;
+  frame.corner = {kLineMargin + std::max(kLeft, frame.left_room()), top + kHeading};
+  frame.width = kLineWidth - kLineMargin - kLegend - frame.corner.x;
   return frame;
 }
 
@@ -165,14 +165,14 @@ Sheet draw_panels(const std::vector<PanelPlan>& panels, const std::string& headi
                   const std::string& subtitle) {
   const double each = kHeading + kPanel + kAxisBottom;
   Sheet sheet;
-  sheet.width = kWidth;
-  sheet.height = kHead + each * static_cast<double>(panels.size()) + kMargin;
+  sheet.width = kLineWidth;
+  sheet.height = kLineHead + each * static_cast<double>(panels.size()) + kLineMargin;
   Svg svg(sheet.width, sheet.height, heading);
-  const auto title = fit_lines(heading, kWidth - 2.0 * kMargin, 15.0, 1);
-  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
-  const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
-  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
-  double top = kHead;
+  const auto title = fit_lines(heading, kLineWidth - 2.0 * kLineMargin, 15.0, 1);
+  if (!title.empty()) svg.text({kLineMargin, 26.0}, title[0], "start", "title");
+  const auto below = fit_lines(subtitle, kLineWidth - 2.0 * kLineMargin, kLabelSize, 1);
+  if (!below.empty()) svg.text({kLineMargin, 46.0}, below[0], "start", "note");
+  double top = kLineHead;
   for (const PanelPlan& panel : panels) {
     const std::optional<Frame> frame = frame_of(panel, top);
     if (!frame) continue;
@@ -247,7 +247,7 @@ Point place_on(const record::LineRecord& record, const record::Shape& shape, dou
   return {x, (1.0 - part) * shape.values[k] + part * shape.values[k + 1]};
 }
 
-void append_point(Point p, std::string& text) {
+void append_pixel(Point p, std::string& text) {
   text += fmt::format("{}{:.6g},{:.6g}", text.empty() ? "" : ",", 0.1 * std::round(10.0 * p.x),
                       0.1 * std::round(10.0 * p.y));
 }
@@ -263,8 +263,8 @@ std::string pushes_in(double after, double until, const structure::LinearStructu
     const structure::Guide& guide = model.guides[side.guide];
     if (guide.plane != 0 || !(shock.t > after && shock.t <= until)) continue;
     const Point foot = frame.at(Point{guide.at, side.is_upper ? guide.upper : guide.lower});
-    append_point(foot, text);
-    append_point({foot.x, foot.y + (side.is_upper ? kLength : -kLength)}, text);
+    append_pixel(foot, text);
+    append_pixel({foot.x, foot.y + (side.is_upper ? kLength : -kLength)}, text);
   }
   return text;
 }
@@ -279,7 +279,7 @@ std::string play_shapes(const scene::Scene& scene, const record::LineRecord& rec
   PanelPlan panel = shapes_panel(model, record);
   panel.heading = "";
   const Frame frame = *frame_of(panel, 0.0);
-  Svg svg(kWidth, frame.bottom() + kAxisBottom, scene.title);
+  Svg svg(kLineWidth, frame.bottom() + kAxisBottom, scene.title);
   draw_panel(svg, panel, frame);
   const std::size_t points = std::min(kMostPoints, record.abscissae.size());
   std::string t;
@@ -293,11 +293,11 @@ std::string play_shapes(const scene::Scene& scene, const record::LineRecord& rec
     for (std::size_t k = 0; k < points; ++k) {
       const double x =
           record.line.length * static_cast<double>(k) / static_cast<double>(points - 1);
-      append_point(frame.at(place_on(record, shape, x)), line);
+      append_pixel(frame.at(place_on(record, shape, x)), line);
     }
     std::string dot;
     for (const structure::Point& point : model.points) {
-      if (point.plane == 0) append_point(frame.at(place_on(record, shape, point.at)), dot);
+      if (point.plane == 0) append_pixel(frame.at(place_on(record, shape, point.at)), dot);
     }
     dots += fmt::format("{}[{}]", comma, dot);
     lines += fmt::format("{}[{}]", comma, line);

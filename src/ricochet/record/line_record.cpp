@@ -5,14 +5,13 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "ricochet/record/summary_json.h"
 
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 Json estimate_json(const structure::Estimate& estimate) {
   return {{"mean", estimate.value}, {"error", estimate.error}};

@@ -1,7 +1,6 @@
 #include "ricochet/record/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ricochet/base/version.h"
@@ -10,36 +9,32 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
 }
 
-/// What only one scheme has.
 void add_scheme_settings(Json& json, const step::Scheme& scheme) {
-  if (const auto* jean = std::get_if<step::MoreauJean>(&scheme)) json["theta"] = jean->theta;
-  if (const auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme)) {
-    constexpr std::array kNames = {"central", "backward", "forward"};
-    json["average"] = kNames[static_cast<std::size_t>(paoli->average)];
-  }
-  if (const auto* penalty = std::get_if<step::Penalty>(&scheme)) {
-    if (penalty->stiffness > 0.0) json["stiffness"] = penalty->stiffness;
-  }
-  if (const auto* events = std::get_if<step::EventDriven>(&scheme)) {
-    json["zeno"] = events->zeno == step::Zeno::Stop ? "stop" : "contact";
-    json["accuracy"] = events->accuracy;
+  for (const step::Setting& setting : scheme.info().settings) {
+    const std::string name(setting.name);
+    const double value = scheme.value(setting.name);
+    if (setting.is_choice()) {
+      json[name] = std::string(setting.words[static_cast<std::size_t>(value)]);
+    } else if (!setting.is_automatic || value != setting.standard) {
+      json[name] = value;
+    }
   }
 }
 
 /// What only a scheme of systems has.
 void add_settings_of_system(Json& json, const Summary& s) {
-  if (step::is_staggered(s.scheme)) {
-    json["anticipation"] = step::anticipation_of(s.scheme);
-    json["correction"] = step::corrects(s.scheme) ? "project" : "none";
-  }
   add_scheme_settings(json, s.scheme);
-  json["restitution"] = step::implied_restitution(s.scheme);
+  if (const auto e = s.scheme.info().restitution) {
+    json["restitution"] = *e;
+  } else {
+    json["restitution"] = "of each contact";
+  }
 }
 
 Json settings_json(const Summary& s) {
@@ -187,7 +182,7 @@ Json shocks_json(const Summary& s) {
   json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap"
                        : s.structure                   ? "part of the largest speed at a guide"
                                                        : "sqrt(2 T)";
-  Json instants = Json::array();
+  Json instants = Json::list();
   for (const certify::Shock& shock : c.shocks) {
     Json one;
     one["t"] = shock.t;
@@ -261,7 +256,7 @@ Json json_of(const Summary& s) {
   }
   json["warnings"] = s.warnings;
   if (!s.facts.empty()) {
-    Json facts = Json::array();
+    Json facts = Json::list();
     for (const StatedFact& fact : s.facts) {
       facts.push_back(
           {{"statement", fact.statement}, {"found", fact.found}, {"holds", fact.holds}});
@@ -279,7 +274,7 @@ Json json_of(const Summary& s) {
 }
 
 std::string to_json(const Summary& s) {
-  return json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_of(s).pretty() + "\n";
 }
 
 }  // namespace ricochet::record

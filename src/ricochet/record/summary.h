@@ -8,7 +8,9 @@
 #include "ricochet/model/state.h"
 #include "ricochet/record/line_record.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/scheme.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::record {
 

@@ -6,6 +6,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/table_reader.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 #include "ricochet/step/structure_scheme.h"
 
@@ -31,11 +32,9 @@ class RunReader {
   using State = model::State<model::kDynamic>;
 
   void read_scheme_settings(TableReader& run, step::Scheme& scheme);
-  void read_node_settings(TableReader& run, step::Scheme& scheme);
+  double read_setting(TableReader& run, const Value& value, const step::Setting& setting);
   void refuse_key(TableReader& run, const Value& value, const std::string& key,
                   const std::string& scheme);
-  int choose(TableReader& run, const Value& value, const std::string& key,
-             const std::vector<std::string>& words);
   double positive(TableReader& table, const Value& value, const std::string& key);
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,

@@ -13,6 +13,7 @@
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/plot_plan.h"
 #include "ricochet/step/columns.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {

@@ -3,7 +3,8 @@
 #include <functional>
 
 #include "ricochet/certify/structure_judge.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/settings.h"
 #include "ricochet/step/structure_scheme.h"
 #include "ricochet/structure/linear_structure.h"
 #include "ricochet/structure/statistics.h"
@@ -28,7 +29,7 @@ using ShapeObserver = std::function<void(const structure::Motion&)>;
 StructureOutcome simulate_structure(const structure::LinearStructure& structure,
                                     const StructureSettings& settings, const RunSettings& run,
                                     structure::Motion& state,
-                                    const std::function<void(const Sample&)>& observe,
+                                    const Observer& observe,
                                     Monitor* monitor = nullptr, int shapes = 0,
                                     const ShapeObserver& observe_shape = {});
 

@@ -2,21 +2,35 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 
 namespace ricochet::step {
 namespace {
 
-constexpr std::array kNames = {"newmark", "moreau", "mabrouk", "penalty"};
+/// In the order of StructureScheme.
+const std::vector<const SchemeInfo*>& infos() {
+  static const std::vector<const SchemeInfo*> all = [] {
+    std::vector<const SchemeInfo*> found = {&kNewmark};
+    for (const SchemeInfo* info : all_schemes()) {
+      if (info->runs_structures) found.push_back(info);
+    }
+    return found;
+  }();
+  return all;
+}
 
 }  // namespace
 
-std::vector<std::string> structure_scheme_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> structure_scheme_names() {
+  std::vector<std::string> names;
+  for (const SchemeInfo* info : infos()) names.emplace_back(info->name);
+  return names;
+}
 
-std::string name_of(StructureScheme scheme) { return kNames[static_cast<std::size_t>(scheme)]; }
+std::string name_of(StructureScheme scheme) {
+  return std::string(infos()[static_cast<std::size_t>(scheme)]->name);
+}
 
 StructureScheme make_structure_scheme(const std::string& name) {
   const std::vector<std::string> known = structure_scheme_names();

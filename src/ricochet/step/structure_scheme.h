@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/step/scheme.h"
+
 namespace ricochet::step {
 
 /// The schemes that run structures.
@@ -12,6 +14,13 @@ enum class StructureScheme {
   Mabrouk,  // [Mabrouk 1998 (6)-(9)], explicit in the stiffness
   Penalty,  // guides are springs with dashpots
 };
+
+inline constexpr SchemeInfo kNewmark{
+    .name = "newmark",
+    .meaning = "Newmark's method, positions projected between the clearances",
+    .use = "structures",
+    .has_friction = true,
+    .runs_structures = true};
 
 struct StructureSettings {
   StructureScheme scheme{StructureScheme::Newmark};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ricochet/problem/unilateral.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/solve/unilateral.h"
 
 namespace ricochet::study {
@@ -13,7 +13,7 @@ namespace {
 using Vec = model::Vector<model::kDynamic>;
 
 /// p >= 0, U = A^T A p + b >= 0, p . U = 0, joints U = 0. What is rounding of b is no push.
-problem::Report find_multipliers(const problem::Unilateral& rows, Vec& p) {
+problem::Report find_multipliers(const solve::DenseRows& rows, Vec& p) {
   solve::UnilateralSolver solver;
   problem::Report report = solver.solve(rows);
   if (report.status == problem::Status::Degenerate) report.status = problem::Status::Infeasible;
@@ -35,9 +35,7 @@ bool are_independent(Eigen::MatrixXd columns) {
     if (!(length > 0.0)) return false;
     columns.col(j) /= length;
   }
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factor(columns.rows(), columns.cols());
-  factor.setThreshold(kInspectRounding);
-  return factor.compute(columns).rank() == columns.cols();
+  return convex::rank_of(columns, kInspectRounding) == columns.cols();
 }
 
 /// One inspection under way.
@@ -138,7 +136,7 @@ void Inspecting::meet_shock() {
   }
   if (found_.in_tangent_cone) return;
   const auto count = static_cast<Eigen::Index>(active.size());
-  problem::Unilateral rows{at_.free.size(), count, at_.joints(), factor_, Vec(count), Vec(count)};
+  solve::DenseRows rows{at_.free.size(), count, at_.joints(), factor_, Vec(count), Vec(count)};
   for (std::size_t k = 0; k < active.size(); ++k) {
     const auto at = static_cast<Eigen::Index>(k);
     rows.free[at] = active[k].velocity;
@@ -169,7 +167,7 @@ void Inspecting::apply_gauss() {
     if (row.is_joint || right_rate(row) <= row.velocity_tolerance) closed.push_back(k);
   }
   const auto count = static_cast<Eigen::Index>(closed.size());
-  problem::Unilateral rows{at_.free.size(), count,     at_.joints(), factor_(Eigen::all, closed),
+  solve::DenseRows rows{at_.free.size(), count,     at_.joints(), factor_(Eigen::all, closed),
                            Vec(count),      Vec(count)};
   for (Eigen::Index k = 0; k < count; ++k) {
     const int a = active[closed[static_cast<std::size_t>(k)]].row;

@@ -39,10 +39,11 @@ void add_warnings(Motion& motion) {
     warnings.push_back(fmt::format(
         "the step is too large for this stiffness: a contact lasts {:.3g}, so take a step below "
         "{:.3g}, or a softer wall",
-        wanted * step::Penalty::kFewestSteps, wanted));
+        wanted * step::kFewestContactSteps, wanted));
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
-  if (scene.run.backward && step::implied_restitution(scene.scheme) < 1.0 && !shocks.empty()) {
+  if (scene.run.backward && scene.scheme.info().restitution.value_or(0.0) < 1.0 &&
+      !shocks.empty()) {
     warnings.push_back(fmt::format(
         "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
         "came "
@@ -60,10 +61,10 @@ void check_direction(const scene::Scene& scene) {
     throw base::InputError("--backward", "a structure is run forwards only",
                            "leave --backward out");
   }
-  if (!step::is_staggered(scene.scheme) || scene.system().model->has_laws()) {
+  if (!scene.scheme.info().is_staggered || scene.system().model->has_laws()) {
     throw base::InputError("--backward",
-                           "is for the schemes billiard, elast, inel and moreau, with a constant "
-                           "restitution",
+                           fmt::format("is for the schemes {}, with a constant restitution",
+                                       base::list_names(step::staggered_names())),
                            "run it with --scheme inel, or forward");
   }
   if (!scene.columns.has_friction()) return;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ricochet/step/event_arc.h"
-#include "ricochet/step/simulate_controlled.h"
+#include "ricochet/step/recorder.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
 namespace detail {
@@ -14,72 +16,110 @@ namespace detail {
 /// Impacts of one contact that come ever faster: their last intervals and the ratio of these.
 class Accumulation {
  public:
+  explicit Accumulation(model::ImpactSeries& series) : s_(series) {}
+
   /// Whether the impact at t makes it plain that infinitely many follow before `limit()`. `nothing`
   /// is an interval so short that it does not matter.
   bool add(double t, double nothing, bool is_slow) {
-    const double interval = t - last_;
-    const double ratio = interval / interval_;
-    const bool shrinks = count_ > 1 && ratio < 1.0;
-    run_ = shrinks ? run_ + 1 : 0;
-    ratio_ = ratio;
-    interval_ = interval;
-    last_ = t;
-    ++count_;
-    return run_ >= kEnough && (interval <= nothing || is_slow);
+    const double interval = t - s_.last;
+    const double ratio = interval / s_.interval;
+    const bool shrinks = s_.count > 1 && ratio < 1.0;
+    s_.shrinking = shrinks ? s_.shrinking + 1 : 0;
+    s_.ratio = ratio;
+    s_.interval = interval;
+    s_.last = t;
+    ++s_.count;
+    return s_.shrinking >= kEnough && (interval <= nothing || is_slow);
   }
   /// The sum of the geometric series of intervals to come.
-  double limit() const { return last_ + interval_ * ratio_ / (1.0 - ratio_); }
+  double limit() const { return s_.last + s_.interval * s_.ratio / (1.0 - s_.ratio); }
 
  private:
   static constexpr int kEnough = 4;  // intervals in a row, each shorter than the one before
-  double last_{0.0};
-  double interval_{0.0};
-  double ratio_{0.0};
-  int run_{0};
-  long long count_{0};
+  model::ImpactSeries& s_;
 };
 
-/// A run from impact to impact. [Paoli 2001, par. 2: the first of three approaches]
-template <model::Model M, class Observer>
-class EventRun {
- public:
-  using State = model::State<M::kDofs>;
+}  // namespace detail
 
-  EventRun(const M& model, const EventDriven& scheme, const RunSettings& run, State& state,
-           Observer& observe)
+template <class M>
+class EventPace;
+
+/// What becomes of impacts that accumulate.
+enum class Zeno {
+  Stop,     // the run ends there, and says so
+  Contact,  // the contact lasts from then on
+};
+
+/// A comparator: smooth motion up to each impact, whose time is found.
+struct EventDriven {
+  static constexpr std::array<std::string_view, 2> kZeno = {"stop", "contact"};
+  static constexpr std::array kSettings = {
+      Setting{.name = "zeno", .meaning = "what becomes of impacts that accumulate", .words = kZeno},
+      Setting{.name = "accuracy",
+              .meaning = "the relative error of its arcs",
+              .standard = 1e-10,
+              .is_positive = true}};
+  static constexpr SchemeInfo kInfo{.name = "event-driven",
+                                    .meaning = "smooth arcs up to each impact",
+                                    .use = "few impacts, exact times",
+                                    .settings = kSettings};
+  template <class M>
+  using Pace = EventPace<M>;
+  Zeno zeno{Zeno::Stop};
+  double accuracy{1e-10};  // of the integration, relative
+  static EventDriven from(const Scheme& scheme) {
+    return {.zeno = scheme.choice<Zeno>("zeno"), .accuracy = scheme.value("accuracy")};
+  }
+};
+
+/// From impact to impact: arcs and impacts as they come up to the time of each step of the run.
+/// Infinitely many impacts in a finite time end the run with Failure::Zeno and the time at which
+/// they accumulate, or, as asked, in a contact that lasts.
+/// [Paoli 2001, par. 2: the first of three approaches]
+template <class M>
+class EventPace {
+ public:
+  using State = model::StateOf<M>;
+  static constexpr bool kEvenly = true;
+
+  EventPace(const M& model, const EventDriven& scheme, const RunSettings& run, State& state,
+            Recorder<M>& recorder)
       : model_(model),
         scheme_(scheme),
         run_(run),
         state_(state),
+        recorder_(recorder),
+        judge_(recorder.judge()),
+        last_(state.memory.steps + run.steps),
         w_(model, state.q),
         arc_(model, state, scheme.accuracy, w_),
-        judge_(model, limits_for<EventDriven>(run.limits), state),
-        rows_(model, run, state, observe),
         after_(state),
-        gap_size_(model::Vector<M::kContacts>::Zero(model.contacts())),
-        accumulations_(static_cast<std::size_t>(model.contacts())),
-        trial_(run.step) {}
-
-  Outcome go(Monitor* monitor) {
-    const base::Stopwatch clock;
-    Outcome outcome;
-    const double start = state_.t;
-    rows_.show(state_, 0, judge_);
-    if (run_.steps > 0) strike();
-    for (long long i = 1; i <= run_.steps && judge_.certificate().ok(); ++i) {
-      outcome.interrupted = is_stopped(monitor, outcome.steps);
-      if (outcome.interrupted) break;
-      if (!move_to(start + static_cast<double>(i) * run_.step)) break;
-      outcome.steps = i;
-      if (rows_.is_due()) rows_.show(state_, i, judge_);
-    }
-    if (outcome.steps > 0 && rows_.lacks_last()) rows_.show(state_, outcome.steps, judge_);
-    outcome.certificate = judge_.finish();
-    const std::span<const double> gaps = view(judge_.gaps());
-    outcome.gaps.assign(gaps.begin(), gaps.end());
-    outcome.wall_seconds = clock.seconds();
-    return outcome;
+        memory_(state.memory.events) {
+    memory_.contacts.resize(static_cast<std::size_t>(model.contacts()));
+    if (!(memory_.trial > 0.0)) memory_.trial = run.step;
+    w_.warm = &state.memory.scheme.warm;
   }
+
+  /// An impact at the start, if there is one.
+  bool open() {
+    if (is_over() || state_.memory.begun) return true;
+    state_.memory.begun = true;
+    strike();
+    return recorder_.ok();
+  }
+
+  bool is_over() const { return state_.memory.steps >= last_; }
+  long long progress() const { return recorder_.steps(); }
+
+  bool advance() {
+    const auto number = static_cast<double>(state_.memory.steps + 1);
+    if (!move_to(state_.memory.start + number * run_.step)) return false;
+    ++state_.memory.steps;
+    recorder_.finish_step(state_);
+    return recorder_.ok();
+  }
+
+  void finish(Outcome&) { arc_.remember(memory_); }
 
  private:
   static constexpr double kClose = 1e-13;  // of a gap's size in this run: contact
@@ -87,8 +127,19 @@ class EventRun {
   static constexpr double kSlow = 1e-6;    // of the largest speed
   static constexpr int kLooks = 8;         // at each gap along an arc
 
-  double touching(int a) const { return kClose * gap_size_[a]; }
-  double touching() const { return gap_size_.size() > 0 ? kClose * gap_size_.maxCoeff() : 0.0; }
+  double& gap_size(int a) { return memory_.contacts[static_cast<std::size_t>(a)].gap_size; }
+  double touching(int a) { return kClose * gap_size(a); }
+  double touching() {  // of any contact
+    double largest = 0.0;
+    for (const auto& contact : memory_.contacts) largest = std::max(largest, contact.gap_size);
+    return kClose * largest;
+  }
+  /// The state becomes `after_`.
+  void move_on() {
+    state_.t = after_.t;
+    std::swap(state_.q, after_.q);
+    std::swap(state_.u, after_.u);
+  }
   bool is_held(int a) {
     return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
   }
@@ -98,7 +149,7 @@ class EventRun {
     const double shortest = 1e-14 * std::max({run_.step, std::abs(end), std::abs(state_.t)});
     while (state_.t < end - shortest) {
       if (!solved(arc_.open(state_))) return false;
-      double h = std::min(end - state_.t, trial_);
+      double h = std::min(end - state_.t, memory_.trial);
       h = std::min(h, longest_hop());
       int struck = -1;
       if (!make_arc(h, struck)) return false;
@@ -110,11 +161,7 @@ class EventRun {
     return true;
   }
 
-  bool solved(const problem::Report& report) {
-    if (report.status == problem::Status::Solved) return true;
-    judge_.fail(failure_of(report.status), state_.t);
-    return false;
-  }
+  bool solved(const problem::Report& report) { return recorder_.is_solved(report, state_.t); }
 
   /// A step that holds the accuracy and ends at the first impact, if there is one in it; `struck`
   /// is its contact.
@@ -129,9 +176,9 @@ class EventRun {
         return false;
       }
     }
-    trial_ = std::max(trial_, h) < 1e300
-                 ? h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0)
-                 : h;
+    memory_.trial = std::max(memory_.trial, h) < 1e300
+                        ? h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0)
+                        : h;
     for (int a = 0; a < model_.contacts(); ++a) {
       if (is_held(a)) continue;
       const double at = first_crossing(a, h);
@@ -199,7 +246,7 @@ class EventRun {
     model_.gaps(state_.t, state_.q, w_.place);
     w_.claim.active.clear();
     for (int a = 0; a < model_.contacts(); ++a) {
-      gap_size_[a] = std::max(gap_size_[a], std::abs(w_.place.gap[a]));
+      gap_size(a) = std::max(gap_size(a), std::abs(w_.place.gap[a]));
       const bool near = w_.place.gap[a] <= touching(a) && model_.exists(a, w_.place);
       if (near && !is_held(a)) w_.claim.active.push(a);
     }
@@ -216,7 +263,9 @@ class EventRun {
   bool accept(double h) {
     if (!solved(arc_.take_middle(state_, h))) return false;
     arc_.put_right();
-    after_ = arc_.end();
+    after_.t = arc_.end().t;
+    after_.q = arc_.end().q;
+    after_.u = arc_.end().u;
     open_nodes(arc_.middle().t, arc_.middle().q, w_);
     w_.claim.cone_point = w_.claim.test_point = &arc_.middle().q;
     w_.rule.law = certify::NodeLaw::Given;
@@ -230,9 +279,9 @@ class EventRun {
     w_.rule.nodes[0].push = &arc_.push_start();
     w_.rule.nodes[1].push = &arc_.push_middle();
     w_.rule.nodes[2].push = &arc_.push_end();
-    if (!judge_.check(state_, after_, h, w_.claim, w_.rule)) return false;
-    rows_.add_reactions(w_.rule, h);
-    std::swap(state_, after_);
+    if (!recorder_.accept(state_, after_, h, w_.claim, w_.rule)) return false;
+    recorder_.add_reactions(w_.rule, h);
+    move_on();
     return true;
   }
 
@@ -241,7 +290,9 @@ class EventRun {
     open_nodes(state_.t, state_.q, w_);
     w_.claim.cone_point = w_.claim.test_point = &state_.q;
     w_.rule.touching = std::max(10.0 * touching(), std::numeric_limits<double>::min());
-    after_ = state_;
+    after_.t = state_.t;
+    after_.q = state_.q;
+    after_.u = state_.u;
     if (!model_.load_mass(state_.q, w_.place)) {
       judge_.fail(certify::Failure::SingularMass, state_.t);
       return false;
@@ -265,16 +316,15 @@ class EventRun {
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;
     if (!solved(push_impact(accumulates))) return false;
-    if (!judge_.check_start(state_, after_, 0.0, w_.claim, w_.rule)) return false;
-    rows_.add(w_.claim);
-    std::swap(state_, after_);
+    if (!recorder_.accept_jump(state_, after_, 0.0, w_.claim, w_.rule)) return false;
+    move_on();
     hold_what_stays(accumulates ? struck : -1);
     return true;
   }
 
   /// What a gap is made of, for its rounding.
   void take_size(int a) {
-    gap_size_[a] = std::max(gap_size_[a], w_.place.normals.abs_dot(a, state_.q));
+    gap_size(a) = std::max(gap_size(a), w_.place.normals.abs_dot(a, state_.q));
   }
 
   /// The law; at the end of an accumulation the contact stays, as if e were 0.
@@ -287,15 +337,16 @@ class EventRun {
 
   /// True at the end of an accumulation. It ends the run where that is asked for.
   bool note_impact(int a) {
-    Accumulation& impacts = accumulations_[static_cast<std::size_t>(a)];
+    model::ImpactSeries& series = memory_.contacts[static_cast<std::size_t>(a)].impacts;
+    detail::Accumulation impacts(series);
     w_.place.normals.copy_to(a, w_.gathered);
     model_.mass(w_.place).solve(w_.gathered, w_.response);
     const double speed =
         std::abs(contact_velocity(w_, a, state_.u)) / std::sqrt(w_.gathered.dot(w_.response));
-    fastest_ = std::max(fastest_, speed);
-    if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * fastest_)) return false;
+    memory_.fastest = std::max(memory_.fastest, speed);
+    if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * memory_.fastest)) return false;
     const double limit = impacts.limit();
-    impacts = {};
+    series = {};
     judge_.note_accumulation(limit);
     if (scheme_.zeno == Zeno::Stop) judge_.fail(certify::Failure::Zeno, limit, a);
     return true;
@@ -336,29 +387,14 @@ class EventRun {
   EventDriven scheme_;
   RunSettings run_;
   State& state_;
+  Recorder<M>& recorder_;
+  certify::Judge<M>& judge_;
+  long long last_;  // step
   Workspace<M> w_;
   EventArc<M> arc_;
-  certify::Judge<M> judge_;
-  Rows<M, Observer> rows_;
   State after_;
-  model::Vector<M::kContacts> gap_size_;  // the largest so far, by contact
-  std::vector<Accumulation> accumulations_;
+  model::EventMemory& memory_;
   std::vector<int> leaving_;
-  double trial_;
-  double fastest_{0.0};  // impact so far, in the kinetic norm
 };
-
-}  // namespace detail
-
-/// `simulate` for event location: rows every `run.step`, arcs and impacts in between as they come.
-/// Infinitely many impacts in a finite time end the run with Failure::Zeno and the time at which
-/// they accumulate, or, as asked, in a contact that lasts.
-template <model::Model M, class Observer>
-Outcome simulate_events(const M& model, const EventDriven& scheme, const RunSettings& run,
-                        model::State<M::kDofs>& state, Observer&& observe,
-                        Monitor* monitor = nullptr) {
-  detail::EventRun<M, std::remove_reference_t<Observer>> events(model, scheme, run, state, observe);
-  return events.go(monitor);
-}
 
 }  // namespace ricochet::step

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "ricochet/step/recorder.h"
 #include "ricochet/step/stages.h"
 
 namespace ricochet::step {
@@ -20,31 +20,77 @@ namespace ricochet::step {
 /// vanishes, so that free flight is crossed in few long steps and the shock in one short pair.
 /// What rounding makes of positions is no error, and no pair is so short that t would not move.
 template <model::Model M, class S>
-class ControlledPair {
+class ControlledPace {
  public:
-  using State = model::State<M::kDofs>;
+  using State = model::StateOf<M>;
+  static constexpr bool kEvenly = false;
 
-  ControlledPair(const M& model, const S& scheme, const StepControl& control, double largest,
-                 const State& start)
+  ControlledPace(const M& model, const S& scheme, const RunSettings& run, State& state,
+                 Recorder<M>& recorder)
       : model_(model),
         scheme_(scheme),
-        control_(control),
-        largest_(largest),
-        next_step_(largest),
-        whole_(start),
-        middle_(start),
-        end_(start),
-        first_(model, start.q),
-        second_(model, start.q),
-        touching_(static_cast<std::size_t>(model.contacts()), 0),
-        looked_at_(model.contacts()) {}
+        recorder_(recorder),
+        control_(run.control),
+        largest_(run.step),
+        start_time_(state.memory.start),
+        end_time_(end_of(run, state)),
+        memory_(state.memory.control),
+        state_(state),
+        whole_(state),
+        middle_(state),
+        end_(state),
+        off_(state.u),
+        size_(state.u),
+        first_(model, state.q),
+        second_(model, state.q),
+        looked_at_(model.contacts()) {
+    if (!(memory_.proposed > 0.0)) memory_.proposed = largest_;
+  }
 
-  /// Finds a pair from `now` that does not pass `end_time` and holds the tolerance, or is of the
-  /// smallest length.
-  problem::Report advance_from(const State& now, double end_time) {
-    const double left = end_time - now.t;
+  static constexpr bool open() { return true; }
+  bool is_over() const { return !(state_.t < end_time_ - 1e-6 * control_.smallest); }
+  long long progress() const { return static_cast<long long>((state_.t - start_time_) / largest_); }
+
+  /// A pair of steps. False when the run cannot go on.
+  bool advance() {
+    if (!recorder_.is_solved(find_pair(state_), state_.t)) return false;
+    return take(middle_, first_) && take(end_, second_);
+  }
+
+  void finish(Outcome& outcome) {
+    outcome.forced = forced_;
+    state_.memory.control = memory_;
+  }
+
+ private:
+  static constexpr double kInstant = 1e-12;  // of |t|: nearer instants are one
+  static constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();  // of |q_i|
+
+  /// From state.t for the time from run.start_time to run.end_time; where the run goes on with one
+  /// that began at run.start_time, to the end of that time.
+  static double end_of(const RunSettings& run, const State& state) {
+    const double start = state.memory.start;
+    const bool goes_on = start == (run.backward ? -run.start_time : run.start_time);
+    return (goes_on ? start : state.t) + std::abs(run.end_time - run.start_time);
+  }
+
+  bool take(const State& after, const Workspace<M>& made) {
+    if (!recorder_.accept(state_, after, half_, made.claim, certify::Staggered{})) return false;
+    state_.t = after.t;
+    state_.q = after.q;
+    state_.u = after.u;
+    state_.memory.steps = after.memory.steps;
+    state_.memory.scheme = after.memory.scheme;
+    recorder_.finish_step(state_);
+    return true;
+  }
+
+  /// A pair from `now` that does not pass the end and holds the tolerance, or is of the smallest
+  /// length.
+  problem::Report find_pair(const State& now) {
+    const double left = end_time_ - now.t;
     const double smallest = std::max(2.0 * control_.smallest, kInstant * std::abs(now.t));
-    double h = std::min({next_step_, largest_, left});
+    double h = std::min({memory_.proposed, largest_, left});
     for (;;) {
       h = std::max(h, std::min(smallest, left));
       const problem::Report report = try_pair(now, h);
@@ -66,40 +112,30 @@ class ControlledPair {
     }
   }
 
-  double half_length() const { return half_; }
-  const State& middle() const { return middle_; }
-  const State& end() const { return end_; }
-  const auto& first_claim() const { return first_.claim; }
-  const auto& second_claim() const { return second_.claim; }
-  long long forced() const { return forced_; }
-
- private:
-  static constexpr double kInstant = 1e-12;  // of |t|: nearer instants are one
-  static constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();  // of |q_i|
-
   problem::Report try_pair(const State& now, double h) {
     half_ = 0.5 * h;
     whole_.t = end_.t = now.t + h;
     middle_.t = now.t + half_;
-    problem::Report report = make_step(now, h, whole_, second_);
+    problem::Report report = make(now, h, whole_, second_);
     if (report.status != problem::Status::Solved) return report;
-    report = make_step(now, half_, middle_, first_);
+    report = make(now, half_, middle_, first_);
     if (report.status != problem::Status::Solved) return report;
-    return make_step(middle_, half_, end_, second_);
+    return make(middle_, half_, end_, second_);
   }
 
   /// One place where the scheme is inlined.
-  [[gnu::noinline]] problem::Report make_step(const State& from, double h, State& to,
-                                              Workspace<M>& workspace) {
-    return advance(scheme_, model_, from, h, to, workspace);
+  [[gnu::noinline]] problem::Report make(const State& from, double h, State& to,
+                                         Workspace<M>& workspace) {
+    return make_step(scheme_, model_, from, h, to, workspace);
   }
 
-  double difference() const {
+  double difference() {
     if (!whole_.q.allFinite() || !end_.q.allFinite()) {
       return std::numeric_limits<double>::infinity();
     }
-    const auto off = (whole_.q - end_.q).cwiseAbs() - kRounding * end_.q.cwiseAbs();
-    return std::max(0.0, off.maxCoeff());
+    model_.difference(whole_.q, end_.q, off_);
+    model::difference_size(model_, end_.q, size_);
+    return std::max(0.0, (off_.cwiseAbs() - kRounding * size_).maxCoeff());
   }
 
   /// Whether a wall that was not touched at the start is crossed at the end, and deeply.
@@ -108,7 +144,7 @@ class ControlledPair {
     looked_at_.clear();
     const int contacts = model_.contacts() - model_.joints();
     for (int a = 0; a < contacts; ++a) {
-      if (touching_[static_cast<std::size_t>(a)] == 0 && model_.touches(a, second_.place)) {
+      if (!was_touching(a) && model_.touches(a, second_.place)) {
         looked_at_.push(a);
       }
     }
@@ -144,28 +180,46 @@ class ControlledPair {
 
   void propose(double h, double error) {
     const double growth = error > 0.0 ? 0.9 * std::sqrt(control_.tolerance / error) : 5.0;
-    next_step_ = h * std::clamp(growth, 0.2, 5.0);
+    memory_.proposed = h * std::clamp(growth, 0.2, 5.0);
   }
 
   void remember_touching() {
-    std::fill(touching_.begin(), touching_.end(), '\0');
-    for (const int a : second_.claim.active) touching_[static_cast<std::size_t>(a)] = 1;
+    memory_.touching.clear();
+    for (const int a : second_.claim.active) {
+      memory_.touching.push_back(static_cast<model::Key>(a));
+    }
+  }
+  bool was_touching(int a) const {
+    const auto& keys = memory_.touching;
+    return std::binary_search(keys.begin(), keys.end(), static_cast<model::Key>(a));
   }
 
   const M& model_;
   const S& scheme_;
+  Recorder<M>& recorder_;
   StepControl control_;
   double largest_;
-  double next_step_;
+  double start_time_;
+  double end_time_;
+  model::ControlMemory memory_;
   double half_{0.0};
   long long forced_{0};  // pairs of the smallest length that did not hold the tolerance
+  State& state_;
   State whole_;
   State middle_;
   State end_;
+  model::Vector<M::kDofs> off_;   // of the whole step from the two halves
+  model::Vector<M::kDofs> size_;  // of what that is computed from
   Workspace<M> first_;
-  Workspace<M> second_;         // of the whole step, then of the second half
-  std::vector<char> touching_;  // active in the last accepted step
+  Workspace<M> second_;  // of the whole step, then of the second half
   model::IndexList<M::kContacts> looked_at_;
+};
+
+/// The staggered scheme S with steps that `run.control` chooses.
+template <class S>
+struct Controlled : S {
+  template <model::Model M>
+  using Pace = ControlledPace<M, S>;
 };
 
 }  // namespace ricochet::step
