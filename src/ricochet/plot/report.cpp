@@ -24,8 +24,8 @@ std::string head(const scene::Scene& scene, const record::Summary& s) {
                                  escape(scene.title), escape(scene.source));
   text += fmt::format(
       "<p><span class=\"status {}\">{}</span> {}, step {:g}, {} steps, t = {:g} to {:g}</p>\n",
-      status == "ok" ? "agrees" : "differs", escape(status), escape(s.scheme_name), s.run.step,
-      s.outcome.steps, s.run.start_time, s.final_state.t);
+      status == "ok" ? "agrees" : "differs", escape(status), escape(step::name_of(s.scheme)),
+      s.run.step, s.outcome.steps, s.run.start_time, s.final_state.t);
   if (!scene.notes.empty()) text += fmt::format("<p>{}</p>\n", escape(scene.notes));
   return text +
          "<nav class=\"parts\"><a href=\"#motion\">Motion</a> <a href=\"#pictures\">Pictures</a> "

@@ -130,7 +130,6 @@ void run_structure(Motion& motion, const step::Observer& observe, step::Monitor*
   const scene::StructurePart& part = *motion.scene.structure();
   record::LineRecord& record = motion.structure.emplace();
   record.line = part.line;
-  record.settings = part.settings;
   record.frequencies = part.frequencies;
   record.quiet_time = part.model->quiet_time;
   record.abscissae = part.abscissae;
