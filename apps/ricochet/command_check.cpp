@@ -49,8 +49,9 @@ void print_run(const scene::Scene& scene) {
   const std::string steps = controlled ? "" : counted(run.steps, "step") + ", ";
   const double end =
       controlled ? run.end_time : run.start_time + static_cast<double>(run.steps) * run.step;
-  fmt::print("{}", entry("run", fmt::format("{}, {}, {}t = {:g} to {:g}", scene.scheme_name(),
-                                            describe_step(run), steps, run.start_time, end)));
+  fmt::print("{}",
+             entry("run", fmt::format("{}, {}, {}t = {:g} to {:g}", step::name_of(scene.scheme),
+                                      describe_step(run), steps, run.start_time, end)));
   const double rows = record::expected_rows(run);
   fmt::print("{}",
              entry("output", fmt::format("{} {} rows, {:.3g} MB", controlled ? "at least" : "about",

@@ -37,7 +37,7 @@ int command_inspect(const InspectArguments& arguments) {
     const certify::FailureText failure = certify::describe(c.failure);
     fmt::print(stderr, "FAILED: the run ends at t = {:.9g}, before {}: {} ({})\ntry: {}\n",
                c.failure_time, arguments.at, failure.meaning, failure.name,
-               scene.remedy_of(c.failure));
+               step::remedy_of(c.failure, scene.scheme));
     return kFailed;
   }
   if (inspection.reached.interrupted) {

@@ -138,9 +138,9 @@ std::string refusals_and_failures(const study::Comparison& found) {
 }  // namespace
 
 std::string describe_convergence(const study::Convergence& found, const scene::Scene& scene) {
-  std::string text = wrapped(fmt::format("{}\n{}, t = {:g} to {:g}; against {}\n\n",
-                                         head_of(scene.title, scene.source), scene.scheme_name(),
-                                         found.from, found.to, describe_reference(found)));
+  std::string text = wrapped(
+      fmt::format("{}\n{}, t = {:g} to {:g}; against {}\n\n", head_of(scene.title, scene.source),
+                  step::name_of(scene.scheme), found.from, found.to, describe_reference(found)));
   if (!found.rows.empty()) text += convergence_table(found) + "\n";
   if (!found.rows.empty()) text += legend(found.window, !found.jumps.empty());
   text += remarks_text(found.remarks);
@@ -148,7 +148,7 @@ std::string describe_convergence(const study::Convergence& found, const scene::S
   return text +
          entry("FAILED", fmt::format("step {:g}: {}", found.failed->step,
                                      certify::describe_failure(found.failed->certificate))) +
-         entry("remedy", scene.remedy_of(found.failed->certificate.failure));
+         entry("remedy", step::remedy_of(found.failed->certificate.failure, scene.scheme));
 }
 
 std::string describe_comparison(const study::Comparison& found) {
@@ -176,7 +176,7 @@ std::string draw_convergence(const study::Convergence& found, const scene::Scene
     curves.push_back(curve);
   }
   const std::string subtitle =
-      fmt::format("{}, against {}", scene.scheme_name(), describe_reference(found));
+      fmt::format("{}, against {}", step::name_of(scene.scheme), describe_reference(found));
   return plot::draw_log_chart({scene.title, subtitle, "step h", "error"}, curves);
 }
 

@@ -72,8 +72,9 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
     if (together.empty()) continue;
     const KeptRun& first = *together[0];
     if (first.line) {  // a structure has a picture of its own
-      const std::string words = fmt::format("{}; {}, {}", plate.caption, first.scene.scheme_name(),
-                                            study::describe_step(first.scene.run));
+      const std::string words =
+          fmt::format("{}; {}, {}", plate.caption, step::name_of(first.scene.scheme),
+                      study::describe_step(first.scene.run));
       return plot::draw_run(first.scene, first.picture, first.certificate, first.line, words).svg;
     }
     plot::Block block{&together[0]->scene.plot, {}, wanted.heading};

@@ -134,7 +134,7 @@ std::string describe_inspection(const Inspection& found, const scene::Scene& sce
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
   text += found.step > 0.0 ? fmt::format("\nt = {:.9g}, reached by {} with {}\n\n", found.state.t,
-                                         scene.scheme_name(), describe_step(scene.run))
+                                         step::name_of(scene.scheme), describe_step(scene.run))
                            : fmt::format("\nt = {:.9g}, the start\n\n", found.state.t);
   text += entry("position", by_coordinate(scene, found.state.q, ""));
   text += entry("velocity", by_coordinate(scene, found.state.u, "'"));

@@ -32,6 +32,17 @@ std::string picture_of(const FolderRun& run) {
       .svg;
 }
 
+/// A structure keeps enough shapes for its report to play them.
+scene::Scene with_frames(scene::Scene scene) {
+  constexpr long long kFrames = 900;
+  auto* part = std::get_if<scene::StructurePart>(&scene.part);
+  if (part != nullptr && part->shapes > 1) {
+    const long long frames = std::min(kFrames, scene.run.steps);
+    part->shape_stride = std::max(1, static_cast<int>(frames / (part->shapes - 1)));
+  }
+  return scene;
+}
+
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
 void write_results(const std::filesystem::path& folder, FolderRun& run, bool report,
                    std::string error) {
@@ -56,8 +67,9 @@ void write_results(const std::filesystem::path& folder, FolderRun& run, bool rep
 
 }  // namespace
 
-FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
+FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
                    const FolderOptions& options, step::Monitor& monitor) {
+  const scene::Scene scene = options.report ? with_frames(asked) : asked;
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();

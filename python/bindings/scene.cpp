@@ -117,7 +117,8 @@ void bind_scene(py::module_& m) {
                                }
                                return dict;
                              })
-      .def_property_readonly("scheme", [](const ReadScene& s) { return s.scene.scheme_name(); })
+      .def_property_readonly("scheme",
+                             [](const ReadScene& s) { return step::name_of(s.scene.scheme); })
       .def_property_readonly("step", [](const ReadScene& s) { return s.scene.run.step; })
       .def_property_readonly("steps", [](const ReadScene& s) { return s.scene.run.steps; })
       .def_property_readonly("start_time",

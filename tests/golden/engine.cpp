@@ -27,7 +27,7 @@ Ending make_run(const Run& run, const std::function<void(const Row&)>& observe) 
   scene.run.backward = run.backward;
   if (run.member > 0) scene = scene::read_member(scene, overrides, run.member - 1);
   const study::Motion made = study::run_scene(scene, false, show);
-  return {scene.scheme_name(), status_of(made.outcome.certificate)};
+  return {step::name_of(scene.scheme), status_of(made.outcome.certificate)};
 }
 
 }  // namespace ricochet::golden

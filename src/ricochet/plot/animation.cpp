@@ -201,14 +201,6 @@ std::string parts_json(const std::vector<scene::BodyPart>& body) {
   return text;
 }
 
-std::string shocks_json(const certify::Certificate& certificate) {
-  std::string text;
-  for (const certify::Shock& shock : certificate.shocks) {
-    text += fmt::format("{}{:.6g}", text.empty() ? "" : ",", shock.t);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::size_t most_frames(const scene::Scene& scene) {
@@ -229,8 +221,6 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
   const Collector alone = data.only(number);
   const Block block{&plan, {{&alone, "", scene.formulas(), &certificate}}, ""};
   const Sheet sheet = draw_sheet({block}, {});
-  std::string svg = sheet.svg;
-  svg.insert(svg.rfind("</svg>"), "<g class=\"live\"></g>\n");
   FrameWriter writer(scene, plan, sheet.panels[0].frame, frames);
   const Frame& frame = sheet.panels[0].frame;
   const std::string json = fmt::format(
@@ -238,6 +228,20 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
       "\n{}}}",
       frame.corner.x, frame.corner.y, frame.width, frame.height, plan.panels[0].is_history(),
       parts_json(plan.body), shocks_json(certificate), writer.write());
+  return wrap_player(scene.title, sheet.svg, frames.row(0)[0], json);
+}
+
+std::string shocks_json(const certify::Certificate& certificate) {
+  std::string text;
+  for (const certify::Shock& shock : certificate.shocks) {
+    text += fmt::format("{}{:.6g}", text.empty() ? "" : ",", shock.t);
+  }
+  return text;
+}
+
+std::string wrap_player(const std::string& title, std::string svg, double start,
+                        const std::string& json) {
+  svg.insert(svg.rfind("</svg>"), "<g class=\"live\"></g>\n");
   return fmt::format(
       "<div class=\"player\" tabindex=\"0\" role=\"group\" aria-label=\"Animation of {0}\">\n{1}"
       "<div class=\"controls\" hidden>\n"
@@ -251,7 +255,7 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
       "<option value=\"4\">× 4</option></select>\n</div>\n"
       "<noscript><p>The picture can be played where scripts are allowed.</p></noscript>\n"
       "<script type=\"application/json\">{3}</script>\n</div>\n",
-      escape(scene.title), svg, frames.row(0)[0], json);
+      escape(title), svg, start, json);
 }
 
 }  // namespace ricochet::plot

@@ -24,8 +24,8 @@ std::string head(const scene::Scene& scene, const record::Summary& s) {
                                  escape(scene.title), escape(scene.source));
   text += fmt::format(
       "<p><span class=\"status {}\">{}</span> {}, step {:g}, {} steps, t = {:g} to {:g}</p>\n",
-      status == "ok" ? "agrees" : "differs", escape(status), escape(s.scheme_name), s.run.step,
-      s.outcome.steps, s.run.start_time, s.final_state.t);
+      status == "ok" ? "agrees" : "differs", escape(status), escape(step::name_of(s.scheme)),
+      s.run.step, s.outcome.steps, s.run.start_time, s.final_state.t);
   if (!scene.notes.empty()) text += fmt::format("<p>{}</p>\n", escape(scene.notes));
   return text +
          "<nav class=\"parts\"><a href=\"#motion\">Motion</a> <a href=\"#pictures\">Pictures</a> "
@@ -231,8 +231,10 @@ void ReportData::close() {
 
 std::string make_report(const scene::Scene& scene, const record::Summary& summary,
                         const RunPicture& picture, const ReportData& data) {
-  const std::string player =
-      make_player(scene, picture.data(), data.frames(), summary.outcome.certificate);
+  const certify::Certificate& c = summary.outcome.certificate;
+  std::string player;
+  if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
+  if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;

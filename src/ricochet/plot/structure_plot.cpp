@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "ricochet/plot/animation.h"
 #include "ricochet/plot/axes.h"
 
 namespace ricochet::plot {
@@ -65,8 +67,8 @@ void draw_legend(Svg& svg, const std::vector<Curve>& curves, Point corner) {
   }
 }
 
-/// Draws a panel whose upper edge is at `top`; false when there is nothing to show.
-bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
+/// The frame of a panel whose upper edge is at `top`; nothing when there is nothing to show.
+std::optional<Frame> frame_of(const PanelPlan& plan, double top) {
   Bounds bounds;
   for (const std::vector<Curve>* curves : {&plan.curves, &plan.walls}) {
     for (const Curve& curve : *curves) {
@@ -75,7 +77,7 @@ bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
       }
     }
   }
-  if (bounds.empty()) return false;
+  if (bounds.empty()) return std::nullopt;
   Frame frame;
   frame.height = kPanel;
   frame.x = {bounds.x(plan.is_log), plan.is_log, plan.x_label};
@@ -83,7 +85,11 @@ bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
   constexpr double kLeft = 80.0;  // the same for all, so that times stand above each other
   frame.corner = {kLineMargin + std::max(kLeft, frame.left_room()), top + kHeading};
   frame.width = kLineWidth - kLineMargin - kLegend - frame.corner.x;
-  svg.text({frame.corner.x, top + 16.0}, plan.heading, "start", "heading");
+  return frame;
+}
+
+void draw_panel(Svg& svg, const PanelPlan& plan, const Frame& frame) {
+  svg.text({frame.corner.x, frame.corner.y - kHeading + 16.0}, plan.heading, "start", "heading");
   frame.draw(svg);
   svg.begin_clip(frame.corner, frame.width, frame.height);
   for (std::size_t k = 0; k < plan.curves.size(); ++k) {
@@ -100,7 +106,6 @@ bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
   svg.end_clip();
   frame.draw_border(svg);
   draw_legend(svg, plan.curves, {frame.right() + 14.0, frame.corner.y});
-  return true;
 }
 
 Curve curve_of(const std::string& label, const Series& series) { return {label, series.pieces()}; }
@@ -138,10 +143,10 @@ std::vector<PanelPlan> spectra_panels(const std::vector<structure::Spectrum>& sp
 
 PanelPlan shapes_panel(const structure::LinearStructure& model, const record::LineRecord& record) {
   PanelPlan shapes{"shapes, spread over the run", "x", ""};
-  for (const record::Shape& shape : record.shapes) {
+  for (std::size_t s = 0; s < record.shapes.size(); s += record.shape_stride) {
     Curve curve{"", {{}}};
     for (std::size_t k = 0; k < record.abscissae.size(); ++k) {
-      curve.pieces[0].push_back({record.abscissae[k], shape.values[k]});
+      curve.pieces[0].push_back({record.abscissae[k], record.shapes[s].values[k]});
     }
     shapes.curves.push_back(curve);
   }
@@ -169,7 +174,10 @@ Sheet draw_panels(const std::vector<PanelPlan>& panels, const std::string& headi
   if (!below.empty()) svg.text({kLineMargin, 46.0}, below[0], "start", "note");
   double top = kLineHead;
   for (const PanelPlan& panel : panels) {
-    if (draw_panel(svg, panel, top)) top += each;
+    const std::optional<Frame> frame = frame_of(panel, top);
+    if (!frame) continue;
+    draw_panel(svg, panel, *frame);
+    top += each;
   }
   sheet.svg = svg.finish();
   return sheet;
@@ -225,6 +233,86 @@ Sheet StructurePicture::draw(const scene::Scene& scene, const record::LineRecord
   for (PanelPlan& panel : spectra_panels(record.spectra)) panels.push_back(std::move(panel));
   std::erase_if(panels, [](const PanelPlan& panel) { return panel.curves.empty(); });
   return draw_panels(panels, scene.title, subtitle);
+}
+
+namespace {
+
+/// Where the shape is at an abscissa, linear in between.
+Point place_on(const record::LineRecord& record, const record::Shape& shape, double x) {
+  const std::vector<double>& xs = record.abscissae;
+  const auto cells = static_cast<double>(xs.size() - 1);
+  const double at = std::clamp(cells * x / xs.back(), 0.0, cells);
+  const std::size_t k = std::min(static_cast<std::size_t>(at), xs.size() - 2);
+  const double part = at - static_cast<double>(k);
+  return {x, (1.0 - part) * shape.values[k] + part * shape.values[k + 1]};
+}
+
+void append_pixel(Point p, std::string& text) {
+  text += fmt::format("{}{:.6g},{:.6g}", text.empty() ? "" : ",", 0.1 * std::round(10.0 * p.x),
+                      0.1 * std::round(10.0 * p.y));
+}
+
+/// Foot and tip of an arrow for each shock of the plane's guides in (after, until].
+std::string pushes_in(double after, double until, const structure::LinearStructure& model,
+                      const certify::Certificate& certificate, const Frame& frame) {
+  constexpr double kLength = 40.0;  // [px]
+  const std::vector<structure::ContactSide> sides = structure::sides_of(model);
+  std::string text;
+  for (const certify::Shock& shock : certificate.shocks) {
+    const structure::ContactSide& side = sides[static_cast<std::size_t>(shock.contact)];
+    const structure::Guide& guide = model.guides[side.guide];
+    if (guide.plane != 0 || !(shock.t > after && shock.t <= until)) continue;
+    const Point foot = frame.at(Point{guide.at, side.is_upper ? guide.upper : guide.lower});
+    append_pixel(foot, text);
+    append_pixel({foot.x, foot.y + (side.is_upper ? kLength : -kLength)}, text);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string play_shapes(const scene::Scene& scene, const record::LineRecord& record,
+                        const certify::Certificate& certificate) {
+  if (record.shapes.size() < 2) return "";
+  constexpr std::size_t kMostPoints = 60;  // of the line, in a frame
+  const structure::LinearStructure& model = *scene.structure()->model;
+  PanelPlan panel = shapes_panel(model, record);
+  panel.heading = "";
+  const Frame frame = *frame_of(panel, 0.0);
+  Svg svg(kLineWidth, frame.bottom() + kAxisBottom, scene.title);
+  draw_panel(svg, panel, frame);
+  const std::size_t points = std::min(kMostPoints, record.abscissae.size());
+  std::string t;
+  std::string dots;
+  std::string lines;
+  std::string pushes;
+  double before = record.shapes[0].t;
+  for (const record::Shape& shape : record.shapes) {
+    const char* const comma = t.empty() ? "" : ",";
+    std::string line;
+    for (std::size_t k = 0; k < points; ++k) {
+      const double x =
+          record.line.length * static_cast<double>(k) / static_cast<double>(points - 1);
+      append_pixel(frame.at(place_on(record, shape, x)), line);
+    }
+    std::string dot;
+    for (const structure::Point& point : model.points) {
+      if (point.plane == 0) append_pixel(frame.at(place_on(record, shape, point.at)), dot);
+    }
+    dots += fmt::format("{}[{}]", comma, dot);
+    lines += fmt::format("{}[{}]", comma, line);
+    pushes += fmt::format("{}[{}]", comma, pushes_in(before, shape.t, model, certificate, frame));
+    before = shape.t;
+    t += fmt::format("{}{:.6g}", comma, shape.t);
+  }
+  const std::string json = fmt::format(
+      "{{\"box\":[{:.1f},{:.1f},{:.1f},{:.1f}],\"history\":false,\"trail\":false,\n\"parts\":[{{"
+      "\"kind\":\"line\","
+      "\"points\":{}}}],\n\"shocks\":[{}],\n\"t\":[{}],\n\"p\":[{}],\n\"b\":[{}],\n\"a\":[{}],\n"
+      "\"w\":[]}}",
+      frame.corner.x, frame.corner.y, frame.width, frame.height, points, shocks_json(certificate),
+      t, dots, lines, pushes);
+  return wrap_player(scene.title, svg.finish(), record.shapes[0].t, json);
 }
 
 }  // namespace ricochet::plot

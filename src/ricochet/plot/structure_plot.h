@@ -40,4 +40,9 @@ class StructurePicture {
   bool has_row_{false};
 };
 
+/// A part of a page: the structure as it bends, to be played; its points are dots. Empty where
+/// fewer than two shapes were kept.
+std::string play_shapes(const scene::Scene& scene, const record::LineRecord& record,
+                        const certify::Certificate& certificate);
+
 }  // namespace ricochet::plot

@@ -13,7 +13,6 @@ using base::Json;
 /// The settings of a run, without anything about its motion.
 Json settings_of(const Summary& summary) {
   Summary bare;
-  bare.scheme_name = summary.scheme_name;
   bare.scheme = summary.scheme;
   bare.run = summary.run;
   bare.structure = summary.structure;

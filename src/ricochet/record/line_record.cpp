@@ -139,7 +139,8 @@ std::string shapes_csv(const LineRecord& line) {
     }
   }
   text += "\n";
-  for (const Shape& shape : line.shapes) {
+  for (std::size_t k = 0; k < line.shapes.size(); k += line.shape_stride) {
+    const Shape& shape = line.shapes[k];
     text += fmt::format("{:.9g}", shape.t);
     for (const double value : shape.values) text += fmt::format(",{:.9g}", value);
     text += "\n";

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ricochet/certify/structure_judge.h"
-#include "ricochet/step/structure_scheme.h"
 #include "ricochet/structure/beam.h"
 #include "ricochet/structure/statistics.h"
 
@@ -36,7 +35,6 @@ struct Reduced {
 /// What the run of a structure tells besides what every run does: `structure` of summary.json.
 struct LineRecord {
   structure::Line line;
-  step::StructureSettings settings;
   int coordinates{0};
   std::vector<double> frequencies;  // without guides [Hz]
   double quiet_time{0.0};           // [s]
@@ -48,6 +46,7 @@ struct LineRecord {
   std::vector<structure::Spectrum> spectra;
   std::vector<double> abscissae;
   std::vector<Shape> shapes;
+  std::size_t shape_stride{1};  // one in so many is told; the others are there to be played
   std::optional<Reduced> reduction;
 };
 

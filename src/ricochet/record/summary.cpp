@@ -210,7 +210,7 @@ Json failure_json(const Summary& s) {
   if (c.failure_contact >= 0) json["contact"] = contact_name(s, c.failure_contact);
   json["value"] = c.failure_value;
   json["meaning"] = text.meaning;
-  json["try"] = s.remedy;
+  json["try"] = step::remedy_of(c.failure, s.scheme);
   return json;
 }
 
@@ -231,7 +231,7 @@ Json json_of(const Summary& s) {
   if (!c.ok()) json["failure"] = failure_json(s);
   if (!s.output_error.empty()) json["output_error"] = s.output_error;
   json["scene"] = {{"title", s.title}, {"source", s.source}, {"file", s.file}};
-  json["scheme"] = s.scheme_name;
+  json["scheme"] = step::name_of(s.scheme);
   json["step"] = s.run.step;
   json["steps"] = s.outcome.steps;
   if (s.run.control.is_on()) json["forced"] = s.outcome.forced;
@@ -273,8 +273,6 @@ Json json_of(const Summary& s) {
   return json;
 }
 
-std::string to_json(const Summary& s) {
-  return json_of(s).pretty() + "\n";
-}
+std::string to_json(const Summary& s) { return json_of(s).pretty() + "\n"; }
 
 }  // namespace ricochet::record

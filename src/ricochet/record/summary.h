@@ -30,8 +30,7 @@ struct Summary {
   std::string source;
   std::string file;
   Columns columns;
-  std::string scheme_name;
-  step::Scheme scheme;  // of a system
+  step::Scheme scheme;
   step::RunSettings run;
   std::vector<std::pair<std::string, double>> parameters;
   std::vector<std::string> overrides;  // what changed the scene, as of --set
@@ -42,7 +41,6 @@ struct Summary {
   std::vector<StatedFact> facts;
   std::string facts_not_checked;  // why; empty when they were, or when there are none
   std::string output_error;       // why files of the run could not be written; empty when they were
-  std::string remedy;             // after a failure
   std::optional<LineRecord> structure;  // of a run of one
 };
 

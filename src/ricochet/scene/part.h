@@ -31,6 +31,7 @@ struct StructurePart {
   structure::Motion start;                 // of all coordinates
   step::StructureSettings settings;
   int shapes{24};                   // told of a run
+  int shape_stride{1};              // as many are kept between two of them, to be played
   int reduced_modes{0};             // 0: the whole model is run
   bool compare_full{true};          // a reduced run is held against the whole
   std::vector<double> frequencies;  // the first, without guides [Hz]

@@ -25,14 +25,15 @@ const Value& empty_table() {
 
 }  // namespace
 
-step::Scheme RunReader::read_scheme(const Value* table) {
+step::Scheme RunReader::read_scheme(const Value* table, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
-  const std::string remedy = fmt::format("write scheme = \"...\" in [run]; known: {}",
-                                         base::list_names(step::scheme_names()));
-  const Value& value = run.require("scheme", remedy);
+  const auto names = of_structure ? step::structure_scheme_names() : step::scheme_names();
+  const Value& value =
+      run.require("scheme", fmt::format("write scheme = \"{}\" in [run]; known: {}",
+                                        of_structure ? names[0] : "...", base::list_names(names)));
   const std::string name = run.text("scheme").value();
   try {
-    return step::make_scheme(name);
+    return of_structure ? step::make_structure_scheme(name) : step::make_scheme(name);
   } catch (const base::InputError& error) {
     throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(value));
   }
@@ -51,12 +52,15 @@ double RunReader::whole(TableReader& table, const Value& value, const std::strin
              "write 0, 1, 2, ...");
 }
 
-step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) {
+step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme, bool of_structure) {
   TableReader run(document_, *table, "run");
   (void)run.find("scheme");
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {
+    if (of_structure) {
+      run.fail(step, "step", "a structure has steps of one length", "write a number");
+    }
     if (!scheme.info().is_staggered) {
       run.fail(step, "step",
                fmt::format("the scheme {} has steps of one length", step::name_of(scheme)),
@@ -78,42 +82,6 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   read_scheme_settings(run, scheme);
   run.finish();
   return settings;
-}
-
-step::RunSettings RunReader::read_structure_run(const Value* table,
-                                                step::StructureSettings& settings) {
-  TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
-  const std::string remedy = fmt::format("write scheme = \"newmark\" in [run]; known: {}",
-                                         base::list_names(step::structure_scheme_names()));
-  const Value& scheme = run.require("scheme", remedy);
-  try {
-    settings.scheme = step::make_structure_scheme(run.text("scheme").value());
-  } catch (const base::InputError& error) {
-    throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(scheme));
-  }
-  step::RunSettings found;
-  const Value& step = run.require("step", "write step = 1e-5, in the scene's unit of time");
-  if (step.kind == Value::Kind::Table) {
-    run.fail(step, "step", "a structure has steps of one length", "write a number");
-  }
-  found.step = positive(run, step, "step");
-  if (const Value* value = run.find("start_time")) {
-    found.start_time = formulas_.number(*value, "run.start_time");
-  }
-  read_duration(run, found);
-  if (const Value* value = run.find("record")) {
-    found.record_every = static_cast<long long>(whole(run, *value, "record"));
-  }
-  read_limits(run, found);
-  if (const Value* value = run.find("stiffness")) {
-    if (settings.scheme != step::StructureScheme::Penalty) {
-      refuse_key(run, *value, "stiffness", step::name_of(settings.scheme));
-    } else {
-      settings.stiffness = positive(run, *value, "stiffness");
-    }
-  }
-  run.finish();
-  return found;
 }
 
 void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {

@@ -18,10 +18,8 @@ class RunReader {
   RunReader(const Document& document, FormulaReader& formulas)
       : document_(document), formulas_(formulas) {}
 
-  step::Scheme read_scheme(const Value* table);
-  step::RunSettings read_run(const Value* table, step::Scheme& scheme);
-  /// [run] of a structure, with its scheme.
-  step::RunSettings read_structure_run(const Value* table, step::StructureSettings& settings);
+  step::Scheme read_scheme(const Value* table, bool of_structure = false);
+  step::RunSettings read_run(const Value* table, step::Scheme& scheme, bool of_structure = false);
   /// The start; the model takes its scale from it.
   model::State<model::kDynamic> read_start(const Value* table,
                                            const std::vector<CoordinateGroup>& groups,

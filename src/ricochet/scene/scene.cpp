@@ -129,8 +129,11 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   StructurePart part;
   StructureReader reader(document, formulas);
   reader.read_parameters(table);
-  scene.run = RunReader(document, formulas).read_structure_run(tables.run, part.settings);
-  reader.read(table, scene.run, part);
+  RunReader runs(document, formulas);
+  scene.scheme = runs.read_scheme(tables.run, true);
+  scene.run = runs.read_run(tables.run, scene.scheme, true);
+  part.settings = step::structure_settings(scene.scheme);
+  reader.read(table, scene.scheme, scene.run, part);
   reader.read_start(tables.start, scene.run, part);
   scene.parameters = formulas.parameters();
   scene.columns = step::columns_of(*part.model);
@@ -211,16 +214,6 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
   } catch (const base::InputError& error) {
     throw blame_member(error, Document(scene.file, scene.text), scene.family, member);
   }
-}
-
-std::string Scene::scheme_name() const {
-  return structure() == nullptr ? step::name_of(scheme)
-                                : step::name_of(structure()->settings.scheme);
-}
-
-std::string Scene::remedy_of(certify::Failure failure) const {
-  return structure() == nullptr ? step::remedy_of(failure, scheme)
-                                : certify::describe(failure).remedy;
 }
 
 std::vector<std::string> fact_names(const Scene& scene) {

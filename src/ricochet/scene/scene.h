@@ -38,7 +38,7 @@ struct Scene {
   Part part;
   step::Columns columns;                // what rows tell of it
   model::State<model::kDynamic> start;  // of a structure, that of its points
-  step::Scheme scheme;                  // of a system
+  step::Scheme scheme;
   step::RunSettings run;
   std::vector<Expectation> expectations;
   std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
@@ -52,9 +52,6 @@ struct Scene {
   const model::FormulaModel* formulas() const {
     return structure() == nullptr ? system().model.get() : nullptr;
   }
-  std::string scheme_name() const;
-  /// What to try after a failure.
-  std::string remedy_of(certify::Failure failure) const;
 };
 
 /// "name=value"; throws base::InputError when there is no '='.

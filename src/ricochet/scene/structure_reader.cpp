@@ -534,7 +534,8 @@ void StructureReader::read_parameters(const Value& value) {
   formulas_.add_coordinates({CoordinateGroup{.name = "x"}});  // the abscissa
 }
 
-void StructureReader::read(const Value& value, const step::RunSettings& run, StructurePart& part) {
+void StructureReader::read(const Value& value, const step::Scheme& scheme,
+                           const step::RunSettings& run, StructurePart& part) {
   TableReader table(document_, value, "structure");
   (void)table.find("parameters");
   read_line(table, part.line);
@@ -552,11 +553,11 @@ void StructureReader::read(const Value& value, const step::RunSettings& run, Str
   (void)table.find("quiet");
   table.finish();
   for (const structure::Guide& guide : model->guides) {
-    if (guide.friction > 0.0 && !step::has_friction(part.settings.scheme)) {
-      throw base::InputError(
-          "structure.guide." + guide.name + ".friction",
-          fmt::format("the scheme {} has no friction", step::name_of(part.settings.scheme)),
-          "run newmark or moreau, or leave friction out", document_.spot_of_key(value));
+    if (guide.friction > 0.0 && !scheme.info().has_friction) {
+      throw base::InputError("structure.guide." + guide.name + ".friction",
+                             fmt::format("the scheme {} has no friction", step::name_of(scheme)),
+                             "run newmark or moreau, or leave friction out",
+                             document_.spot_of_key(value));
     }
   }
   part.model = model;

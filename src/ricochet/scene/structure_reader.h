@@ -26,8 +26,9 @@ class StructureReader {
   /// To be called first: the other tables speak of them too.
   void read_parameters(const Value& table);
 
-  /// All of it but the start; the settings of the scheme are there.
-  void read(const Value& table, const step::RunSettings& run, StructurePart& part);
+  /// All of it but the start; the part's settings of the scheme are there.
+  void read(const Value& table, const step::Scheme& scheme, const step::RunSettings& run,
+            StructurePart& part);
 
   /// [start]: shapes as formulas of x; none: at rest, straight.
   void read_start(const Value* table, const step::RunSettings& run, StructurePart& part);

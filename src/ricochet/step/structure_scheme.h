@@ -29,9 +29,10 @@ struct StructureSettings {
 };
 
 std::vector<std::string> structure_scheme_names();
-std::string name_of(StructureScheme scheme);
+/// A scheme as it runs structures: steps of one length, and none of its settings but a stiffness.
 /// Throws base::InputError for a name that is no scheme, or one that structures do not have.
-StructureScheme make_structure_scheme(const std::string& name);
-bool has_friction(StructureScheme scheme);
+Scheme make_structure_scheme(const std::string& name);
+/// What the steps of a structure take from it.
+StructureSettings structure_settings(const Scheme& scheme);
 
 }  // namespace ricochet::step

@@ -82,7 +82,7 @@ std::optional<Reference> make_reference(const SceneReader& read, const scene::Sc
   }
   const scene::Scene scene =
       settings.reference_scheme.empty() ? first : read(settings.reference_scheme);
-  found.reference_scheme = scene.scheme_name();
+  found.reference_scheme = step::name_of(scene.scheme);
   found.reference_step = h;
   RecordedRun run = record_run(with_step(scene, h, found.to), monitor);
   found.interrupted = run.outcome.interrupted;

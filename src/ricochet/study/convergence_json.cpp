@@ -95,9 +95,7 @@ void add_head(const Study& found, Json& json) {
   json["reference"]["jumps"] = found.jumps;
 }
 
-std::string text_of(const Json& json) {
-  return json.pretty() + "\n";
-}
+std::string text_of(const Json& json) { return json.pretty() + "\n"; }
 
 }  // namespace
 
@@ -106,7 +104,7 @@ std::string to_json(const Convergence& found, const scene::Scene& scene) {
   json["format"] = kConvergenceFormat;
   json["version"] = base::kVersion;
   json["scene"] = scene.file;
-  json["scheme"] = scene.scheme_name();
+  json["scheme"] = step::name_of(scene.scheme);
   add_head(found, json);
   json["rows"] = Json::list();
   for (std::size_t k = 0; k < found.rows.size(); ++k) json["rows"].push_back(row_json(found, k));

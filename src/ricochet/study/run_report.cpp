@@ -71,7 +71,7 @@ std::string describe_head(const Motion& motion) {
   const scene::Scene& scene = motion.scene;
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}\n\n", scene.scheme_name(),
+  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}\n\n", step::name_of(scene.scheme),
                       describe_step(scene.run), counted(motion.outcome.steps, "step"),
                       scene.run.start_time, motion.final_state.t, describe_part(scene));
   return base::wrapped(text);
@@ -115,7 +115,7 @@ std::string describe_status(const Motion& motion) {
   }
   words += fmt::format(": {}{}; {} done", failure.meaning,
                        describe_excess(c, motion.scene.run.limits), describe_progress(motion));
-  return entry("FAILED", words) + entry("remedy", motion.scene.remedy_of(c.failure));
+  return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 
 std::string describe_checks(const Motion& motion) {
@@ -245,7 +245,7 @@ std::string describe_step(const step::RunSettings& run) {
 std::string describe_settings(const Motion& motion) {
   const scene::Scene& scene = motion.scene;
   return fmt::format("{}{}{}, {}, t = {:g} to {:g}", scene.source, scene.source.empty() ? "" : "; ",
-                     scene.scheme_name(), describe_step(scene.run), scene.run.start_time,
+                     step::name_of(scene.scheme), describe_step(scene.run), scene.run.start_time,
                      motion.final_state.t);
 }
 
@@ -270,14 +270,12 @@ record::Summary settings_of(const scene::Scene& scene) {
   summary.source = scene.source;
   summary.file = scene.file;
   summary.columns = scene.columns;
-  summary.scheme_name = scene.scheme_name();
   summary.scheme = scene.scheme;
   summary.run = scene.run;
   summary.parameters = scene.parameters;
   summary.start = scene.start;
   if (const scene::StructurePart* part = scene.structure()) {
     summary.structure.emplace();
-    summary.structure->settings = part->settings;
     summary.structure->contact_stiffness = part->settings.stiffness;
   }
   return summary;
@@ -293,7 +291,6 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.facts = run.facts;
   summary.facts_not_checked = run.facts_not_checked;
   summary.output_error = output_error;
-  summary.remedy = motion.scene.remedy_of(motion.outcome.certificate.failure);
   summary.structure = motion.structure;
   return summary;
 }

@@ -54,11 +54,12 @@ void simulate(Motion& motion, const step::Observer& observe, step::Monitor* moni
   const scene::StructurePart& part = *motion.scene.structure();
   record::LineRecord& record = *motion.structure;
   WholeState& whole = *motion.whole;
-  step::StructureOutcome found =
-      step::simulate_structure(*whole.model, part.settings, motion.scene.run, whole.state, observe,
-                               monitor, part.shapes, [&](const structure::Motion& now) {
-                                 record.shapes.push_back(shape_of(part, now.t, expand(now.q)));
-                               });
+  step::StructureOutcome found = step::simulate_structure(
+      *whole.model, part.settings, motion.scene.run, whole.state, observe, monitor,
+      std::max(0, part.shapes - 1) * part.shape_stride + std::min(part.shapes, 1),
+      [&](const structure::Motion& now) {
+        record.shapes.push_back(shape_of(part, now.t, expand(now.q)));
+      });
   motion.outcome = std::move(found.run);
   motion.final_state.t = whole.state.t;
   motion.final_state.q = whole.model->at_points(whole.state.q);
@@ -129,10 +130,10 @@ void run_structure(Motion& motion, const step::Observer& observe, step::Monitor*
   const scene::StructurePart& part = *motion.scene.structure();
   record::LineRecord& record = motion.structure.emplace();
   record.line = part.line;
-  record.settings = part.settings;
   record.frequencies = part.frequencies;
   record.quiet_time = part.model->quiet_time;
   record.abscissae = part.abscissae;
+  record.shape_stride = static_cast<std::size_t>(part.shape_stride);
   if (part.reduced_modes > 0) return simulate_reduced(motion, observe, monitor);
   motion.whole = {part.model, part.start};
   simulate(motion, observe, monitor, [](const Eigen::VectorXd& q) { return q; });
