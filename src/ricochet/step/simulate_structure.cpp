@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ricochet/base/clock.h"
+#include "ricochet/step/recorder.h"
 #include "ricochet/step/structure_step.h"
 
 namespace ricochet::step {
