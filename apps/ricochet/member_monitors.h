@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::app {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::app {
 

@@ -6,7 +6,7 @@
 
 #include "ricochet/plot/series.h"
 #include "ricochet/scene/structure_scene.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 #include "ricochet/structure/statistics.h"
 
 namespace ricochet::plot {

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "ricochet/model/formula_model.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::record {
 

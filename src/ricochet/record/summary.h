@@ -6,7 +6,8 @@
 
 #include "ricochet/model/state.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::record {
 

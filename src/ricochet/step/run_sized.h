@@ -2,6 +2,7 @@
 
 #include "ricochet/model/formula_view.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/step/simulate.h"
 
 namespace ricochet::step {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
-#include "ricochet/certify/claim.h"
 
 namespace ricochet::step {
 

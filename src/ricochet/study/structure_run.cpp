@@ -44,8 +44,7 @@ Shape shape_of(const scene::StructureScene& scene, double t, const Eigen::Vector
 }
 
 /// Runs the first modes with their static corrections, then the whole model beside it.
-StructureRun run_reduced(const scene::StructureScene& scene,
-                         const std::function<void(const step::Sample&)>& observe,
+StructureRun run_reduced(const scene::StructureScene& scene, const step::Observer& observe,
                          step::Monitor* monitor) {
   const auto reduction = std::make_shared<const structure::Reduction>(
       structure::reduce(*scene.model, scene.reduced_modes));
@@ -154,8 +153,7 @@ double StructureRun::point_velocity(std::size_t k) const {
   return model->value_at(at.row, at.plane, final_state.u.data());
 }
 
-StructureRun run_structure(const scene::StructureScene& scene,
-                           const std::function<void(const step::Sample&)>& observe,
+StructureRun run_structure(const scene::StructureScene& scene, const step::Observer& observe,
                            step::Monitor* monitor) {
   if (scene.reduced_modes > 0) return run_reduced(scene, observe, monitor);
   StructureRun run;
@@ -178,7 +176,7 @@ std::vector<Fact> check_expectations(const StructureRun& run) {
 
 StructureRun run_builtin_structure(const std::string& name,
                                    const std::vector<std::string>& settings,
-                                   const std::function<void(const step::Sample&)>& observe) {
+                                   const step::Observer& observe) {
   std::vector<scene::Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(scene::parse_override(setting));
   return run_structure(scene::read_structure_scene(name + ".toml", builtin_scene(name), overrides),

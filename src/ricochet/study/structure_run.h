@@ -42,8 +42,7 @@ struct StructureRun {
 };
 
 /// Runs a scene; `observe` sees every recorded instant.
-StructureRun run_structure(const scene::StructureScene& scene,
-                           const std::function<void(const step::Sample&)>& observe = {},
+StructureRun run_structure(const scene::StructureScene& scene, const step::Observer& observe = {},
                            step::Monitor* monitor = nullptr);
 
 /// Its [expect], evaluated.
@@ -52,6 +51,6 @@ std::vector<Fact> check_expectations(const StructureRun& run);
 /// A scene of the program by its name, with settings as of `--set`, run in memory.
 StructureRun run_builtin_structure(const std::string& name,
                                    const std::vector<std::string>& settings = {},
-                                   const std::function<void(const step::Sample&)>& observe = {});
+                                   const step::Observer& observe = {});
 
 }  // namespace ricochet::study
