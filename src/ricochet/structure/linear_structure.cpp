@@ -1,9 +1,10 @@
 #include "ricochet/structure/linear_structure.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::structure {
 namespace {
@@ -163,7 +164,7 @@ bool EffectiveMatrix::factor(const LinearStructure& s, double damping_factor,
   for (Eigen::Index m = 0; m < modes; ++m) factor_.solve(solved.col(m).data());
   Eigen::MatrixXd core = forms_.transpose() * solved;
   for (Eigen::Index m = 0; m < modes; ++m) core(m, m) += 1.0 / (damping_factor * damping.rates[m]);
-  back_ = core.ldlt().solve(solved.transpose()).transpose();
+  back_ = convex::solve_symmetric(core, solved.transpose()).transpose();
   return back_.allFinite();
 }
 

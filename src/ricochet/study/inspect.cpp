@@ -1,9 +1,9 @@
 #include "ricochet/study/inspect.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/convex/dense.h"
 #include "ricochet/formula/derivative.h"
 #include "ricochet/problem/unilateral.h"
 #include "ricochet/solve/unilateral.h"
@@ -66,9 +66,7 @@ bool are_independent(Eigen::MatrixXd columns) {
     if (!(length > 0.0)) return false;
     columns.col(j) /= length;
   }
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factor(columns.rows(), columns.cols());
-  factor.setThreshold(Inspector::kRounding);
-  return factor.compute(columns).rank() == columns.cols();
+  return convex::rank_of(columns, Inspector::kRounding) == columns.cols();
 }
 
 }  // namespace
