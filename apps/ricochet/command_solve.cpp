@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "commands.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/base/json.h"
 #include "ricochet/base/text.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/problem/contact_file.h"
 #include "ricochet/problem/contact_velocity.h"
 #include "ricochet/record/output_file.h"
@@ -62,7 +62,7 @@ int rank_of(const problem::ContactProblem& problem) {
   if (problem.contacts() == 0) return 0;
   problem::ContactVelocity velocity(problem);
   const Eigen::MatrixXd W(problem::scalars_of(velocity.local().W));
-  const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(W).singularValues();
+  const Eigen::VectorXd values = convex::singular_values(W);
   return static_cast<int>((values.array() > 1e-9 * values[0]).count());
 }
 
@@ -98,8 +98,8 @@ const char* short_words_of(problem::Status status) {
   }
 }
 
-nlohmann::ordered_json json_of(const Row& row) {
-  nlohmann::ordered_json json;
+base::Json json_of(const Row& row) {
+  base::Json json;
   json["file"] = row.file;
   if (!row.error.empty()) {
     json["status"] = "bad input";
@@ -187,7 +187,7 @@ int command_solve(const SolveArguments& arguments) {
   settings.executor = pool.executor();
   const Table table(arguments.files, arguments.rank);
   if (!arguments.json) table.print_heading();
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  base::Json all = base::Json::list();
   int code = kFine;
   for (const std::string& file : arguments.files) {
     const Row row = solve_file(file, arguments, settings);
@@ -204,7 +204,7 @@ int command_solve(const SolveArguments& arguments) {
     }
     write_results(arguments.out, row, arguments.files.size() > 1);
   }
-  if (arguments.json) fmt::print("{}\n", all.dump(2));
+  if (arguments.json) fmt::print("{}\n", all.pretty());
   return code;
 }
 

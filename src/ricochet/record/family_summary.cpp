@@ -8,11 +8,7 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+using base::Json;
 
 /// The settings of a run, without anything about its motion.
 Json settings_of(const Summary& summary) {
@@ -25,7 +21,7 @@ Json settings_of(const Summary& summary) {
 /// The parts of the ledger at the start and at the end.
 Json energies_of(const Json& ledger) {
   Json energies;
-  for (const auto& [key, value] : ledger.items()) {
+  for (const auto& [key, value] : ledger.members()) {
     if (key.ends_with("_start") || key.ends_with("_end")) energies[key] = value;
   }
   return energies;
@@ -74,7 +70,7 @@ MemberRow row_of(const FamilyMember& member, const Summary& summary, const Famil
   copy("facts");
   copy("facts_not_checked");
   row["file"] = member.file;
-  return {row["status"], dump(row, -1)};
+  return {row["status"].text(), row.compact()};
 }
 
 std::string status_of(const FamilySummary& family) {
@@ -109,7 +105,7 @@ std::string to_json(const FamilySummary& family) {
   json["steps_per_second"] =
       family.wall_seconds > 0.0 ? static_cast<double>(family.steps) / family.wall_seconds : 0.0;
   json["version"] = base::kVersion;
-  std::string text = dump(json, 2);
+  std::string text = json.pretty();
   text.resize(text.size() - 2);  // its closing bracket, for the rows to come before it
   text += ",\n  \"members\": [";
   for (std::size_t k = 0; k < family.rows.size(); ++k) {

@@ -12,7 +12,7 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 Json estimate_json(const structure::Estimate& estimate) {
   return {{"mean", estimate.value}, {"error", estimate.error}};
@@ -163,7 +163,7 @@ std::string to_json(const StructureSummary& s) {
   energy["closure"] = books.closure.value();
   energy["closure_max"] = books.closure_max;
   json["structure"] = structure_json(s);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.pretty() + "\n";
 }
 
 std::string spectra_csv(const std::vector<structure::Spectrum>& spectra) {

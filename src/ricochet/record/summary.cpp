@@ -10,7 +10,7 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
@@ -168,7 +168,7 @@ Json shocks_json(const Summary& s) {
   json["count"] = count;
   json["speed"] = c.shock_threshold;
   json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap" : "sqrt(2 T)";
-  Json instants = Json::array();
+  Json instants = Json::list();
   for (const certify::Shock& shock : c.shocks) {
     Json one;
     one["t"] = shock.t;
@@ -242,7 +242,7 @@ Json json_of(const Summary& s) {
   }
   json["warnings"] = s.warnings;
   if (!s.facts.empty()) {
-    Json facts = Json::array();
+    Json facts = Json::list();
     for (const StatedFact& fact : s.facts) {
       facts.push_back(
           {{"statement", fact.statement}, {"found", fact.found}, {"holds", fact.holds}});
@@ -258,8 +258,6 @@ Json json_of(const Summary& s) {
   return json;
 }
 
-std::string to_json(const Summary& s) {
-  return json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string to_json(const Summary& s) { return json_of(s).pretty() + "\n"; }
 
 }  // namespace ricochet::record

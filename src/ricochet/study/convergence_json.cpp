@@ -1,14 +1,14 @@
 #include "ricochet/study/convergence_json.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "ricochet/base/json.h"
 #include "ricochet/base/version.h"
 
 namespace ricochet::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 /// JSON has no word for what is no number.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -23,7 +23,7 @@ Json errors_json(const MotionErrors& errors) {
 }
 
 Json rounding_json(const MotionErrors& errors) {
-  Json json = Json::array();
+  Json json = Json::list();
   for (std::size_t m = 0; m < kMeasures; ++m) {
     if (errors.is_rounding(m)) json.push_back(key(m));
   }
@@ -78,9 +78,7 @@ void add_head(const Study& found, Json& json) {
   json["reference"]["jumps"] = found.jumps;
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return json.pretty() + "\n"; }
 
 }  // namespace
 
@@ -91,7 +89,7 @@ std::string to_json(const Convergence& found, const scene::Scene& scene) {
   json["scene"] = scene.file;
   json["scheme"] = step::name_of(scene.scheme);
   add_head(found, json);
-  json["rows"] = Json::array();
+  json["rows"] = Json::list();
   for (std::size_t k = 0; k < found.rows.size(); ++k) json["rows"].push_back(row_json(found, k));
   for (std::size_t m = 0; m < kMeasures; ++m) json["fit"][key(m)] = number(found.fit[m]);
   json["remarks"] = found.remarks;
@@ -111,7 +109,7 @@ std::string to_json(const Comparison& found, const std::string& scene_file) {
   add_head(found, json);
   if (!found.reference_is_stated) json["reference"]["scheme"] = found.reference_scheme;
   if (found.reference_failure) json["reference"]["status"] = status_json(*found.reference_failure);
-  json["schemes"] = Json::array();
+  json["schemes"] = Json::list();
   for (const SchemeRow& row : found.rows) json["schemes"].push_back(row_json(row));
   json["remarks"] = found.remarks;
   json["status"] = found.interrupted ? "interrupted" : found.ok() ? "ok" : "failed";

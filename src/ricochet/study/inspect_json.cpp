@@ -1,11 +1,11 @@
 #include "ricochet/study/inspect_json.h"
 
-#include <nlohmann/json.hpp>
+#include "ricochet/base/json.h"
 
 namespace ricochet::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 Json by_coordinate(const model::FormulaModel& model, const Inspection::Vec& v) {
   Json json = Json::object();
@@ -71,14 +71,14 @@ std::string to_json(const Inspection& found, const model::FormulaModel& model) {
   json["velocity"] = by_coordinate(model, found.state.u);
   json["resolution_step"] = found.step;
   if (model.has_friction()) json["friction"] = "left out";
-  json["active"] = Json::array();
+  json["active"] = Json::list();
   for (const ActiveRow& row : found.active) json["active"].push_back(row_json(model, row));
   json["in_tangent_cone"] = found.in_tangent_cone;
   json["after_shock"] = shock_json(found, model);
   json["free_acceleration"] = by_coordinate(model, found.free_acceleration);
   json["acceleration"] = nullptr;
   json["reactions"] = Json::object();
-  json["opens"] = Json::array();
+  json["opens"] = Json::list();
   if (found.ok()) {
     json["acceleration"] = by_coordinate(model, found.acceleration);
     json["reactions"] = by_row(found, model, &ActiveRow::reaction);
@@ -87,7 +87,7 @@ std::string to_json(const Inspection& found, const model::FormulaModel& model) {
     }
   }
   json["unique"] = found.unique();
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.pretty() + "\n";
 }
 
 }  // namespace ricochet::study

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/json.h"
 
 namespace ricochet::study {
 namespace {
@@ -195,11 +195,11 @@ StructureStudy compare_structure(const StructureReaderFor& read,
 }
 
 std::string to_json(const StructureStudy& study) {
-  using Json = nlohmann::ordered_json;
+  using base::Json;
   Json json;
   json["title"] = study.title;
   json["reference"] = {{"scheme", study.reference_scheme}, {"step", study.reference_step}};
-  json["rows"] = Json::array();
+  json["rows"] = Json::list();
   for (const StructureRow& row : study.rows) {
     Json one;
     one["scheme"] = row.scheme;
@@ -230,7 +230,7 @@ std::string to_json(const StructureStudy& study) {
     json["rows"].push_back(one);
   }
   json["remarks"] = study.remarks;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.pretty() + "\n";
 }
 
 }  // namespace ricochet::study
