@@ -12,7 +12,7 @@ namespace {
 using study::ActiveRow;
 using study::Inspection;
 
-constexpr std::size_t kMostNames = 12;
+constexpr std::size_t kMostWords = 12;
 constexpr std::size_t kMostRows = 20;
 
 /// Words joined by commas; what is beyond `most` is counted.
@@ -33,7 +33,7 @@ std::string by_coordinate(const scene::Scene& scene, const Inspection::Vec& v,
     words.push_back(fmt::format("{}{} = {:.9g}", scene.model->coordinates()[i], primes,
                                 v[static_cast<Eigen::Index>(i)]));
   }
-  return list(words, kMostNames);
+  return list(words, kMostWords);
 }
 
 const std::string& name_of(const scene::Scene& scene, const ActiveRow& row) {
@@ -75,7 +75,7 @@ std::string describe_normals(const Inspection& found, const scene::Scene& scene)
     }
     text += entry(k == 0 ? "normals" : "",
                   fmt::format("{}: {}{}", name_of(scene, row),
-                              words.empty() ? "none, the gradient is 0" : list(words, kMostNames),
+                              words.empty() ? "none, the gradient is 0" : list(words, kMostWords),
                               row.is_joint ? ", and its opposite" : ""));
   }
   return text;

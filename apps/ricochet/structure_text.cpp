@@ -11,7 +11,7 @@
 namespace ricochet::app {
 namespace {
 
-constexpr std::size_t kMostNames = 8;
+constexpr std::size_t kMostPlaces = 8;
 
 std::string head_of(const scene::StructureScene& scene) {
   return scene.source.empty() ? scene.title : fmt::format("{}  [{}]", scene.title, scene.source);
@@ -101,7 +101,7 @@ std::string describe_guides(const study::StructureRun& run) {
   std::size_t told = 0;
   const std::vector<structure::GuideStatistics> guides = run.outcome.statistics.guides();
   for (const structure::GuideStatistics& guide : guides) {
-    if (++told > kMostNames) break;
+    if (++told > kMostPlaces) break;
     std::string words = guide.name + ": ";
     if (guide.impacts == 0) {
       words += "not touched";
@@ -116,8 +116,8 @@ std::string describe_guides(const study::StructureRun& run) {
     }
     text += entry(told == 1 ? "guides" : "", words);
   }
-  if (guides.size() > kMostNames) {
-    text += entry("", fmt::format("... and {} more", guides.size() - kMostNames));
+  if (guides.size() > kMostPlaces) {
+    text += entry("", fmt::format("... and {} more", guides.size() - kMostPlaces));
   }
   return text;
 }
@@ -125,7 +125,7 @@ std::string describe_guides(const study::StructureRun& run) {
 std::string describe_points(const study::StructureRun& run) {
   std::string text;
   const std::vector<structure::PointStatistics> points = run.outcome.statistics.points();
-  for (std::size_t k = 0; k < std::min(points.size(), kMostNames); ++k) {
+  for (std::size_t k = 0; k < std::min(points.size(), kMostPlaces); ++k) {
     const structure::PointStatistics& point = points[k];
     text += entry(k == 0 ? "points" : "",
                   fmt::format("{} = {:.9g} at the end; rms {}, from {:.4g} to {:.4g}{}", point.name,
@@ -143,7 +143,7 @@ std::string describe_reduction(const study::StructureRun& run) {
   const study::ReductionError& error = *run.reduction;
   std::string words = fmt::format("{} and {}", counted(error.modes, "mode"),
                                   counted(error.corrections, "static correction"));
-  for (std::size_t k = 0; k < std::min(error.points.size(), kMostNames); ++k) {
+  for (std::size_t k = 0; k < std::min(error.points.size(), kMostPlaces); ++k) {
     words += fmt::format("; {}: off the whole model by {:.2g} (rms), {:.2g} of its motion",
                          error.points[k], error.rms[k],
                          error.whole[k] > 0.0 ? error.rms[k] / error.whole[k] : 0.0);
@@ -164,7 +164,7 @@ std::string describe_structure_run(const scene::StructureScene& scene) {
 std::string describe_structure_scene(const scene::StructureScene& scene) {
   std::string text = wrapped(head_of(scene) + "\n\n") + entry("structure", kind_of(scene)) +
                      entry("modes", frequencies_of(scene));
-  for (std::size_t k = 0; k < std::min(scene.model->guides.size(), kMostNames); ++k) {
+  for (std::size_t k = 0; k < std::min(scene.model->guides.size(), kMostPlaces); ++k) {
     const structure::Guide& guide = scene.model->guides[k];
     std::string words = fmt::format("{} at x = {:g}", guide.name, guide.at);
     if (guide.has_lower()) words += fmt::format(", {:g} below", -guide.lower);
@@ -173,8 +173,8 @@ std::string describe_structure_scene(const scene::StructureScene& scene) {
     if (guide.friction > 0.0) words += fmt::format(", friction {:g}", guide.friction);
     text += entry(k == 0 ? "guides" : "", words);
   }
-  if (scene.model->guides.size() > kMostNames) {
-    text += entry("", fmt::format("... and {} more", scene.model->guides.size() - kMostNames));
+  if (scene.model->guides.size() > kMostPlaces) {
+    text += entry("", fmt::format("... and {} more", scene.model->guides.size() - kMostPlaces));
   }
   const step::RunSettings& run = scene.run;
   return text +

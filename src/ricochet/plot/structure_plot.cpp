@@ -12,9 +12,9 @@
 namespace ricochet::plot {
 namespace {
 
-constexpr double kMargin = 16.0;
-constexpr double kWidth = 860.0;
-constexpr double kHead = 58.0;
+constexpr double kLineMargin = 16.0;
+constexpr double kLineWidth = 860.0;
+constexpr double kLineHead = 58.0;
 constexpr double kPanel = 190.0;   // height of a frame
 constexpr double kHeading = 24.0;  // above it
 constexpr double kLegend = 150.0;  // on its right
@@ -81,8 +81,8 @@ bool draw_panel(Svg& svg, const PanelPlan& plan, double top) {
   frame.x = {bounds.x(plan.is_log), plan.is_log, plan.x_label};
   frame.y = {bounds.y(plan.is_log), plan.is_log, plan.y_label};
   constexpr double kLeft = 80.0;  // the same for all, so that times stand above each other
-  frame.corner = {kMargin + std::max(kLeft, frame.left_room()), top + kHeading};
-  frame.width = kWidth - kMargin - kLegend - frame.corner.x;
+  frame.corner = {kLineMargin + std::max(kLeft, frame.left_room()), top + kHeading};
+  frame.width = kLineWidth - kLineMargin - kLegend - frame.corner.x;
   svg.text({frame.corner.x, top + 16.0}, plan.heading, "start", "heading");
   frame.draw(svg);
   svg.begin_clip(frame.corner, frame.width, frame.height);
@@ -194,12 +194,13 @@ std::string StructurePicture::draw(const std::string& subtitle,
   for (PanelPlan& panel : spectra_panels(spectra)) panels.push_back(std::move(panel));
   std::erase_if(panels, [](const PanelPlan& panel) { return panel.curves.empty(); });
   const double each = kHeading + kPanel + kAxisBottom;
-  Svg svg(kWidth, kHead + each * static_cast<double>(panels.size()) + kMargin, scene_.title);
-  const auto title = fit_lines(scene_.title, kWidth - 2.0 * kMargin, 15.0, 1);
-  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
-  const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
-  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
-  double top = kHead;
+  Svg svg(kLineWidth, kLineHead + each * static_cast<double>(panels.size()) + kLineMargin,
+          scene_.title);
+  const auto title = fit_lines(scene_.title, kLineWidth - 2.0 * kLineMargin, 15.0, 1);
+  if (!title.empty()) svg.text({kLineMargin, 26.0}, title[0], "start", "title");
+  const auto below = fit_lines(subtitle, kLineWidth - 2.0 * kLineMargin, kLabelSize, 1);
+  if (!below.empty()) svg.text({kLineMargin, 46.0}, below[0], "start", "note");
+  double top = kLineHead;
   for (const PanelPlan& panel : panels) {
     if (draw_panel(svg, panel, top)) top += each;
   }
