@@ -275,8 +275,8 @@ ContactProblem parse_contact_hdf5(std::string_view bytes, const std::string& nam
     if (reader.has(root + "/V") || reader.has(root + "/R")) {
       reader.refuse("V", "equality constraints are not supported", "eliminate them from W first");
     }
-    problem.matrix =
-        problem::blocks_of(read_matrix(reader, root + "/W", problem.rows(), problem.rows()), problem.dim);
+    problem.matrix = problem::blocks_of(
+        read_matrix(reader, root + "/W", problem.rows(), problem.rows()), problem.dim);
     problem.q = reader.vector(root + "/vectors/q");
   }
   check(problem, name);

@@ -18,7 +18,7 @@ constexpr double kDot = 3.6;   // radius of the dots at start and end [px]
 constexpr double kBar = 15.0;  // height of an event bar [px]
 constexpr double kBarSpacing = 24.0;
 constexpr double kRangeMargin = 0.06;  // of a range, on both sides
-constexpr double kSmooth = 0.15;  // what a curve may be off to have fewer points [px]
+constexpr double kSmooth = 0.15;       // what a curve may be off to have fewer points [px]
 constexpr Range kNoRange{std::numeric_limits<double>::infinity(),
                          -std::numeric_limits<double>::infinity()};
 

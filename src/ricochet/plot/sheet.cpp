@@ -150,7 +150,8 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
   sheet.height = below + 16.0 * static_cast<double>(caption.size()) + 10.0;
   Svg svg(sheet.width, sheet.height, text.title);
   double y = 6.0;
-  for (const std::string& line : titles) svg.text({kSheetMargin, y += 20.0}, line, "start", "title");
+  for (const std::string& line : titles)
+    svg.text({kSheetMargin, y += 20.0}, line, "start", "title");
   y += 2.0;
   for (const std::string& line : notes) svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
   for (const Slot& slot : slots) {
@@ -162,7 +163,8 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
     sheet.panels.push_back({slot.block, slot.view.number(), slot.frame});
   }
   y = below;
-  for (const std::string& line : caption) svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
+  for (const std::string& line : caption)
+    svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
   sheet.svg = svg.finish();
   return sheet;
 }

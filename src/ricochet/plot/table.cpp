@@ -38,7 +38,8 @@ std::string draw_table(const std::string& title, const std::string& caption,
   for (const double w : widths) width += w;
   width = std::max(width, 560.0);
   const std::vector<std::string> titles = fit_lines(title, width - 2.0 * kTableMargin, 15.0, 2);
-  const std::vector<std::string> words = fit_lines(caption, width - 2.0 * kTableMargin, kLabelSize, 8);
+  const std::vector<std::string> words =
+      fit_lines(caption, width - 2.0 * kTableMargin, kLabelSize, 8);
   double height = 24.0 + 20.0 * static_cast<double>(titles.size()) + 2.0 * kLine;
   for (const auto& row : rows) {
     std::size_t lines = 1;
@@ -47,7 +48,8 @@ std::string draw_table(const std::string& title, const std::string& caption,
   }
   Svg svg(width, height + 16.0 * static_cast<double>(words.size()) + 20.0, title);
   double y = 6.0;
-  for (const std::string& line : titles) svg.text({kTableMargin, y += 20.0}, line, "start", "title");
+  for (const std::string& line : titles)
+    svg.text({kTableMargin, y += 20.0}, line, "start", "title");
   y += 10.0 + kLine;
   double x = kTableMargin;
   for (std::size_t c = 0; c < header.size(); ++c) {

@@ -33,7 +33,7 @@ inline std::vector<double> impulses_of(const CaptureView& view, const Workspace<
 /// `capture_step` of a scheme; of one that is not staggered nothing.
 template <class S>
 CapturedStep capture_scheme(const model::FormulaModel& model, const Scheme& scheme,
-                           const RunSettings& run, const model::State<model::kDynamic>& state) {
+                            const RunSettings& run, const model::State<model::kDynamic>& state) {
   CapturedStep result;
   if constexpr (S::kInfo.is_staggered) {
     const detail::CaptureView view(model);

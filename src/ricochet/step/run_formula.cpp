@@ -29,7 +29,7 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
 }
 
 CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
-                         const RunSettings& run, const model::State<model::kDynamic>& state) {
+                          const RunSettings& run, const model::State<model::kDynamic>& state) {
   return runner_of(scheme).capture(model, scheme, run, state);
 }
 

@@ -19,7 +19,7 @@ struct SchemeRunner {
   Outcome (*run)(const model::FormulaModel&, const Scheme&, const RunSettings&,
                  model::State<model::kDynamic>&, const Observer&, Monitor*);
   CapturedStep (*capture)(const model::FormulaModel&, const Scheme&, const RunSettings&,
-                         const model::State<model::kDynamic>&);
+                          const model::State<model::kDynamic>&);
 };
 
 /// In the order of schemes.list, from which this table is generated.

@@ -100,8 +100,7 @@ bool may_go_on(Monitor* monitor, Outcome& outcome) {
 
 StructureOutcome simulate_structure(const structure::LinearStructure& structure,
                                     const StructureSettings& settings, const RunSettings& run,
-                                    structure::Motion& state,
-                                    const Observer& observe,
+                                    structure::Motion& state, const Observer& observe,
                                     Monitor* monitor, int shapes,
                                     const ShapeObserver& observe_shape) {
   const base::Stopwatch clock;

@@ -28,8 +28,7 @@ using ShapeObserver = std::function<void(const structure::Motion&)>;
 /// shown, spread evenly, first and last among them.
 StructureOutcome simulate_structure(const structure::LinearStructure& structure,
                                     const StructureSettings& settings, const RunSettings& run,
-                                    structure::Motion& state,
-                                    const Observer& observe,
+                                    structure::Motion& state, const Observer& observe,
                                     Monitor* monitor = nullptr, int shapes = 0,
                                     const ShapeObserver& observe_shape = {});
 

@@ -168,7 +168,7 @@ void Inspecting::apply_gauss() {
   }
   const auto count = static_cast<Eigen::Index>(closed.size());
   solve::DenseRows rows{at_.free.size(), count,     at_.joints(), factor_(Eigen::all, closed),
-                           Vec(count),      Vec(count)};
+                        Vec(count),      Vec(count)};
   for (Eigen::Index k = 0; k < count; ++k) {
     const int a = active[closed[static_cast<std::size_t>(k)]].row;
     rows.free[k] = at_.dot(a, at_.free) + at_.gamma[a];
