@@ -37,7 +37,7 @@ std::span<const double> view(const V& v) {
 class ObserverRef {
  public:
   template <class F>
-  explicit ObserverRef(F& f)
+  requires(!std::is_same_v<std::remove_cv_t<F>, ObserverRef>) explicit ObserverRef(F& f)
       : object_(const_cast<void*>(static_cast<const void*>(&f))),
         call_([](void* object, const Sample& sample) { (*static_cast<F*>(object))(sample); }) {}
   void operator()(const Sample& sample) const { call_(object_, sample); }
