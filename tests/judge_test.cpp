@@ -5,6 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
+#include "ricochet/step/moreau.h"
 #include "ricochet/step/simulate.h"
 
 namespace ricochet::certify {
@@ -35,7 +38,7 @@ struct Shocked {
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace{model, before.q};
 
-  explicit Shocked() { (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace); }
+  explicit Shocked() { (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace); }
 
   Certificate judge(const std::function<void(State&, TheClaim&)>& tamper = {}) {
     State told = after;
@@ -103,7 +106,7 @@ TEST(Judge, CatchesASmallDisplacementLeftOut) {
   State before{0.0, {1.0, 1.0}, {1e-9, 0.0}};
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace(model, before.q);
-  (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace);
+  (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace);
   after.q[0] = before.q[0] + 2e-11;  // twice as far as it moved
   Judge<Model> judge(model, step::Inel{}.method(), Limits{}, before);
   EXPECT_FALSE(judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim));
@@ -128,7 +131,7 @@ TEST(Judge, CatchesAVelocityFixedInVain) {
   step::Workspace<Model> workspace(model, before.q);
   State honest = before;
   honest.t = 0.01;
-  (void)step::advance(step::Elast{}, model, before, 0.01, honest, workspace);
+  (void)step::make_step(step::Elast{}, model, before, 0.01, honest, workspace);
   TheClaim claim = workspace.claim;
   claim.impulses[0] = -1.0 - 1.0 + 0.1;  // u+ = -u
   after.q = workspace.q_mid + 0.005 * after.u;
@@ -145,7 +148,7 @@ struct Corrected {
   State after{0.01, before.q, before.u};
   step::Workspace<Model> workspace{model, before.q};
 
-  Corrected() { (void)step::advance(scheme, model, before, 0.01, after, workspace); }
+  Corrected() { (void)step::make_step(scheme, model, before, 0.01, after, workspace); }
   Failure judge(const Limits& limits = {}) {
     Judge<Model> judge(model, scheme.method(), limits, before);
     (void)judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim);
@@ -212,7 +215,7 @@ TEST(Judge, CatchesContactsThatCreateEnergy) {
   const State before{0.0, {1.0, 0.001}, {2.0, -1.0}};
   State after{0.01, before.q, before.u};
   step::Workspace<model::InlineModel<Trampoline>> workspace(model, before.q);
-  (void)step::advance(step::Moreau{.anticipation = 0.5}, model, before, 0.01, after, workspace);
+  (void)step::make_step(step::Moreau{.anticipation = 0.5}, model, before, 0.01, after, workspace);
   Judge<model::InlineModel<Trampoline>> judge(model, step::Moreau{.anticipation = 0.5}.method(),
                                               Limits{}, before);
   EXPECT_FALSE(judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim));
@@ -239,7 +242,7 @@ TEST(Judge, CatchesTheWrongPointOfEvaluation) {
   after.t = 0.1;
   step::Workspace<CircleModel> workspace(model, before.q);
   const step::Elast ahead{.anticipation = 0.1};
-  (void)step::advance(ahead, model, before, 0.1, after, workspace);
+  (void)step::make_step(ahead, model, before, 0.1, after, workspace);
   Judge<CircleModel> honest(model, ahead.method(), Limits{}, before);
   EXPECT_TRUE(honest.check<Integrator::Middle>(before, after, 0.1, workspace.claim));
   Judge<CircleModel> judge(model, step::Elast{}.method(), Limits{}, before);

@@ -10,9 +10,16 @@
 #include <map>
 #include <sstream>
 
-#include "ricochet/step/event_arc.h"
+#include "ricochet/step/billiard.h"
+#include "ricochet/step/elast.h"
+#include "ricochet/step/event_driven.h"
+#include "ricochet/step/inel.h"
+#include "ricochet/step/mabrouk.h"
+#include "ricochet/step/moreau.h"
+#include "ricochet/step/moreau_jean.h"
+#include "ricochet/step/paoli_schatzman.h"
+#include "ricochet/step/penalty.h"
 #include "ricochet/step/simulate.h"
-#include "ricochet/step/simulate_nodes.h"
 
 namespace ricochet::certify {
 namespace {
@@ -106,12 +113,7 @@ template <class W>
 using ClaimOf = Claim<3, 2, ModelOf<W>::kSlips>;
 using State = model::State<3>;
 
-State start_of(double z, double down, int contacts) {
-  return {0.3,
-          {0.1, 0.2, z},
-          {2.0, 1.0, -down},
-          std::vector<char>(static_cast<std::size_t>(contacts), 0)};
-}
+State start_of(double z, double down) { return {0.3, {0.1, 0.2, z}, {2.0, 1.0, -down}}; }
 
 /// A piece of motion as a scheme tells it.
 template <class S, class W>
@@ -119,9 +121,10 @@ struct Told {
   S scheme{};
   ModelOf<W> truth{W{}};  // what the judge sees
   ModelOf<W> model{W{}};  // what the scheme sees
-  State before = start_of(0.002, 1.0, 2);
+  State before = start_of(0.002, 1.0);
   State after = before;
   double h{kStep};
+  problem::WarmStart warm;
   step::Workspace<ModelOf<W>> w{model, before.q};
 
   using Tamper = std::function<void(State&, double&, ClaimOf<W>&)>;
@@ -131,21 +134,21 @@ struct Told {
     double length = h;
     if (tamper) tamper(told, length, claim);
     Judge<ModelOf<W>> judge(truth, scheme.method(), Limits{}, before);
-    (void)judge.template check<S::kIntegrator>(before, told, length, claim);
+    (void)judge.template check<S::kInfo.integrator>(before, told, length, claim);
     return judge.certificate().failure;
   }
 
  protected:
-  explicit Told(Fault fault = Fault::None) : model(W{fault, kStep}) {}
+  explicit Told(Fault fault = Fault::None) : model(W{fault, kStep}) { w.warm = &warm; }
 };
 
 /// A step into the floor.
 template <class S, class W = World>
 struct Landed : Told<S, W> {
   Landed() {
-    this->w.is_first = false;
+    this->before.memory.steps = 1;
     this->after.t = this->before.t + kStep;
-    (void)step::advance(this->scheme, this->model, this->before, kStep, this->after, this->w);
+    (void)step::make_step(this->scheme, this->model, this->before, kStep, this->after, this->w);
   }
 };
 
@@ -154,10 +157,10 @@ template <class S>
 struct Corrected : Told<S, World> {
   Corrected() {
     this->scheme.correction = step::Correction::Project;
-    this->before = start_of(-0.05, 1.0, 2);
+    this->before = start_of(-0.05, 1.0);
     this->after = this->before;
     this->after.t += kStep;
-    (void)step::advance(this->scheme, this->model, this->before, kStep, this->after, this->w);
+    (void)step::make_step(this->scheme, this->model, this->before, kStep, this->after, this->w);
   }
 };
 
@@ -234,13 +237,13 @@ template <class S, class W>
 class Lies {
  public:
   Lies(Told<S, W>& told, Table& table) : told_(told), table_(table) {
-    EXPECT_EQ(told.judge(), Failure::None) << S::kName;
+    EXPECT_EQ(told.judge(), Failure::None) << std::string(S::kInfo.name);
   }
 
   void tell(const std::string& field, const typename Told<S, W>::Tamper& tamper) {
     const Failure failure = told_.judge(tamper);
-    EXPECT_NE(failure, Failure::None) << S::kName << ": " << field;
-    table_.add(field, S::kName, failure);
+    EXPECT_NE(failure, Failure::None) << std::string(S::kInfo.name) << ": " << field;
+    table_.add(field, std::string(S::kInfo.name), failure);
   }
   void tell_sizes(const std::string& field,
                   const std::function<void(State&, double&, ClaimOf<W>&, double)>& tamper) {
@@ -311,8 +314,8 @@ class Lies {
 template <class S>
 void lie_about_step(Table& table, double drift, const std::vector<Piece>& others) {
   Landed<S> landed;
-  ASSERT_EQ(landed.w.claim.active.size(), 1) << S::kName;
-  ASSERT_GT(landed.w.claim.impulses[0], 0.0) << S::kName;
+  ASSERT_EQ(landed.w.claim.active.size(), 1) << std::string(S::kInfo.name);
+  ASSERT_GT(landed.w.claim.impulses[0], 0.0) << std::string(S::kInfo.name);
   Lies<S, World> lies(landed, table);
   lies.drift_ = drift;
   lies.tell_states();
@@ -337,7 +340,7 @@ void lie_about_correction(Table& table) {
 template <class S>
 void lie_about_friction(Table& table) {
   Landed<S, RoughWorld> landed;
-  ASSERT_EQ(landed.w.claim.grip(0), problem::Grip::Slip) << S::kName;
+  ASSERT_EQ(landed.w.claim.grip(0), problem::Grip::Slip) << std::string(S::kInfo.name);
   Lies<S, RoughWorld> lies(landed, table);
   for (const int j : {0, 1}) {
     lies.tell_sizes("R_T", [j](State&, double&, auto& claim, double size) {
@@ -351,8 +354,8 @@ void lie_about_friction(Table& table) {
   }
   Landed<S, RoughWorld> stuck;
   stuck.before.u = {0.05, 0.02, -1.0};
-  (void)step::advance(stuck.scheme, stuck.model, stuck.before, kStep, stuck.after, stuck.w);
-  ASSERT_EQ(stuck.w.claim.grip(0), problem::Grip::Stick) << S::kName;
+  (void)step::make_step(stuck.scheme, stuck.model, stuck.before, kStep, stuck.after, stuck.w);
+  ASSERT_EQ(stuck.w.claim.grip(0), problem::Grip::Stick) << std::string(S::kInfo.name);
   Lies<S, RoughWorld> of_stick(stuck, table);
   for (const problem::Grip other : {problem::Grip::Free, problem::Grip::Slip}) {
     of_stick.tell("grip", [other](State&, double&, auto& claim) { claim.grip(0) = other; });
@@ -425,16 +428,16 @@ Failure run_mutant(Fault fault,
                    const S& scheme = {}, const Judged& judged = {}) {
   const ModelOf<W> truth(W{});
   const ModelOf<W> seen(W(fault, kStep));
-  State now = start_of(0.05, 1.0, 2);
+  State now = start_of(0.05, 1.0);
   State next = now;
   step::Workspace<ModelOf<W>> w(seen, now.q);
   Judge<ModelOf<W>> judge(truth, judged.method(), Limits{}, now);
   for (int i = 1; i <= 100; ++i) {
     next.t = now.t + kStep;
-    const problem::Report report = step::advance(scheme, seen, now, kStep, next, w);
+    const problem::Report report = step::make_step(scheme, seen, now, kStep, next, w);
     if (report.status != problem::Status::Solved) return Failure::NoSolution;
     if (break_it) break_it(now, next, w.claim);
-    if (!judge.template check<Judged::kIntegrator>(now, next, kStep, w.claim)) break;
+    if (!judge.template check<Judged::kInfo.integrator>(now, next, kStep, w.claim)) break;
     std::swap(now, next);
   }
   return judge.certificate().failure;
@@ -460,12 +463,12 @@ const std::vector<Mutant> kLawMutants = {
 
 template <class S>
 void mutate_world(Table& table, bool has_law) {
-  EXPECT_EQ((run_mutant<S, World>(Fault::None, {})), Failure::None) << S::kName;
+  EXPECT_EQ((run_mutant<S, World>(Fault::None, {})), Failure::None) << std::string(S::kInfo.name);
   const auto run = [&](const std::vector<Mutant>& mutants) {
     for (const Mutant& mutant : mutants) {
       const Failure failure = run_mutant<S, World>(mutant.fault, {});
-      EXPECT_NE(failure, Failure::None) << S::kName << ": " << mutant.name;
-      table.add(mutant.name, S::kName, failure);
+      EXPECT_NE(failure, Failure::None) << std::string(S::kInfo.name) << ": " << mutant.name;
+      table.add(mutant.name, std::string(S::kInfo.name), failure);
     }
   };
   run(kForceMutants);
@@ -488,24 +491,25 @@ void mutate_step(Table& table) {
   };
   for (const auto& [name, fault] : faults) {
     const Failure failure = run_mutant<S, World>(Fault::None, fault);
-    EXPECT_NE(failure, Failure::None) << S::kName << ": " << name;
-    table.add(name, S::kName, failure);
+    EXPECT_NE(failure, Failure::None) << std::string(S::kInfo.name) << ": " << name;
+    table.add(name, std::string(S::kInfo.name), failure);
   }
 }
 
 template <class S>
 void mutate_friction(Table& table) {
-  EXPECT_EQ((run_mutant<S, RoughWorld>(Fault::None, {})), Failure::None) << S::kName;
+  EXPECT_EQ((run_mutant<S, RoughWorld>(Fault::None, {})), Failure::None)
+      << std::string(S::kInfo.name);
   for (const Mutant& mutant : {Mutant{"half the friction", Fault::Slippery},
                                Mutant{"twice the friction", Fault::Sticky}}) {
     const Failure failure = run_mutant<S, RoughWorld>(mutant.fault, {});
-    EXPECT_NE(failure, Failure::None) << S::kName << ": " << mutant.name;
-    table.add(mutant.name, S::kName, failure);
+    EXPECT_NE(failure, Failure::None) << std::string(S::kInfo.name) << ": " << mutant.name;
+    table.add(mutant.name, std::string(S::kInfo.name), failure);
   }
   const Failure backwards = run_mutant<S, RoughWorld>(
       Fault::None, [](const State&, State&, auto& claim) { claim.tangential *= -1.0; });
   EXPECT_NE(backwards, Failure::None);
-  table.add("friction along the slip", S::kName, backwards);
+  table.add("friction along the slip", std::string(S::kInfo.name), backwards);
 }
 
 /// One scheme, or setting, passed off as another.
@@ -513,7 +517,7 @@ template <class S, class Judged>
 void pass_off(Table& table, const char* name, const S& scheme, const Judged& judged) {
   const Failure failure = run_mutant<S, World, Judged>(Fault::None, {}, scheme, judged);
   EXPECT_NE(failure, Failure::None) << name;
-  table.add(name, Judged::kName, failure);
+  table.add(name, std::string(Judged::kInfo.name), failure);
 }
 
 /// Arcs and impacts of a faulty world.
@@ -526,7 +530,7 @@ void mutate_events(Table& table) {
           first(Arc(way, mutant.fault).judge(), Arc(Arc::Way::Along, mutant.fault).judge());
       const Failure failure = first(arcs, Impact(mutant.fault).judge());
       EXPECT_NE(failure, Failure::None) << mutant.name;
-      table.add(mutant.name, step::EventDriven::kName, failure);
+      table.add(mutant.name, std::string(step::EventDriven::kInfo.name), failure);
     }
   }
 }

@@ -18,39 +18,34 @@
 /// off by, of which the limit is a multiple.
 namespace ricochet::certify {
 
-/// Impacts of one contact, and whether they can be infinitely many: intervals that shrink.
-struct ImpactSeries {
-  static constexpr int kEnough = 4;  // intervals in a row, each shorter than the one before
-  double last{0.0};
-  double interval{0.0};
-  double ratio{0.0};
-  int shrinking{0};
-  long long count{0};
+/// Intervals in a row, each shorter than the one before, after which impacts can be infinitely
+/// many.
+inline constexpr int kShrinkingIntervals = 4;
 
-  void add(double t) {
-    const double next = t - last;
-    ratio = next / interval;
-    shrinking = count > 1 && ratio < 1.0 ? shrinking + 1 : 0;
-    interval = next;
-    last = t;
-    ++count;
-  }
-  /// The sum of the geometric series of intervals to come.
-  double limit() const { return last + interval * ratio / (1.0 - ratio); }
-};
+inline void add_impact(double t, model::ImpactSeries& series) {
+  const double interval = t - series.last;
+  series.ratio = interval / series.interval;
+  series.shrinking = series.count > 1 && series.ratio < 1.0 ? series.shrinking + 1 : 0;
+  series.interval = interval;
+  series.last = t;
+  ++series.count;
+}
 
-/// What is remembered of arcs and impacts.
-template <int N>
-struct ArcMemory {
-  double q_size{0.0};  // the largest so far
-  double u_size{0.0};
-  double gap_size{0.0};
-  double fastest{0.0};                   // impact so far, in the kinetic norm
-  std::vector<ImpactSeries> series;      // by contact
-  std::array<Vector<N>, kArcNodes> q{};  // of the arc under judgement
+/// The sum of the geometric series of intervals to come.
+inline double limit_of(const model::ImpactSeries& series) {
+  return series.last + series.interval * series.ratio / (1.0 - series.ratio);
+}
+
+/// What is remembered of arcs and impacts, and the arc under judgement.
+template <int Q, int N>
+struct ArcMemory : model::JudgeMemory::Arcs {
+  std::array<Vector<Q>, kArcNodes> q{};
   std::array<Vector<N>, kArcNodes> u{};
   std::array<Vector<N>, kArcNodes> a{};
 };
+
+template <model::Model M>
+using ArcsOf = ArcMemory<M::kPlaces, M::kDofs>;
 
 template <model::Model M>
 double arc_limit(const Context<M>& c) {
@@ -59,8 +54,7 @@ double arc_limit(const Context<M>& c) {
 
 /// Reactions at a node push, and only where the node touches; no wall is crossed there.
 template <model::Model M>
-void check_arc_contacts(Context<M>& c, Trial<M>& s, const ArcMemory<M::kDofs>& arc, int node,
-                        double t) {
+void check_arc_contacts(Context<M>& c, Trial<M>& s, const ArcsOf<M>& arc, int node, double t) {
   const double allowed = arc_limit(c) * arc.gap_size;
   const auto i = static_cast<std::size_t>(node);
   c.listed.clear();
@@ -81,7 +75,7 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, const ArcMemory<M::kDofs>& a
 
 /// a = M^-1 (Q - c + J^T r) at a node, and what forces and reactions do there.
 template <model::Model M>
-bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc, int node) {
+bool accelerate(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc, int node) {
   const auto i = static_cast<std::size_t>(node);
   const double t = s.before.t + kArcPoints[i] * s.h;
   const double weight = s.h * kArcWeights[i];
@@ -101,9 +95,36 @@ bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc, int node) 
   return true;
 }
 
+/// Position and velocity at a node inside, by the polynomial of degree 5 that has the positions,
+/// velocities and accelerations of both ends. Where the arc is so short that its way is rounding,
+/// velocities are those of degree 3 that have the velocities and accelerations.
 template <model::Model M>
-[[gnu::noinline]] void check_arc(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc,
-                                 EnergyWatch& energy) {
+void look_along_arc(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc, std::size_t i) {
+  constexpr std::size_t kEnd = kArcNodes - 1;
+  const double h = s.h, x = kArcPoints[i], y = 1.0 - x;
+  const auto &u0 = arc.u[0], &u1 = arc.u[kEnd], &a0 = arc.a[0], &a1 = arc.a[kEnd];
+  const auto value = [](double z) { return z * z * z * (10.0 + z * (-15.0 + 6.0 * z)); };
+  const auto slope = [](double z) { return z * z * z * (-4.0 + z * (7.0 - 3.0 * z)); };
+  const auto bend = [](double z) { return 0.5 * z * z * z * (1.0 + z * (-2.0 + z)); };
+  const auto d_value = [](double z) { return z * z * (30.0 + z * (-60.0 + 30.0 * z)); };
+  const auto d_slope = [](double z) { return z * z * (-12.0 + z * (28.0 - 15.0 * z)); };
+  const auto d_bend = [](double z) { return 0.5 * z * z * (3.0 + z * (-8.0 + 5.0 * z)); };
+  c.model.difference(arc.q[kEnd], arc.q[0], s.work);
+  const double rounding = kEpsilon * (arc.q[0].norm() + arc.q[kEnd].norm());
+  if (rounding > 1e-13 * s.work.norm()) {
+    arc.u[i] =
+        y * y * (1.0 + 2.0 * x) * u0 + x * x * (1.0 + 2.0 * y) * u1 + h * x * y * (y * a0 - x * a1);
+  } else {
+    arc.u[i] = d_value(x) / h * s.work + d_slope(x) * u1 + d_slope(y) * u0 +
+               h * (d_bend(x) * a1 - d_bend(y) * a0);
+  }
+  s.work = value(x) * s.work + h * (slope(x) * u1 - slope(y) * u0) +
+           h * h * (bend(x) * a1 + bend(y) * a0);
+  c.model.advance(arc.q[0], s.work, 1.0, arc.q[i]);
+}
+
+template <model::Model M>
+[[gnu::noinline]] void check_arc(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc, EnergyWatch& energy) {
   check_time(c, s, s.h);
   if (!s.claim.active.empty()) return c.fail(Failure::ActiveSet, s.before.t);
   constexpr std::size_t kEnd = kArcNodes - 1;
@@ -114,8 +135,7 @@ template <model::Model M>
   arc.u[kEnd] = s.after.u;
   if (!accelerate(c, s, arc, 0) || !accelerate(c, s, arc, kArcNodes - 1)) return;
   for (std::size_t i = 1; i < kEnd; ++i) {
-    look_along_arc(arc.q[0], arc.u[0], arc.a[0], arc.q[kEnd], arc.u[kEnd], arc.a[kEnd], s.h,
-                   kArcPoints[i], arc.q[i], arc.u[i]);
+    look_along_arc(c, s, arc, i);
     if (!accelerate(c, s, arc, static_cast<int>(i))) return;
   }
   s.force = s.after.u - s.before.u;
@@ -142,14 +162,14 @@ template <model::Model M>
 
 /// How near a gap is to zero at an impact whose time was found.
 template <model::Model M>
-double touching_gap(const Context<M>& c, const ArcMemory<M::kDofs>& arc) {
+double touching_gap(const Context<M>& c, const ArcsOf<M>& arc) {
   const double size = std::max(c.limits.touching * arc.gap_size, c.limits.touching_gap);
   return std::max(size, std::numeric_limits<double>::min());
 }
 
 /// Contacts that are struck touch; those that are not are open, or do not approach.
 template <model::Model M>
-void check_struck(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc) {
+void check_struck(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc) {
   const auto& active = s.claim.active;
   const auto& normals = c.place.normals;
   c.listed.clear();
@@ -188,19 +208,19 @@ double impact_speed(Context<M>& c, Trial<M>& s, int a) {
 
 /// Infinitely many impacts end only where their intervals shrink and the last are slow.
 template <model::Model M>
-int find_accumulation(Context<M>& c, Trial<M>& s, const ArcMemory<M::kDofs>& arc) {
+int find_accumulation(Context<M>& c, Trial<M>& s, const ArcsOf<M>& arc) {
   for (const int a : s.claim.active) {
-    ImpactSeries series = arc.series[static_cast<std::size_t>(a)];
-    series.add(s.before.t);
+    model::ImpactSeries series = arc.impacts[static_cast<std::size_t>(a)];
+    add_impact(s.before.t, series);
     const double speed = impact_speed(c, s, a);
-    if (series.shrinking >= ImpactSeries::kEnough && speed <= c.limits.rest * arc.fastest) return a;
+    if (series.shrinking >= kShrinkingIntervals && speed <= c.limits.rest * arc.fastest) return a;
   }
   return -1;
 }
 
 /// M (u+ - u) = J^T p at an instant, p by the law of the contacts.
 template <model::Model M>
-[[gnu::noinline]] void check_impact(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc,
+[[gnu::noinline]] void check_impact(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc,
                                     EnergyWatch& energy) {
   s.t_contact = s.before.t;
   s.cone_point = &s.before.q;
@@ -237,7 +257,7 @@ template <model::Model M>
 
 /// Once an arc or an impact holds.
 template <model::Model M>
-void enter_arc(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc) {
+void enter_arc(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc) {
   for (int a = 0; a < c.model.contacts(); ++a) {
     arc.gap_size = std::max(arc.gap_size, std::abs(c.end_place.gap[a]));
   }
@@ -245,9 +265,9 @@ void enter_arc(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc) {
   if (s.claim.piece == Piece::Arc) return;
   if (s.claim.piece == Piece::Rest) {
     const int a = find_accumulation(c, s, arc);
-    ImpactSeries& series = arc.series[static_cast<std::size_t>(a)];
-    series.add(s.before.t);
-    c.certificate.zeno_time = series.limit();
+    model::ImpactSeries& series = arc.impacts[static_cast<std::size_t>(a)];
+    add_impact(s.before.t, series);
+    c.certificate.zeno_time = limit_of(series);
     ++c.certificate.zeno_count;
     series = {};
     return;
@@ -255,7 +275,7 @@ void enter_arc(Context<M>& c, Trial<M>& s, ArcMemory<M::kDofs>& arc) {
   for (int k = 0; k < s.claim.active.size(); ++k) {
     if (!(s.claim.impulses[k] > 0.0)) continue;
     const int a = s.claim.active[k];
-    arc.series[static_cast<std::size_t>(a)].add(s.before.t);
+    add_impact(s.before.t, arc.impacts[static_cast<std::size_t>(a)]);
     arc.fastest = std::max(arc.fastest, impact_speed(c, s, a));
   }
 }

@@ -7,7 +7,7 @@
 #include "ricochet/certify/integrator.h"
 #include "ricochet/model/index_list.h"
 #include "ricochet/model/state.h"
-#include "ricochet/problem/friction.h"
+#include "ricochet/problem/grip.h"
 
 namespace ricochet::certify {
 

@@ -20,6 +20,13 @@ class ShockWatch {
         last_push_(static_cast<std::size_t>(rows), -kLongAgo) {}
 
   long long& last_push(int a) { return last_push_[static_cast<std::size_t>(a)]; }
+  long long last_push(int a) const { return last_push_[static_cast<std::size_t>(a)]; }
+  double hardest() const { return hardest_; }
+  /// What runs before this one did.
+  void recall(double kinetic_max, double hardest) {
+    kinetic_before_ = kinetic_max;
+    hardest_ = hardest;
+  }
   bool is_quiet(int a, long long step) const {
     return step - last_push_[static_cast<std::size_t>(a)] > kQuietSteps;
   }
@@ -29,7 +36,8 @@ class ShockWatch {
   bool is_set() const { return speed_ >= 0.0; }
   double threshold(double kinetic_max) const {
     if (is_set()) return speed_;
-    return std::max(fraction_ * std::sqrt(2.0 * kinetic_max), kRest * std::sqrt(hardest_));
+    const double largest = std::max(kinetic_before_, kinetic_max);
+    return std::max(fraction_ * std::sqrt(2.0 * largest), kRest * std::sqrt(hardest_));
   }
   bool is_fast(double approach, double speed, double kinetic_max) const {
     if (approach <= 0.0) return false;
@@ -43,6 +51,7 @@ class ShockWatch {
   double speed_;
   double fraction_;
   double hardest_{0.0};
+  double kinetic_before_{0.0};        // the largest kinetic energy of the runs before
   std::vector<long long> last_push_;  // step of the last impulse, by contact
 };
 

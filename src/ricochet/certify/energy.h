@@ -20,7 +20,7 @@ struct EnergyWatch {
 };
 
 template <model::Model M>
-void open_energy(Context<M>& c, const model::State<M::kDofs>& start, EnergyWatch& watch) {
+void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& watch) {
   auto& s = c.scratch;
   c.model.momentum(start.q, start.u, c.place, s.start_momentum, s.slope);
   watch.kinetic = 0.5 * start.u.dot(s.start_momentum);
@@ -104,8 +104,8 @@ template <model::Model M>
 template <model::Model M>
 [[gnu::noinline]] void weigh_correction(Context<M>& c, Trial<M>& s) {
   const double moved = c.model.gaps_and_potential(s.t_contact, s.q_mid, c.place);
-  c.scratch.work = s.q_mid - c.scratch.shift;
-  s.correction = moved - c.model.gaps_and_potential(s.t_contact, c.scratch.work, c.place);
+  c.model.advance(s.q_mid, c.scratch.shift, -1.0, s.q_work);
+  s.correction = moved - c.model.gaps_and_potential(s.t_contact, s.q_work, c.place);
 }
 
 /// Change of T = forces + contacts + joints + defect; T + V does not grow by itself.

@@ -124,7 +124,7 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
     return U + (extra + cone.lift(U.tail<2>())) * normal;
   };
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
-  const double lost = 32.0 * kEpsilon * length * (s.before.u.norm() + s.after.u.norm());
+  const double lost = 32.0 * kEpsilon * length * s.speeds;
   residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
   check_grip(c, s, k, push, cone, lost, rho);
   c.place.normals.add_to(a, s.claim.impulses[k], s.momentum);

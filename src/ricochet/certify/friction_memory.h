@@ -25,6 +25,11 @@ class FrictionMemory {
   }
   bool exists() const { return exists_; }
 
+  void recall(int a, bool stuck, double jump) {
+    if (!exists_) return;
+    by_contact_[static_cast<std::size_t>(a)].stuck = stuck;
+    by_contact_[static_cast<std::size_t>(a)].jump = jump;
+  }
   bool was_stuck(int a) const { return contact(a).stuck; }
   double last_jump(int a) const { return contact(a).jump; }
 
@@ -54,7 +59,7 @@ class FrictionMemory {
 
   /// Slip velocities at `now`, two places a contact, and states: a shock since the last time this
   /// was asked counts before what the contact does now.
-  void tell(const M& model, const model::State<M::kDofs>& now, typename M::Place& scratch,
+  void tell(const M& model, const model::StateOf<M>& now, typename M::Place& scratch,
             std::span<double> slips, std::span<double> states) {
     if (!exists_) return;
     model.friction(now.t, now.q, now.u, all_, scratch);

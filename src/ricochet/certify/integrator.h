@@ -45,9 +45,6 @@ enum class Average : char {
   Forward,   // (q+ - q)/h
 };
 
-/// In place of e: each contact has its own, which the model states.
-inline constexpr double kOwnRestitution = -1.0;
-
 /// A scheme as a judge knows it: an integrator, and the settings that the scene states.
 struct Method {
   Integrator integrator{Integrator::Middle};
@@ -77,23 +74,5 @@ inline constexpr std::array<double, kArcNodes> kArcPoints = {0.0, 0.172673164646
                                                              0.82732683535398857190, 1.0};
 inline constexpr std::array<double, kArcNodes> kArcWeights = {1.0 / 20.0, 49.0 / 180.0, 16.0 / 45.0,
                                                               49.0 / 180.0, 1.0 / 20.0};
-
-/// Position and velocity at a part of an arc of length h, by the polynomial of degree 5 that has
-/// the positions, velocities and accelerations of both ends.
-template <class Vec>
-void look_along_arc(const Vec& q0, const Vec& u0, const Vec& a0, const Vec& q1, const Vec& u1,
-                    const Vec& a1, double h, double part, Vec& q, Vec& u) {
-  const double x = part, y = 1.0 - part;
-  const auto value = [](double z) { return z * z * z * (10.0 + z * (-15.0 + 6.0 * z)); };
-  const auto slope = [](double z) { return z * z * z * (-4.0 + z * (7.0 - 3.0 * z)); };
-  const auto bend = [](double z) { return 0.5 * z * z * z * (1.0 + z * (-2.0 + z)); };
-  const auto d_value = [](double z) { return z * z * (30.0 + z * (-60.0 + 30.0 * z)); };
-  const auto d_slope = [](double z) { return z * z * (-12.0 + z * (28.0 - 15.0 * z)); };
-  const auto d_bend = [](double z) { return 0.5 * z * z * (3.0 + z * (-8.0 + 5.0 * z)); };
-  q = value(y) * q0 + value(x) * q1 + h * (slope(x) * u1 - slope(y) * u0) +
-      h * h * (bend(x) * a1 + bend(y) * a0);
-  u = (d_value(x) * q1 - d_value(y) * q0) / h + d_slope(x) * u1 + d_slope(y) * u0 +
-      h * (d_bend(x) * a1 - d_bend(y) * a0);
-}
 
 }  // namespace ricochet::certify

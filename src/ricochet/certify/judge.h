@@ -20,16 +20,17 @@ class Judge {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = Vector<N>;
-  using State = model::State<N>;
+  using State = model::StateOf<M>;
   using TheClaim = Claim<N, K, M::kSlips>;
 
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
-      : c_(model, method, limits, start.q), shocks_(limits, model.contacts()), deepest_(start.q) {
+      : c_(model, method, limits, start), shocks_(limits, model.contacts()), deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
+    recall(start.memory.judge);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
@@ -85,6 +86,28 @@ class Judge {
   }
 
   const Certificate& certificate() const { return c_.certificate; }
+
+  /// What the judge of a run that goes on from here has to know of the steps before.
+  void remember(model::Memory& memory) const {
+    model::JudgeMemory& known = memory.judge;
+    known.contacts.clear();
+    known.kinetic_max = std::max(known.kinetic_max, c_.certificate.ledger.kinetic_max);
+    known.hardest_push = shocks_.hardest();
+    if (c_.method.integrator == Integrator::Arcs) known.arcs = arcs_;
+    for (int a = 0; a < c_.contacts(); ++a) {
+      model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
+      one.quiet = c_.certificate.steps - shocks_.last_push(a);
+      if constexpr (M::kSlips > 0) {
+        if (c_.friction.exists()) {
+          one.stuck = c_.friction.was_stuck(a);
+          one.slip_jump = c_.friction.last_jump(a);
+        }
+      }
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+        known.contacts.push_back(one);
+      }
+    }
+  }
   const Vector<K>& gaps() const { return c_.end_place.gap; }  // at the end of the last step
   double kinetic() const { return energy_.kinetic; }
   double potential() const { return energy_.potential; }
@@ -95,12 +118,23 @@ class Judge {
   }
 
  private:
+  void recall(const model::JudgeMemory& known) {
+    shocks_.recall(known.kinetic_max, known.hardest_push);
+    for (const model::JudgeMemory::Contact& one : known.contacts) {
+      const int a = static_cast<int>(one.key);
+      if (a >= c_.contacts()) continue;  // of another model
+      shocks_.last_push(a) = -one.quiet;
+      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
+    }
+  }
+
   void open_arcs(const State& start) {
     c_.certificate.arc_limit = arc_limit(c_);
-    arcs_.series.resize(static_cast<std::size_t>(c_.model.contacts()));
+    static_cast<model::JudgeMemory::Arcs&>(arcs_) = start.memory.judge.arcs;
+    arcs_.impacts.resize(static_cast<std::size_t>(c_.model.contacts()));
     arcs_.q.fill(start.q);
-    arcs_.u.fill(start.q);
-    arcs_.a.fill(start.q);
+    arcs_.u.fill(start.u);
+    arcs_.a.fill(start.u);
     for (int a = 0; a < c_.model.contacts(); ++a) {
       arcs_.gap_size = std::max(arcs_.gap_size, std::abs(c_.end_place.gap[a]));
     }
@@ -191,9 +225,9 @@ class Judge {
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
-  ArcMemory<N> arcs_;
-  Vec deepest_;          // configuration of the largest violation
-  bool bounces_{false};  // some law has e > 0
+  ArcsOf<M> arcs_;
+  Vector<M::kPlaces> deepest_;  // configuration of the largest violation
+  bool bounces_{false};         // some law has e > 0
 };
 
 }  // namespace ricochet::certify

@@ -63,7 +63,7 @@ template <model::Model M>
   }
   const double off = s.free.norm();
   if (!(off <= allowed)) return c.fail(Failure::Correction, s.t_contact, -1, off);
-  s.q_mid += shift;
+  c.model.advance(s.q_mid, shift, 1.0, s.q_mid);
   s.is_shifted = true;
 }
 
@@ -79,8 +79,8 @@ template <model::Model M>
 /// q+ = q_M + h/2 u+.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_positions(Context<M>& c, Trial<M>& s) {
-  c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.work);
-  c.model.difference(s.after.q, s.work, s.work);
+  c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.q_work);
+  c.model.difference(s.after.q, s.q_work, s.work);
   double error = s.work.cwiseAbs().sum();
   if (error <= 0.0) return;
   double way = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());

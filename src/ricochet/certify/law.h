@@ -51,8 +51,8 @@ void take_joints(Context<M>& c, Trial<M>& s) {
     c.place.normals.take(a, c.joint_place.normals);
     c.place.rate[a] = c.joint_place.rate[a];
   }
-  c.model.advance(s.q_mid, s.after.u, s.h, s.work);
-  c.model.gaps(s.t_contact + s.h, s.work, c.joint_place);
+  c.model.advance(s.q_mid, s.after.u, s.h, s.q_work);
+  c.model.gaps(s.t_contact + s.h, s.q_work, c.joint_place);
 }
 
 /// A joint keeps g = 0 at the next middle: v = g / h, and v - U is what the curve of the surface
@@ -187,6 +187,7 @@ template <model::Model M>
   const auto& active = s.claim.active;
   if (active.empty()) return;
   s.largest_speeds = largest(s.before.u) + largest(s.after.u);
+  if constexpr (M::kSlips > 0) s.speeds = s.before.u.norm() + s.after.u.norm();
   problem::Residual residual;
   c.model.gradients(active, c.place);
   if constexpr (M::kSlips > 0) {

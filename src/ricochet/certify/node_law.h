@@ -58,8 +58,9 @@ void check_mean_contact(Context<M>& c, Trial<M>& s, int k, double e, problem::Re
 template <model::Model M>
 void check_mean_position(Context<M>& c, Trial<M>& s, double e) {
   const auto& active = s.claim.active;
-  c.model.advance(s.before.q, s.before.u, -s.h, s.work);  // q-
-  s.q_cone = (s.after.q + e * s.work) / (1.0 + e);
+  c.model.advance(s.before.q, s.before.u, -s.h, s.q_work);  // q-
+  c.model.difference(s.q_work, s.after.q, s.work);
+  c.model.advance(s.after.q, s.work, e / (1.0 + e), s.q_cone);
   s.t_contact = s.before.t + s.h * (1.0 - e) / (1.0 + e);
   const double size = s.q_cone.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
   c.model.gaps(s.t_contact, s.q_cone, c.place);

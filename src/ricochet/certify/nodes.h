@@ -11,24 +11,26 @@
 namespace ricochet::certify {
 
 /// One place where forces and velocities are taken.
-template <int N>
+template <int Q, int N>
 struct Node {
   double t{0.0};
-  const Vector<N>* q{nullptr};
+  const Vector<Q>* q{nullptr};
   const Vector<N>* u{nullptr};
   double force{0.0};  // w
   double drift{0.0};  // b
 };
 
-template <int N>
+template <int Q, int N>
 struct NodeTable {
-  std::array<Node<N>, 2> nodes{};
-  const Vector<N>* mass_point{nullptr};
+  std::array<Node<Q, N>, 2> nodes{};
+  const Vector<Q>* mass_point{nullptr};
 };
+template <model::Model M>
+using NodesOf = NodeTable<M::kPlaces, M::kDofs>;
 
 /// Times, points and weights of an integrator, and where it looks at contacts.
 template <Integrator I, model::Model M>
-NodeTable<M::kDofs> tabulate(Context<M>& c, Trial<M>& s) {
+NodesOf<M> tabulate(Context<M>& c, Trial<M>& s) {
   const double t = s.before.t;
   const double t_end = s.after.t;
   const auto& q = s.before.q;
@@ -65,7 +67,7 @@ NodeTable<M::kDofs> tabulate(Context<M>& c, Trial<M>& s) {
 
 /// h sum_j w_j (Q - c)(node j), and u' without impulses.
 template <model::Model M>
-bool gather_forces(Context<M>& c, Trial<M>& s, const NodeTable<M::kDofs>& table) {
+bool gather_forces(Context<M>& c, Trial<M>& s, const NodesOf<M>& table) {
   if (!c.model.load_mass(*table.mass_point, c.place)) {
     c.fail(Failure::SingularMass, s.t_contact);
     return false;
@@ -102,15 +104,15 @@ void check_node_balance(Context<M>& c, Trial<M>& s) {
 
 /// q+ = q + h sum_j b_j u_j.
 template <model::Model M>
-void check_node_positions(Context<M>& c, Trial<M>& s, const NodeTable<M::kDofs>& table) {
-  s.work = s.before.q;
+void check_node_positions(Context<M>& c, Trial<M>& s, const NodesOf<M>& table) {
+  s.q_work = s.before.q;
   double speeds = 0.0;
   for (const auto& node : table.nodes) {
     if (node.drift == 0.0) continue;
-    c.model.advance(s.work, *node.u, node.drift * s.h, s.work);
+    c.model.advance(s.q_work, *node.u, node.drift * s.h, s.q_work);
     speeds += node.drift * node.u->cwiseAbs().sum();
   }
-  c.model.difference(s.after.q, s.work, s.work);
+  c.model.difference(s.after.q, s.q_work, s.work);
   const double error = s.work.cwiseAbs().sum();
   if (error <= 0.0) return;
   take_position_error(c, s, error, s.h * speeds);
@@ -121,7 +123,8 @@ template <Integrator I, model::Model M>
 bool check_piece(Context<M>& c, const Trial<M>& s) {
   const bool starts = s.claim.piece == Piece::Start;
   constexpr bool kHasStart = I == Integrator::End || I == Integrator::MeanPosition;
-  if (s.claim.piece != Piece::Step && !(kHasStart && starts && c.certificate.steps == 0)) {
+  const bool is_first = c.certificate.steps == 0 && s.before.memory.steps == 0;
+  if (s.claim.piece != Piece::Step && !(kHasStart && starts && is_first)) {
     c.fail(Failure::Law, s.before.t);
   }
   if (s.claim.shift_weights != nullptr) c.fail(Failure::Correction, s.before.t);
@@ -132,7 +135,7 @@ bool check_piece(Context<M>& c, const Trial<M>& s) {
 template <Integrator I, model::Model M>
 [[gnu::noinline]] void check_nodes(Context<M>& c, Trial<M>& s, EnergyWatch& energy) {
   if (!check_piece<I>(c, s)) return;
-  const NodeTable<M::kDofs> table = tabulate<I>(c, s);
+  const NodesOf<M> table = tabulate<I>(c, s);
   if (!gather_forces(c, s, table)) return;
   if constexpr (I == Integrator::MeanPosition) {
     if (s.claim.piece == Piece::Start) {

@@ -43,10 +43,11 @@ using ByPlace =
     std::conditional_t<K == kDynamic, std::vector<T>, std::array<T, (K > 0 ? std::size_t(K) : 1)>>;
 
 /// Vectors that checks write to.
-template <int N>
+template <int Q, int N>
 struct Scratch {
-  Vector<N> q_mid;
-  Vector<N> q_cone;
+  Vector<Q> q_mid;
+  Vector<Q> q_cone;
+  Vector<Q> q_work;
   Vector<N> force;
   Vector<N> free;
   Vector<N> momentum;
@@ -56,17 +57,18 @@ struct Scratch {
   Vector<N> work;
   Vector<N> shift;
 
-  explicit Scratch(const Vector<N>& q)
+  Scratch(const Vector<Q>& q, const Vector<N>& u)
       : q_mid(q),
         q_cone(q),
-        force(q),
-        free(q),
-        momentum(q),
-        start_momentum(q),
-        end_momentum(q),
-        slope(q),
-        work(q),
-        shift(q) {}
+        q_work(q),
+        force(u),
+        free(u),
+        momentum(u),
+        start_momentum(u),
+        end_momentum(u),
+        slope(u),
+        work(u),
+        shift(u) {}
 };
 
 /// What all checks share: the model and the places where it is evaluated, the method, the limits,
@@ -83,7 +85,7 @@ struct Context {
   typename M::Place place;        // at the point of the test, then of the cone
   typename M::Place end_place;    // at the end of the step
   typename M::Place joint_place;  // at q_M, then at the next middle
-  Scratch<N> scratch;
+  Scratch<M::kPlaces, N> scratch;
   ByPlace<Push, K> pushes{};
   ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
   model::IndexList<K> joints;
@@ -94,14 +96,14 @@ struct Context {
   bool may_gain{false};  // the law of the contacts can create energy
 
   Context(const M& the_model, const Method& the_method, const Limits& the_limits,
-          const Vector<N>& q)
+          const model::StateOf<M>& start)
       : model(the_model),
         method(the_method),
         limits(the_limits),
         place(the_model.make_place()),
         end_place(the_model.make_place()),
         joint_place(the_model.make_place()),
-        scratch(q),
+        scratch(start.q, start.u),
         joints(the_model.contacts()),
         listed(the_model.contacts()),
         held(the_model.contacts()) {
@@ -139,10 +141,12 @@ template <model::Model M>
 struct Trial {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
-  using State = model::State<N>;
+  using State = model::StateOf<M>;
   using TheClaim = Claim<N, K, M::kSlips>;
   using Vec = Vector<N>;
+  using Spot = Vector<M::kPlaces>;
   using Local = std::conditional_t<N == kDynamic, Vec&, Vec>;
+  using LocalSpot = std::conditional_t<N == kDynamic, Spot&, Spot>;
 
   const State& before;
   const State& after;
@@ -151,10 +155,10 @@ struct Trial {
 
   // Tabulated by the judge.
   double t_contact{0.0};              // when contacts are looked at
-  Local q_mid;                        // q_M, shifted by a correction
-  Local q_cone;                       // q' = q_M + A_V h u, or the mean position
-  const Vec* cone_point{nullptr};     // where active contacts have their gradients
-  const Vec* force_point{nullptr};    // where forces are taken
+  LocalSpot q_mid;                    // q_M, shifted by a correction
+  LocalSpot q_cone;                   // q' = q_M + A_V h u, or the mean position
+  const Spot* cone_point{nullptr};    // where active contacts have their gradients
+  const Spot* force_point{nullptr};   // where forces are taken
   std::optional<double> restitution;  // e of all contacts; none: each its own
   bool is_shifted{false};
   bool acts_by_law{false};  // an impact by another law than Newton's
@@ -166,7 +170,9 @@ struct Trial {
   Local end_momentum;          // M u+
   Local slope;                 // dT/dq
   Local work;                  // scratch
+  LocalSpot q_work;            // scratch
   double largest_speeds{0.0};  // of u and of u+, added
+  double speeds{0.0};          // |u| + |u+|, with friction
 
   // What the checks found.
   double residual{0.0};
@@ -190,8 +196,8 @@ struct Trial {
   double explicit_gain{0.0};  // what a force in u fed
   double fed{0.0};            // what a potential that depends on t fed
 
-  Trial(const State& from, const State& to, double length, const TheClaim& said, Scratch<N>& s,
-        const std::optional<double>& e)
+  Trial(const State& from, const State& to, double length, const TheClaim& said,
+        Scratch<M::kPlaces, N>& s, const std::optional<double>& e)
       : before(from),
         after(to),
         h(length),
@@ -205,7 +211,8 @@ struct Trial {
         start_momentum(s.start_momentum),
         end_momentum(s.end_momentum),
         slope(s.slope),
-        work(s.work) {}
+        work(s.work),
+        q_work(s.q_work) {}
 };
 
 /// The largest entry without its sign.

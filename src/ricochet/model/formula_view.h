@@ -17,6 +17,7 @@ template <int N, int K, int T = (N == kDynamic && K == kDynamic) ? 2 : 0>
 class FormulaView {
  public:
   static constexpr int kSlips = T;
+  static constexpr int kPlaces = N;
   static constexpr int kDofs = N;
   static constexpr int kContacts = K;
   static constexpr bool kPlain = N != kDynamic || K != kDynamic;

@@ -72,6 +72,7 @@ template <UserSystem S>
 class InlineModel {
  public:
   static constexpr int kSlips = slips_of<S>();
+  static constexpr int kPlaces = S::kDofs;
   static constexpr int kDofs = S::kDofs;
   static constexpr bool kPlain = !HasKinetic<S>;
   static constexpr int kContacts = S::kContacts;

@@ -12,6 +12,7 @@ namespace ricochet::model {
 template <Model M>
 class TimeReversed {
  public:
+  static constexpr int kPlaces = M::kPlaces;
   static constexpr int kDofs = M::kDofs;
   static constexpr int kContacts = M::kContacts;
   static constexpr bool kPlain = M::kPlain;

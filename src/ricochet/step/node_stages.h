@@ -18,15 +18,15 @@ void open_nodes(double t, Workspace<M>& w, certify::Piece piece = certify::Piece
 
 /// Forces are taken at (t, q, u) too, with that weight.
 template <model::Model M>
-void add_node(double t, const model::Vector<M::kDofs>& q, const model::Vector<M::kDofs>& u,
+void add_node(double t, const model::Vector<M::kPlaces>& q, const model::Vector<M::kDofs>& u,
               double weight, Workspace<M>& w) {
   w.nodes[static_cast<std::size_t>(w.node_count++)] = {t, &q, &u, weight};
 }
 
 /// Contacts active at `point`, with their gradients, friction and laws.
 template <model::Model M>
-problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
-                              const model::Vector<M::kDofs>& point, Workspace<M>& w) {
+problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
+                              const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
   find_touching(model, point, w);
   if (w.claim.active.empty()) return {};
   model.gradients(w.claim.active, w.place);
@@ -36,8 +36,7 @@ problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
 
 /// u' = u + h M^-1 sum_j w_j (Q - c)(node j).
 template <model::Model M>
-void free_velocity_at_nodes(const M& model, const model::State<M::kDofs>& s, double h,
-                            Workspace<M>& w) {
+void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h, Workspace<M>& w) {
   w.force.setZero();
   for (int j = 0; j < w.node_count; ++j) {
     const auto& node = w.nodes[static_cast<std::size_t>(j)];
