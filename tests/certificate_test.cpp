@@ -108,11 +108,8 @@ TEST(Certificate, OfTwoHalvesIsThatOfTheWhole) {
   const auto first = testing::run_text(testing::kFloor, settings);
   settings.push_back("run.until=2");
   const auto whole = testing::run_text(testing::kFloor, settings);
-  model::State<model::kDynamic> state = first.scene.start;
-  state.t = first.rows.back().t;
-  state.q = Eigen::Map<const Eigen::VectorXd>(first.rows.back().q.data(), 2);
-  state.u = Eigen::Map<const Eigen::VectorXd>(first.rows.back().u.data(), 2);
-  const step::Outcome second = step::run_formula(*first.scene.model, first.scene.scheme,
+  model::State<model::kDynamic> state = first.final_state;
+  const step::Outcome second = step::run_formula(*first.scene.system().model, first.scene.scheme,
                                                  first.scene.run, state, [](const auto&) {});
   const Certificate& all = whole.outcome.certificate;
   const Certificate sum = merged(first.outcome.certificate, second.certificate);

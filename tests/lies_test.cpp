@@ -36,7 +36,7 @@ enum class Fault {
   GradientSign,
   GradientLong,  // not divided by its length
   GradientTurned,
-  WallNear,  // a thousandth too near
+  WallNear,  // a hundredth too near
   WallGone,
   Inverse,    // 1/e for e
   Inelastic,  // e forgotten
@@ -60,7 +60,7 @@ struct World {
   }
   double gap(int contact, double, const Vec& q) const {
     if (fault == Fault::WallGone) return 1.0;
-    const double near = fault == Fault::WallNear ? 1e-3 : 0.0;
+    const double near = fault == Fault::WallNear ? 1e-2 : 0.0;
     return (contact == 0 ? q[2] + bend * q[0] * q[0] : q[0] + 1.0) - near;
   }
   Vec gap_gradient(int contact, double, const Vec& q) const {
@@ -191,7 +191,7 @@ struct Arc : Told<step::EventDriven, World> {
 struct Impact : Told<step::EventDriven, World> {
   explicit Impact(Fault fault = Fault::None) : Told(fault) {
     h = 0.0;
-    before.q[2] = -0.1 * before.q[0] * before.q[0] + (fault == Fault::WallNear ? 1e-3 : 0.0);
+    before.q[2] = -0.1 * before.q[0] * before.q[0] + (fault == Fault::WallNear ? 1e-2 : 0.0);
     after = before;
     step::open_nodes(before.t, w, Piece::Impact);
     model.gaps(before.t, before.q, w.place);
@@ -456,7 +456,7 @@ const std::vector<Mutant> kForceMutants = {{"force of the other sign", Fault::Fo
 const std::vector<Mutant> kWallMutants = {{"gradient of the other sign", Fault::GradientSign},
                                           {"gradient of twice the length", Fault::GradientLong},
                                           {"gradient turned by 1/1000", Fault::GradientTurned},
-                                          {"wall 1/1000 too near", Fault::WallNear},
+                                          {"wall 1/100 too near", Fault::WallNear},
                                           {"wall not seen", Fault::WallGone}};
 const std::vector<Mutant> kLawMutants = {
     {"1/e for e", Fault::Inverse}, {"e left out", Fault::Inelastic}, {"e² for e", Fault::Squared}};
