@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <chrono>
