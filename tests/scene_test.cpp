@@ -155,7 +155,7 @@ TEST(Scene, LastOverrideWinsAndUntilReplacesSteps) {
 TEST(Scene, DefaultsOfTheSchemes) {
   const auto anticipation = [](const std::string& scheme) {
     const Scene scene = read_scene("s.toml", kBall, {parse_override("run.scheme=" + scheme)});
-    return step::anticipation_of(scene.scheme);
+    return scene.scheme.value("anticipation");
   };
   EXPECT_EQ(anticipation("inel"), 0.5);
   EXPECT_EQ(anticipation("elast"), 0.0);
