@@ -60,7 +60,7 @@ scheme = "inel"
 step = 1
 steps = 1
 )toml";
-  const Eigen::MatrixXd mass = read_scene("s.toml", text).model->mass().matrix();
+  const Eigen::MatrixXd mass = read_scene("s.toml", text).system().model->mass().matrix();
   EXPECT_EQ(mass, (Eigen::Matrix2d() << 5.0, 1.0, 1.0, 2.0).finished()) << mass;
 }
 
