@@ -41,6 +41,8 @@ void StepSolver::reserve(int dofs, int contacts) {
   dense_.resize(dofs, rows);
   unilateral_.reserve(dofs, rows);
   least_norm_.reserve(dofs, rows);
+  motion_.resize(dofs);
+  scratch_.resize(dofs);
 }
 
 Report StepSolver::solve(const Problem& problem, problem::WarmStart& warm) {
