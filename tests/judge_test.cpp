@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
 #include "ricochet/step/simulate.h"
 
 namespace ricochet::certify {
@@ -35,7 +37,7 @@ struct Shocked {
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace{model, before.q};
 
-  explicit Shocked() { (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace); }
+  explicit Shocked() { (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace); }
 
   Certificate judge(const std::function<void(State&, TheClaim&)>& tamper = {}) {
     State told = after;
@@ -103,7 +105,7 @@ TEST(Judge, CatchesASmallDisplacementLeftOut) {
   State before{0.0, {1.0, 1.0}, {1e-9, 0.0}};
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace(model, before.q);
-  (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace);
+  (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace);
   after.q[0] = before.q[0] + 2e-11;  // twice as far as it moved
   Judge<Model> judge(model, Limits{}, before);
   EXPECT_FALSE(judge.check(before, after, 0.01, workspace.claim));
@@ -127,7 +129,7 @@ TEST(Judge, CatchesAVelocityFixedInVain) {
   step::Workspace<Model> workspace(model, before.q);
   State honest = before;
   honest.t = 0.01;
-  (void)step::advance(step::Elast{}, model, before, 0.01, honest, workspace);
+  (void)step::make_step(step::Elast{}, model, before, 0.01, honest, workspace);
   TheClaim claim = workspace.claim;
   claim.branch(0) = Branch::Fixed;
   claim.restitution = 1.0;
@@ -145,8 +147,8 @@ TEST(Judge, CatchesAShiftThatIsNoCorrection) {
     for (const double sideways : {0.0, 1e-6}) {
       State after{0.01, before.q, before.u};
       step::Workspace<Model> workspace(model, before.q);
-      (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
-                          after, workspace);
+      (void)step::make_step(step::Inel{.correction = step::Correction::Project}, model, before,
+                            0.01, after, workspace);
       ASSERT_NE(workspace.claim.shift, nullptr);
       const Eigen::Vector2d honest = workspace.shift;
       workspace.shift = factor * honest + Eigen::Vector2d(sideways, 0.0);
@@ -169,8 +171,8 @@ TEST(Judge, HoldsACorrectionToItsOwnLimit) {
   for (const double limit : {1e-9, 1e-5}) {
     State after{0.01, before.q, before.u};
     step::Workspace<Model> workspace(model, before.q);
-    (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
-                        after, workspace);
+    (void)step::make_step(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
+                          after, workspace);
     const Eigen::Vector2d more = 1e-6 * workspace.shift;
     workspace.shift += more;
     workspace.weights *= 1.0 + 1e-6;
@@ -229,7 +231,7 @@ TEST(Judge, CatchesTheWrongPointOfEvaluation) {
   State after = before;
   after.t = 0.1;
   step::Workspace<model::InlineModel<Circle>> workspace(model, before.q);
-  (void)step::advance(step::Elast{.anticipation = 0.1}, model, before, 0.1, after, workspace);
+  (void)step::make_step(step::Elast{.anticipation = 0.1}, model, before, 0.1, after, workspace);
   Judge<model::InlineModel<Circle>> honest(model, Limits{}, before);
   EXPECT_TRUE(honest.check(before, after, 0.1, workspace.claim));
   workspace.claim.cone_point = workspace.claim.test_point;

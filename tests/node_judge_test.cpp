@@ -4,7 +4,11 @@
 
 #include <functional>
 
-#include "ricochet/step/simulate_nodes.h"
+#include "ricochet/step/mabrouk.h"
+#include "ricochet/step/moreau_jean.h"
+#include "ricochet/step/paoli_schatzman.h"
+#include "ricochet/step/penalty.h"
+#include "ricochet/step/simulate.h"
 #include "support.h"
 
 namespace ricochet::certify {
@@ -36,8 +40,8 @@ struct Told {
   step::Workspace<Model> w{model, before.q};
 
   Told() {
-    w.is_first = false;
-    (void)step::advance(S{}, model, before, 0.01, after, w);
+    before.memory.steps = 1;  // no first step
+    (void)step::make_step(S{}, model, before, 0.01, after, w);
   }
 
   using Tamper = std::function<void(State&, Claim<2, 1>&, Rule&)>;

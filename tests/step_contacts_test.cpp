@@ -235,7 +235,7 @@ TEST(Pile, StaysAndRestsOnTheFloorWithItsWeight) {
   long long first = 0;
   long long last = 0;
   const step::Outcome outcome = step::run_formula(
-      *scene.model, scene.scheme, scene.run, state, [&](const step::Sample& sample) {
+      *scene.system().model, scene.scheme, scene.run, state, [&](const step::Sample& sample) {
         if (sample.step == 20) first = testing::allocations();
         if (sample.step == 200) last = testing::allocations();
         if (sample.step == 0) return;
@@ -326,7 +326,7 @@ TEST(StepSolver, HeavyLoadsOnLightPadsAreNoWedge) {
 
 /// The step of a scene that follows its start.
 step::CapturedStep first_step(const scene::Scene& scene) {
-  return step::capture_step(*scene.model, scene.scheme, scene.run, scene.start);
+  return step::capture_step(*scene.system().model, scene.scheme, scene.run, scene.start);
 }
 
 TEST(Capture, ColumnOfBallsIsCertifiedAsAContactProblem) {
@@ -359,7 +359,7 @@ TEST(Capture, ImpulsesOfScenesSolveTheirProblems) {
     for (int k = 0; k < 400 && !found; ++k) {  // a step with contacts that push
       run.steps = 1;
       const step::CapturedStep captured =
-          step::capture_step(*scene.model, scene.scheme, run, state);
+          step::capture_step(*scene.system().model, scene.scheme, run, state);
       const VectorXd own = Eigen::Map<const VectorXd>(captured.impulses.data(),
                                                       static_cast<Index>(captured.impulses.size()));
       if (captured.has_form && own.norm() > 0.0) {
@@ -377,7 +377,8 @@ TEST(Capture, ImpulsesOfScenesSolveTheirProblems) {
         u(r, velocity[1]);
         EXPECT_LE((velocity[0] - velocity[1]).norm(), 1e-8 * u.free().norm()) << name;
       }
-      (void)step::run_formula(*scene.model, scene.scheme, run, state, [](const step::Sample&) {});
+      (void)step::run_formula(*scene.system().model, scene.scheme, run, state,
+                              [](const step::Sample&) {});
     }
     EXPECT_TRUE(found) << name;
   }

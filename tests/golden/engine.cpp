@@ -1,10 +1,8 @@
 #include "golden.h"
 #include "ricochet/certify/certificate.h"
 #include "ricochet/scene/scene.h"
-#include "ricochet/scene/structure_scene.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/motion.h"
-#include "ricochet/study/structure_run.h"
 
 namespace ricochet::golden {
 namespace {
@@ -25,11 +23,6 @@ Ending make_run(const Run& run, const std::function<void(const Row&)>& observe) 
   const auto show = [&](const step::Sample& sample) {
     observe({sample.t, sample.q, sample.u, sample.gaps, sample.impulses, sample.tangential});
   };
-  if (scene::has_structure(file, text)) {
-    const scene::StructureScene scene = scene::read_structure_scene(file, text, overrides);
-    const study::StructureRun made = study::run_structure(scene, show);
-    return {step::name_of(scene.settings.scheme), status_of(made.outcome.run.certificate)};
-  }
   scene::Scene scene = scene::read_scene(file, text, overrides);
   scene.run.backward = run.backward;
   if (run.member > 0) scene = scene::read_member(scene, overrides, run.member - 1);

@@ -21,16 +21,22 @@ std::string numbers_of(const std::vector<double>& values) {
   return text;
 }
 
-/// Largest difference of two ends; infinite where they cannot be compared.
+/// Largest difference of q and u of two ends; infinite where they cannot be compared.
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  if (a.size() != b.size()) return kNone;
+  if (a.size() != b.size() || a.empty()) return kNone;
   double largest = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 1; i < a.size(); ++i) {
     const double apart = a[i] == b[i] ? 0.0 : std::abs(a[i] - b[i]);
     largest = std::isnan(apart) ? kNone : std::max(largest, apart);
   }
   return largest;
+}
+
+bool is_same_end(const Measured& now, const Line& kept, double tolerance) {
+  if (now.line.scheme != kept.scheme || now.line.status != kept.status) return false;
+  return distance(now.line.last, kept.last) <= tolerance * now.size &&
+         std::abs(now.line.last[0] - kept.last[0]) <= tolerance * std::abs(kept.last[0]);
 }
 
 std::vector<std::string> split(const std::string& line, char separator) {
@@ -96,9 +102,7 @@ Measured measure(const Run& run) {
 
 std::string compare(const Measured& now, const Line& kept, Likeness likeness) {
   const Line& line = now.line;
-  const double apart = distance(line.last, kept.last);
-  const bool same_end = line.scheme == kept.scheme && line.status == kept.status &&
-                        (likeness == Likeness::Bits ? apart == 0.0 : apart <= kDigits * now.size);
+  const bool same_end = is_same_end(now, kept, likeness == Likeness::Bits ? 0.0 : kDigits);
   const bool same_way =
       likeness == Likeness::Digits || (line.rows == kept.rows && line.hash == kept.hash);
   if (same_end && same_way) return "";
@@ -107,7 +111,7 @@ std::string compare(const Measured& now, const Line& kept, Likeness likeness) {
                        one.hash, numbers_of(one.last));
   };
   return fmt::format("{}\n  now:  {}\n  kept: {}\n  the ends are at most {:.3g} apart, of {:.3g}",
-                     line.name, told(line), told(kept), apart, now.size);
+                     line.name, told(line), told(kept), distance(line.last, kept.last), now.size);
 }
 
 std::vector<std::string> unmatched(const std::vector<Run>& runs, const std::vector<Line>& lines) {

@@ -76,7 +76,7 @@ Measured measure(const Run& run);
 /// How alike a run and its line must be.
 enum class Likeness {
   Bits,    // the same trajectory to the last bit: on the machine the file is of
-  Digits,  // the same end to kDigits of the run's largest coordinate or velocity: elsewhere
+  Digits,  // the same end to kDigits of t and of the run's largest |q| or |u|: elsewhere
 };
 inline constexpr double kDigits = 1e-9;
 

@@ -1,4 +1,4 @@
-// Which runs are golden. Motions that part exponentially are ended while twelve digits are still
+// Which runs are golden. Motions that part exponentially are ended while nine digits are still
 // common to all machines; long ones are cut so that all together take seconds.
 
 #include <map>
@@ -186,7 +186,7 @@ void add_friction(List& list) {
   list.with_schemes("essai-10", jean, {"run.until=0.5"});
   list.with_schemes("logs", jean, {"run.until=0.2"});
   list.vary("logs", "mu", {"0.1", "0.2"}, {"run.until=0.4"});
-  list.with_schemes("pile", jean, {"run.steps=20"});
+  list.with_schemes("pile", jean, {"run.steps=20", "mu=0.1"});
   list.vary("pile", "mu", {"0.1"}, {"run.steps=50"});
   const Settings both = {"moreau", "moreau-jean"};
   list.with_schemes("incline", both,

@@ -43,6 +43,9 @@ struct FailureText {
 };
 FailureText describe(Failure failure);
 
+/// In place of e: each contact has its own, which the model states.
+inline constexpr double kOwnRestitution = -1.0;
+
 /// How much a certificate tolerates. All numbers are written into the summary.
 struct Limits {
   double residual{1e-10};   // [-], scale-free residual of one step

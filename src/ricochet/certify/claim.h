@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "ricochet/certify/certificate.h"
 #include "ricochet/model/index_list.h"
 #include "ricochet/model/state.h"
 #include "ricochet/problem/grip.h"
@@ -60,9 +61,6 @@ template <>
 struct LawClaim<kDynamic> {
   Vector<kDynamic> lawful;
 };
-
-/// In place of e: each contact has its own, which the model states.
-inline constexpr double kOwnRestitution = -1.0;
 
 /// What a scheme says it did in one step of length h from (t, q, u) to (t+h, q+, u+): plain data
 /// for a judge who knows the model but no scheme and no solver. With v = U + e U_ref,

@@ -26,6 +26,11 @@ class FrictionBooks {
   }
   bool exists() const { return exists_; }
 
+  void recall(int a, bool stuck, double jump) {
+    if (!exists_) return;
+    by_contact_[static_cast<std::size_t>(a)].stuck = stuck;
+    by_contact_[static_cast<std::size_t>(a)].jump = jump;
+  }
   bool was_stuck(int a) const { return contact(a).stuck; }
   double last_jump(int a) const { return contact(a).jump; }
 

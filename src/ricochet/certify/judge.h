@@ -139,6 +139,28 @@ class Judge {
   }
 
   const Certificate& certificate() const { return certificate_; }
+
+  /// What the judge of a run that goes on from here has to know of the steps before.
+  void remember(model::Memory& memory) const {
+    model::JudgeMemory& known = memory.judge;
+    known.contacts.clear();
+    known.kinetic_max = std::max(known.kinetic_max, certificate_.ledger.kinetic_max);
+    known.hardest_push = hardest_push_;
+    const int contacts = model_.contacts() - model_.joints();
+    for (int a = 0; a < contacts; ++a) {
+      model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
+      one.quiet = certificate_.steps - last_push_[static_cast<std::size_t>(a)];
+      if constexpr (M::kSlips > 0) {
+        if (friction_.exists()) {
+          one.stuck = friction_.was_stuck(a);
+          one.slip_jump = friction_.last_jump(a);
+        }
+      }
+      if (one.quiet <= kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+        known.contacts.push_back(one);
+      }
+    }
+  }
   const Vector<K>& gaps() const { return end_place_.gap; }  // at the end of the last step
   double kinetic() const { return kinetic_; }
   double potential() const { return potential_; }
@@ -216,6 +238,14 @@ class Judge {
     ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic_;
     ledger.potential_start = ledger.potential_end = potential_;
     ledger.lowest = ledger.highest = kinetic_ + potential_;
+    kinetic_before_ = start.memory.judge.kinetic_max;
+    hardest_push_ = start.memory.judge.hardest_push;
+    for (const model::JudgeMemory::Contact& one : start.memory.judge.contacts) {
+      const int a = static_cast<int>(one.key);
+      if (a >= model_.contacts() - model_.joints()) continue;  // of another model
+      last_push_[static_cast<std::size_t>(a)] = -one.quiet;
+      if constexpr (M::kSlips > 0) friction_.recall(a, one.stuck, one.slip_jump);
+    }
     is_watched_ = limits_.energy_is_watched && model_.is_autonomous();
     if constexpr (requires { model_.is_conservative(); }) {
       is_driven_ = limits_.energy_is_watched && !is_watched_ && model_.is_conservative();
@@ -1054,7 +1084,8 @@ class Judge {
 
   double shock_threshold() const {
     if (limits_.shock_speed >= 0.0) return limits_.shock_speed;
-    return std::max(limits_.shock_fraction * std::sqrt(2.0 * certificate_.ledger.kinetic_max),
+    const double kinetic_max = std::max(kinetic_before_, certificate_.ledger.kinetic_max);
+    return std::max(limits_.shock_fraction * std::sqrt(2.0 * kinetic_max),
                     kRest * std::sqrt(hardest_push_));
   }
   bool is_fast(double approach, double speed) const {
@@ -1267,6 +1298,7 @@ class Judge {
   std::vector<long long> last_push_;  // step of the last impulse, by contact
   double hardest_push_{0.0};          // p^2 W, the square of the speed that an impulse gives
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws_;  // e by contact, of active ones
+  double kinetic_before_{0.0};  // the largest kinetic energy of the runs before
   double kinetic_{0.0};
   double potential_{0.0};
   double energy_scale_{0.0};

@@ -6,11 +6,12 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/index.h"
 
 namespace ricochet::problem {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& key,
                          const std::string& message, const std::string& remedy) {

@@ -1,8 +1,24 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// One law of reflection at the end of the step; its energy drifts.   [Moreau 1986 (7.4)]
+struct Billiard {
+  static constexpr auto kSettings = staggered_settings(0.0);
+  static constexpr SchemeInfo kInfo{.name = "billiard",
+                                    .meaning = "at the middles of steps; u' is reflected",
+                                    .use = "its energy drifts: kept for comparison",
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 1.0,
+                                    .balances_energy = false,
+                                    .settings = kSettings};
+  double anticipation{0.0};  // A_V [-]
+  Correction correction{Correction::None};
+  static Billiard from(const Scheme& scheme) { return staggered_from<Billiard>(scheme); }
+};
 
 /// One step of the "billiard": the free velocity is reflected.          [Moreau 1986 (7.2)-(7.4)]
 /// Kept to show its energy drift: a force that presses on the wall does work h Q . (u + u+)/2 that
@@ -10,8 +26,8 @@ namespace ricochet::step {
 /// Beyond the source: several active contacts, or one beside joints, by
 /// u+ = -u' + 2 prox(V, u') [Paoli 2001 (5.3)].
 template <model::Model M>
-problem::Report advance(const Billiard& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Billiard& scheme, const M& model, const model::StateOf<M>& s,
+                        double h, model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);

@@ -3,6 +3,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
@@ -18,6 +19,6 @@ struct CapturedStep {
 /// What the step of length run.step from `state` poses to its solver. The step is taken as a run
 /// would take it, and need not succeed.
 CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
-                         const RunSettings& run, const model::State<model::kDynamic>& state);
+                          const RunSettings& run, const model::State<model::kDynamic>& state);
 
 }  // namespace ricochet::step

@@ -31,8 +31,9 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
 
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
-bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const Workspace<M>& w) {
-  if (!s.stuck.empty() && s.stuck[static_cast<std::size_t>(a)] != 0) return true;
+bool sticks_before(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
+  const auto& stuck = s.memory.scheme.stuck;
+  if (std::binary_search(stuck.begin(), stuck.end(), static_cast<model::Key>(a))) return true;
   bool rests = true;
   for (int j = 0; j < model.slips(a); ++j) rests = rests && slip_velocity(w, a, j, s.u) == 0.0;
   return rests;
@@ -87,7 +88,7 @@ struct OneContact {
 
 /// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
 template <model::FrictionModel M>
-problem::Report push_one_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int a = w.claim.active[0];
   const OneContact<M> contact(model, a, s.u, w);
@@ -120,8 +121,7 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
 
 /// e U_ref of contact a, by what the claim says of the law.
 template <model::Model M>
-double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
-                         const Workspace<M>& w) {
+double returned_velocity(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
   const bool own = w.claim.restitution == certify::kOwnRestitution;
   const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
   if (e == 0.0) return 0.0;
@@ -141,7 +141,7 @@ double row_velocity(const Rows& rows, int row, double scale, const V& v, W& w) {
 
 /// The active contacts and joints as w.problem, with friction.
 template <model::FrictionModel M>
-void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   const int contacts = active.size() - model.joints();
   w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
@@ -170,10 +170,10 @@ void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspac
 
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
-problem::Report push_many_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
-  const problem::Report report = w.solver.solve(w.problem, w.warm);
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
   w.claim.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
@@ -220,7 +220,7 @@ bool has_friction(const M& model, const Workspace<M>& w) {
 
 /// The end of a step: the impulses that the laws of friction and restitution give, and u+.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push(const M& model, const model::State<M::kDofs>& s,
+[[gnu::always_inline]] inline problem::Report push(const M& model, const model::StateOf<M>& s,
                                                    model::Vector<M::kDofs>& u_next,
                                                    Workspace<M>& w) {
   const bool single = w.claim.active.size() == 1 && model.joints() == 0;
@@ -241,15 +241,15 @@ template <model::Model M>
 
 /// What the next step needs to know: which contacts ended in stick.
 template <model::Model M>
-void remember_sticks(const M& model, const Workspace<M>& w, model::State<M::kDofs>& next) {
+void remember_sticks(const M& model, const Workspace<M>& w, model::StateOf<M>& next) {
   if constexpr (M::kSlips > 0) {
-    if (next.stuck.empty()) return;
-    std::fill(next.stuck.begin(), next.stuck.end(), '\0');
+    auto& stuck = next.memory.scheme.stuck;
+    stuck.clear();
     const int contacts = w.claim.active.size() - model.joints();
     for (int k = 0; k < contacts; ++k) {
       const int a = w.claim.active[k];
       const bool sticks = model.slips(a) > 0 && w.claim.grip(k) == problem::Grip::Stick;
-      next.stuck[static_cast<std::size_t>(a)] = sticks ? 1 : 0;
+      if (sticks) stuck.push_back(static_cast<model::Key>(a));
     }
   }
 }

@@ -7,7 +7,7 @@ namespace ricochet::step {
 /// e of the active contacts, where some contact has more than a constant: at the point of the cone,
 /// for the velocity at the start of the step.
 template <model::Model M>
-[[gnu::always_inline]] inline void take_laws(const M& model, const model::State<M::kDofs>& s,
+[[gnu::always_inline]] inline void take_laws(const M& model, const model::StateOf<M>& s,
                                              Workspace<M>& w) {
   if constexpr (model::ImpactModel<M>) {
     if (!model.has_laws()) return;
@@ -22,7 +22,7 @@ template <model::Model M>
 /// Whether an impact of another law than Newton's happens in this step: some active contact
 /// approaches.
 template <model::ImpactModel M>
-bool acts_by_law(const M& model, const model::State<M::kDofs>& s, const Workspace<M>& w) {
+bool acts_by_law(const M& model, const model::StateOf<M>& s, const Workspace<M>& w) {
   if (!model.has_laws()) return false;
   if (model.impact_kind(w.claim.active[0]) == model::ImpactKind::Newton) return false;
   for (const int a : w.claim.active) {
@@ -53,7 +53,7 @@ void reflect_in_turn(const M& model, Workspace<M>& w, model::Vector<M::kDofs>& v
 
 /// F(t, q, u) of the contacts that are struck: of the first of them, if each states its own.
 template <model::ImpactModel M>
-void velocity_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+void velocity_by_law(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   w.law = s.u;
   if (model.impact_kind(w.claim.active[0]) == model::ImpactKind::Sequential) {
     return reflect_in_turn(model, w, w.law);
@@ -67,7 +67,7 @@ void velocity_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<
 
 /// l with M (F - u) = J^T l, in the sense of least squares: W l = J (F - u).
 template <model::ImpactModel M>
-problem::Report impulses_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+problem::Report impulses_by_law(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   velocity_by_law(model, s, w);
   assemble(model, w, [&](int k, double&) {
@@ -80,11 +80,11 @@ problem::Report impulses_by_law(const M& model, const model::State<M::kDofs>& s,
 
 /// Poisson: l = (1 + e) p_C, where p_C >= 0 compresses to U >= 0 without forces.   [Glocker 1995]
 template <model::ImpactModel M>
-problem::Report impulses_of_compression(const M& model, const model::State<M::kDofs>& s,
+problem::Report impulses_of_compression(const M& model, const model::StateOf<M>& s,
                                         Workspace<M>& w) {
   const auto& active = w.claim.active;
   assemble(model, w, [&](int k, double&) { return contact_velocity(w, active[k], s.u); });
-  const problem::Report report = w.solver.solve(w.problem, w.warm);
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
   for (int k = 0; k < active.size(); ++k) {
     w.claim.lawful[k] = (1.0 + w.laws[active[k]]) * w.solver.impulse(k);
   }
@@ -94,7 +94,7 @@ problem::Report impulses_of_compression(const M& model, const model::State<M::kD
 /// An impact by another law than Newton's, with the forces of the step:
 /// u+ = prox(V, u' + M^-1 J^T l), l the impulses of the law, so that p = l + more.
 template <model::ImpactModel M>
-problem::Report push_by_law(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_by_law(const M& model, const model::StateOf<M>& s,
                             model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const bool poisson = model.impact_kind(w.claim.active[0]) == model::ImpactKind::Poisson;
   problem::Report report =

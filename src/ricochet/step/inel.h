@@ -1,8 +1,24 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Standard inelastic, any number of contacts.              [Moreau 1986, par. 10]
+struct Inel {
+  static constexpr auto kSettings = staggered_settings(0.5);
+  static constexpr SchemeInfo kInfo{.name = "inel",
+                                    .meaning = "at the middles of steps",
+                                    .use = "contacts that last",
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 0.0,
+                                    .gains_by_correction = true,
+                                    .settings = kSettings};
+  double anticipation{0.5};  // A_V [-]
+  Correction correction{Correction::None};
+  static Inel from(const Scheme& scheme) { return staggered_from<Inel>(scheme); }
+};
 
 /// One step of INEL: u+ = prox(V(q'), u'), standard inelastic shocks.   [Moreau 1986 (10.2)-(10.7)]
 ///
@@ -10,8 +26,8 @@ namespace ricochet::step {
 /// first order; here it is taken there only when a contact is active at q', else at q_M. For
 /// constant forces there is no difference.
 template <model::Model M>
-problem::Report advance(const Inel& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);

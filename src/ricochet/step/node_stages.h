@@ -6,7 +6,7 @@ namespace ricochet::step {
 
 /// Opens the claim of a step that is judged at `point` and time t: contacts there, mass there.
 template <model::Model M>
-void open_nodes(double t, const model::Vector<M::kDofs>& mass_point, Workspace<M>& w) {
+void open_nodes(double t, const model::Vector<M::kPlaces>& mass_point, Workspace<M>& w) {
   w.claim.t_mid = t;
   w.claim.active.clear();
   w.claim.shift = nullptr;
@@ -19,15 +19,15 @@ void open_nodes(double t, const model::Vector<M::kDofs>& mass_point, Workspace<M
 }
 
 template <model::Model M>
-void add_node(double t, const model::Vector<M::kDofs>& q, const model::Vector<M::kDofs>& u,
+void add_node(double t, const model::Vector<M::kPlaces>& q, const model::Vector<M::kDofs>& u,
               double force, double drift, Workspace<M>& w) {
   w.rule.nodes[static_cast<std::size_t>(w.rule.count++)] = {t, &q, &u, force, drift};
 }
 
 /// Contacts active at `point`, with their gradients, friction and laws.
 template <model::Model M>
-problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
-                              const model::Vector<M::kDofs>& point, Workspace<M>& w) {
+problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
+                              const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
   find_touching(model, point, w);
   if (w.claim.active.empty()) return {};
   model.gradients(w.claim.active, w.place);
@@ -37,8 +37,7 @@ problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
 
 /// u' = u + h M^-1 sum_j w_j (Q - c)(node j).
 template <model::Model M>
-void free_velocity_at_nodes(const M& model, const model::State<M::kDofs>& s, double h,
-                            Workspace<M>& w) {
+void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h, Workspace<M>& w) {
   w.force.setZero();
   for (int j = 0; j < w.rule.count; ++j) {
     const auto& node = w.rule.nodes[static_cast<std::size_t>(j)];

@@ -1,22 +1,44 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/spring.h"
 
 namespace ricochet::step {
+
+/// A comparator: walls are springs with dashpots.
+struct Penalty {
+  static constexpr std::array kSettings = {
+      Setting{.name = "stiffness",
+              .meaning = "force over gap; else such that a contact lasts 20 steps",
+              .is_automatic = true,
+              .is_positive = true}};
+  static constexpr SchemeInfo kInfo{
+      .name = "penalty",
+      .meaning = "a spring and a dashpot at each contact",
+      .use = "comparison; warns where the step is too long for its stiffness",
+      .laws = Laws::Constants,
+      .balances_energy = false,
+      .runs_structures = true,
+      .settings = kSettings};
+  double stiffness{0.0};  // force over gap; 0: such that a contact lasts kDefaultSteps steps
+  static constexpr double kDefaultSteps = 20.0;
+  static Penalty from(const Scheme& scheme) { return {.stiffness = scheme.value("stiffness")}; }
+};
 
 /// One step with walls of springs and dashpots: r = max(0, -k g - c (U + U+)/2) where g <= 0, with
 /// U+ of this contact alone, on Moreau's middles. A contact of the mass m = 1/W lasts pi sqrt(m/k),
 /// of which the step must be a small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for
 /// walls that are walls.
 template <model::Model M>
-problem::Report advance(const Penalty& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Penalty& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   open_nodes(s.t + 0.5 * h, w.q_mid, w);
   w.rule.law = certify::NodeLaw::Given;
   add_node(s.t + 0.5 * h, w.q_mid, s.u, 1.0, 0.5, w);
@@ -37,7 +59,7 @@ problem::Report advance(const Penalty& scheme, const M& model, const model::Stat
     }
     const double lasting = Penalty::kDefaultSteps * h / std::numbers::pi;
     const double stiffness = scheme.stiffness > 0.0 ? scheme.stiffness : m / (lasting * lasting);
-    const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / Penalty::kFewestSteps;
+    const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / kFewestContactSteps;
     if (w.wanted_step == 0.0 || wanted < w.wanted_step) w.wanted_step = wanted;
     const double dashpot = 2.0 * damping_ratio(model.restitution(a)) * std::sqrt(stiffness * m);
     const double mean = 0.5 * (contact_velocity(w, a, s.u) + contact_velocity(w, a, next.u));

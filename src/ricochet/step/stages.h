@@ -39,10 +39,11 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = model::Vector<N>;
+  using Place = model::Vector<M::kPlaces>;
 
-  Vec q_mid;              // q_M
-  Vec q_cone;             // q' = q_M + A_V h u
-  Vec q_end;              // where dT/du and dT/dq are taken, and where joints are kept
+  Place q_mid;            // q_M
+  Place q_cone;           // q' = q_M + A_V h u
+  Place q_end;            // where dT/du and dT/dq are taken, and where joints are kept
   Vec shift;              // what the correction added to q_M
   Vec force;              // Q
   Vec free;               // u': the velocity without impulses
@@ -56,7 +57,6 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
   certify::NodeRule<N, K> rule;  // of schemes that are not staggered
   Vec node_u;                    // velocity of a node of theirs
-  bool is_first{true};           // no step was made yet
   double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
   model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
   Eigen::VectorXd weights;       // shift = M^-1 J^T weights
@@ -65,26 +65,29 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   model::IndexList<K> joints;
   certify::Claim<N, K, M::kSlips> claim;
   problem::StepProblem problem;
-  problem::WarmStart warm;
+  problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
   solve::StepSolver solver;
 
-  Workspace(const M& model, const Vec& q)
-      : SlipWorkspace<N, M::kSlips>(q),
+  Workspace(const M& model, const Place& q) : Workspace(model, q, Vec::Zero(model.dofs())) {}
+
+ private:
+  Workspace(const M& model, const Place& q, const Vec& u)
+      : SlipWorkspace<N, M::kSlips>(u),
         q_mid(q),
         q_cone(q),
         q_end(q),
-        shift(q),
-        force(q),
-        free(q),
-        gathered(q),
-        response(q),
-        momentum(q),
-        slope(q),
-        last(q),
-        law(q),
-        law_free(q),
+        shift(u),
+        force(u),
+        free(u),
+        gathered(u),
+        response(u),
+        momentum(u),
+        slope(u),
+        last(u),
+        law(u),
+        law_free(u),
         laws(model::Vector<K>::Zero(model.contacts())),
-        node_u(q),
+        node_u(u),
         bias(model::Vector<K>::Zero(model.contacts())),
         place(model.make_place()),
         joint_place(model.make_place()),
@@ -98,10 +101,34 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   }
 };
 
+/// What a step takes over from the one before, before it is made: `next` has the memory of `s`, and
+/// the scheme changes it.
+template <model::Model M>
+[[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
+                                                Workspace<M>& w) {
+  next.memory.steps = s.memory.steps + 1;
+  constexpr bool kOne = M::kContacts == 1;
+  if constexpr (M::kSlips > 0 || !kOne || !M::kPlain) {
+    if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
+      next.memory.scheme = s.memory.scheme;
+    }
+    w.warm = &next.memory.scheme.warm;
+  }
+}
+
+/// One step of a scheme, from `s` at rest of all it remembers to `next`, whose time is set.
+template <class S, model::Model M>
+[[gnu::always_inline]] inline problem::Report make_step(const S& scheme, const M& model,
+                                                        const model::StateOf<M>& s, double h,
+                                                        model::StateOf<M>& next, Workspace<M>& w) {
+  carry_memory(s, next, w);
+  return advance(scheme, model, s, h, next, w);
+}
+
 /// q_M = q + h/2 u, at t_M = t + h/2.                       [Moreau 1986 (6.13)-(6.14)]
 template <model::Model M>
-[[gnu::always_inline]] inline void half_step(const M& model, const model::State<M::kDofs>& s,
-                                             double h, Workspace<M>& w) {
+[[gnu::always_inline]] inline void half_step(const M& model, const model::StateOf<M>& s, double h,
+                                             Workspace<M>& w) {
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
   w.claim.t_mid = s.t + 0.5 * h;
   w.claim.active.clear();
@@ -145,9 +172,8 @@ problem::Report is_close(const V& now, const V& before, double size) {
 /// For a mass that varies, the u' with F(u') = 0: see `relax`.
 template <model::Model M>
 [[gnu::always_inline]] inline problem::Report free_velocity(const M& model,
-                                                            const model::State<M::kDofs>& s,
-                                                            double h,
-                                                            const model::Vector<M::kDofs>& point,
+                                                            const model::StateOf<M>& s, double h,
+                                                            const model::Vector<M::kPlaces>& point,
                                                             Workspace<M>& w) {
   model.force(w.claim.t_mid, point, s.u, w.place, w.force);
   w.claim.force_point = &point;
@@ -160,7 +186,7 @@ template <model::Model M>
 }
 
 template <model::Model M>
-problem::Report varying_free_velocity(const M& model, const model::State<M::kDofs>& s, double h,
+problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s, double h,
                                       Workspace<M>& w) {
   if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
   model.momentum(s.q, s.u, w.place, w.momentum, w.slope);
@@ -178,7 +204,7 @@ problem::Report varying_free_velocity(const M& model, const model::State<M::kDof
 /// A = { a : g_a(t_M, point) <= 0 }, and all joints.        [Moreau 1986 (2.2)]
 template <model::Model M>
 [[gnu::always_inline]] inline void find_touching(const M& model,
-                                                 const model::Vector<M::kDofs>& point,
+                                                 const model::Vector<M::kPlaces>& point,
                                                  Workspace<M>& w) {
   w.claim.active.clear();
   w.claim.test_point = &point;
@@ -194,7 +220,7 @@ template <model::Model M>
 /// Gradients of the active gaps at `point`, which may differ from where they were tested.
 template <model::Model M>
 [[gnu::always_inline]] inline void take_gradients(const M& model,
-                                                  const model::Vector<M::kDofs>& point,
+                                                  const model::Vector<M::kPlaces>& point,
                                                   Workspace<M>& w) {
   if (&point != w.claim.test_point) model.gaps(w.claim.t_mid, point, w.place);
   w.claim.cone_point = &point;
@@ -270,7 +296,7 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   w.solver.balance(w.problem);  // W weights = -g
   for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
   w.shift = w.solver.motion();
-  w.q_mid += w.shift;
+  model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
   w.claim.shift = &w.shift;
   w.claim.shift_weights = &w.weights;
   return {};
@@ -356,7 +382,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
                           model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble(model, w,
            [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
-  const problem::Report report = w.solver.solve(w.problem, w.warm);
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
   w.claim.unique = report.unique;
   apply_impulses(model, u_next, w);
   return report;
@@ -402,7 +428,7 @@ template <model::Model M, class Push>
 /// q+ = q_M + h/2 u+, read at t + h.                        [Moreau 1986 (6.16)-(6.17)]
 template <model::Model M>
 [[gnu::always_inline]] inline void finish_step(const M& model, double h, const Workspace<M>& w,
-                                               model::State<M::kDofs>& next) {
+                                               model::StateOf<M>& next) {
   model.advance(w.q_mid, next.u, 0.5 * h, next.q);
 }
 
