@@ -131,6 +131,7 @@ Report StepSolver::solve_generally(const Problem& problem, problem::WarmStart& w
 Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm) {
   const int parts = islands_.split(problem);
   if (parts == 1) return solve_together(problem, warm, whole_);
+  whole_.impulses.head(problem.rows()).setZero();
   whole_.grips.assign(problem.contacts.size(), Grip::Free);
   next_warm_.entries.clear();
   Report all;
