@@ -77,10 +77,15 @@ void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& pus
     case problem::Grip::Free: holds = size <= rho * allowed; break;
     case problem::Grip::Stick: holds = push.end.tail<2>().norm() <= allowed; break;
     case problem::Grip::Slip: {
-      // Along R, a little farther out: outside, if R is on the surface.
-      convex::ContactVector beyond = push.impulse;
-      beyond.tail<2>() *= 1.0 + 1e-6;
-      holds = size > 0.0 && (beyond - cone.project(beyond)).norm() > 0.0;
+      // A little farther out, along R or against the slip: outside, if R is on the surface.
+      const auto is_outside = [&](const convex::Tangent& step) {
+        convex::ContactVector beyond = push.impulse;
+        beyond.tail<2>() += 1e-6 * step;
+        return (beyond - cone.project(beyond)).norm() > 0.0;
+      };
+      const convex::Tangent slip = push.end.tail<2>();
+      holds = size > 0.0 && (is_outside(push.impulse.tail<2>()) ||
+                             (slip.norm() > 0.0 && is_outside(-size / slip.norm() * slip)));
       break;
     }
   }
