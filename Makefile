@@ -11,10 +11,13 @@
 
 BUILD    ?= build
 SANITIZE ?= build-sanitize
+CLANG    ?= build-clang
+WEB      ?= build-web
+THREADS  ?= build-threads
 JOBS     ?= $(shell nproc)
 PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test python python-module bench bench-contact golden docs sanitize format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact golden docs sanitize clang web threads format check-format clean
 
 all: build
 
@@ -81,6 +84,28 @@ sanitize: setup
 	@$(SANITIZE)/bin/ricochet-tests --gtest_brief=1 --gtest_filter='-Program.*:Docs.*:Family*:Gallery.*:Moreau.Friction*:Restitution.Zeno*:StructureScene.*'
 	@$(SANITIZE)/bin/ricochet gallery --all --out $(SANITIZE)/gallery >/dev/null
 
+# Another compiler: what it warns of is an error, too.
+clang: setup
+	@tools/install-packages optional clang
+	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake --build $(CLANG) -j $(JOBS) --target ricochet-program ricochet-few-tests
+	@$(CLANG)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='Golden*'
+
+# The library as a browser would have it, compiled and no more.
+web: setup
+	@tools/install-packages optional emscripten
+	@NODE_PATH=/usr/share/nodejs emcmake cmake -S . -B $(WEB) -G Ninja -DCMAKE_BUILD_TYPE=Release \
+	  -DRICOCHET_LIBRARY_ONLY=ON -DEigen3_DIR=/usr/share/eigen3/cmake >/dev/null
+	@NODE_PATH=/usr/share/nodejs cmake --build $(WEB) -j $(JOBS) --target ricochet
+
+# Families and contact problems on several threads, watched for races.
+threads: setup
+	@cmake -S . -B $(THREADS) -G Ninja -DCMAKE_BUILD_TYPE=Release -DRICOCHET_SANITIZE_THREADS=ON >/dev/null
+	@cmake --build $(THREADS) -j $(JOBS) --target ricochet-program ricochet-few-tests
+	@TSAN_OPTIONS=halt_on_error=1 $(THREADS)/bin/ricochet run scenes/essai-09-plate-12.toml \
+	  --threads 4 --quiet --out $(THREADS)/family
+	@TSAN_OPTIONS=halt_on_error=1 $(THREADS)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='*Threads*'
+
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 
 format: setup
@@ -91,4 +116,4 @@ check-format: setup
 
 # Not all of out: it is where runs of the user's own scenes go.
 clean:
-	@rm -rf $(BUILD) $(SANITIZE) build-python-* out/gallery
+	@rm -rf $(BUILD) $(SANITIZE) $(CLANG) $(WEB) $(THREADS) build-python-* out/gallery

@@ -510,8 +510,8 @@ int expect_no_energy_from_friction(unsigned seed, int steps, double most_frictio
       const double end = 0.5 * after.u.dot(inertia * after.u);
       const double start = 0.5 * free.dot(inertia * free);
       EXPECT_LE(end, start * (1.0 + 1e-12)) << seed << " " << round << " " << k;
-      certify::Judge<M> judge(model, detail::limits_for<Moreau>({}), before);
-      EXPECT_TRUE(judge.check(before, after, h, workspace.claim))
+      certify::Judge<M> judge(model, Moreau{}.method(), {}, before);
+      EXPECT_TRUE(judge.template check<Moreau::kInfo.integrator>(before, after, h, workspace.claim))
           << seed << " " << round << " " << k << " "
           << certify::describe(judge.certificate().failure).name << " "
           << judge.certificate().failure_value;
@@ -721,8 +721,8 @@ struct Landed {
     State told = after;
     TheClaim claim = workspace.claim;
     if (tamper) tamper(told, claim);
-    certify::Judge<M> judge(model, detail::limits_for<Moreau>({}), before);
-    (void)judge.check(before, told, kStep, claim);
+    certify::Judge<M> judge(model, Moreau{}.method(), {}, before);
+    (void)judge.template check<Moreau::kInfo.integrator>(before, told, kStep, claim);
     return judge.certificate().failure;
   }
 };
@@ -803,8 +803,9 @@ TEST(FrictionJudge, RemembersStickFromStepToStep) {
   ASSERT_EQ(first.workspace.claim.grip(0), problem::Grip::Slip);  // 0.23 x 1.1 < 0.3
   Landed held(0.2);
   ASSERT_EQ(held.workspace.claim.grip(0), problem::Grip::Stick);  // 0.22 x 1.1 > 0.2
-  certify::Judge<Landed::M> judge(held.model, detail::limits_for<Moreau>({}), held.before);
-  ASSERT_TRUE(judge.check(held.before, held.after, Landed::kStep, held.workspace.claim));
+  certify::Judge<Landed::M> judge(held.model, Moreau{}.method(), {}, held.before);
+  ASSERT_TRUE(judge.check<Moreau::kInfo.integrator>(held.before, held.after, Landed::kStep,
+                                                    held.workspace.claim));
   EXPECT_EQ(judge.certificate().friction[0].stick_time, Landed::kStep);
 }
 

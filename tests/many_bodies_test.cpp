@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <chrono>
@@ -256,8 +257,8 @@ record = 0
 TEST(ManyBodies, EachSlidesAsByItself) {
   const scene::Scene scene = testing::read_text(particles(100, false));
   model::State<model::kDynamic> state = scene.start;
-  const step::Outcome outcome =
-      step::run_formula(*scene.model, scene.scheme, scene.run, state, [](const step::Sample&) {});
+  const step::Outcome outcome = step::run_formula(*scene.system().model, scene.scheme, scene.run,
+                                                  state, [](const step::Sample&) {});
   ASSERT_TRUE(outcome.certificate.ok());
   const double lost = 0.3 * 9.81 * 0.1;  // mu g t
   for (int i = 0; i < 100; ++i) {
@@ -291,8 +292,8 @@ TEST(ManyBodies, TimeOfAStepIsLinearInTheirNumber) {
     for (int k = 0; k < 3; ++k) {
       model::State<model::kDynamic> state = scene.start;
       const auto start = std::chrono::steady_clock::now();
-      const step::Outcome outcome = step::run_formula(*scene.model, scene.scheme, scene.run, state,
-                                                      [](const step::Sample&) {});
+      const step::Outcome outcome = step::run_formula(*scene.system().model, scene.scheme,
+                                                      scene.run, state, [](const step::Sample&) {});
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
       EXPECT_TRUE(outcome.certificate.ok());
       least = std::min(least, taken.count());

@@ -60,7 +60,7 @@ scheme = "inel"
 step = 1
 steps = 1
 )toml";
-  const Eigen::MatrixXd mass = read_scene("s.toml", text).model->mass().matrix();
+  const Eigen::MatrixXd mass = read_scene("s.toml", text).system().model->mass().matrix();
   EXPECT_EQ(mass, (Eigen::Matrix2d() << 5.0, 1.0, 1.0, 2.0).finished()) << mass;
 }
 
@@ -155,7 +155,7 @@ TEST(Scene, LastOverrideWinsAndUntilReplacesSteps) {
 TEST(Scene, DefaultsOfTheSchemes) {
   const auto anticipation = [](const std::string& scheme) {
     const Scene scene = read_scene("s.toml", kBall, {parse_override("run.scheme=" + scheme)});
-    return step::anticipation_of(scene.scheme);
+    return scene.scheme.value("anticipation");
   };
   EXPECT_EQ(anticipation("inel"), 0.5);
   EXPECT_EQ(anticipation("elast"), 0.0);

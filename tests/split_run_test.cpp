@@ -55,7 +55,7 @@ Part run_part(const scene::Scene& scene, long long steps, State& state, long lon
   run.record_every = 1;
   Monitor monitor;
   part.outcome = run_formula(
-      *scene.model, scene.scheme, run, state,
+      *scene.system().model, scene.scheme, run, state,
       [&](const Sample& sample) {
         if (sample.step > 0) part.rows.push_back(bits_of(sample));
         if (stop >= 0 && sample.step >= stop) monitor.stop = true;

@@ -7,7 +7,9 @@
 #include <numbers>
 
 #include "allocations.h"
+#include "ricochet/step/elast.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 

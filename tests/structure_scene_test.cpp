@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -190,7 +192,8 @@ TEST(StructureScene, PointsMayHaveAStatedMotion) {
   EXPECT_TRUE(found.reference_is_stated);
   ASSERT_EQ(found.rows.size(), 3U);
   for (std::size_t m = 0; m < study::kMeasures; ++m) {
-    if (m != 3) EXPECT_NEAR(found.fit[m].value_or(0.0), 2.0, 0.05) << m;
+    if (m == 3) continue;
+    EXPECT_NEAR(found.fit[m].value_or(0.0), 2.0, 0.05) << m;
   }
 }
 
@@ -326,7 +329,8 @@ TEST(StructureProgram, WhatStructuresCannotDoIsSaid) {
   const auto says = [&](const std::vector<std::string>& words, const char* message) {
     const Finished done = run_program(words, folder.path());
     EXPECT_EQ(done.code, 2);
-    EXPECT_NE(done.err.find(message), std::string::npos) << done.err;
+    const std::string said = std::regex_replace(done.err, std::regex("\n {8}"), " ");
+    EXPECT_NE(said.find(message), std::string::npos) << done.err;
   };
   says({"run", scene, "--backward"}, "a structure is run forwards only");
   says({"run", scene, "--dump-step", "1", "a.txt"}, "no contact problem");

@@ -136,7 +136,9 @@ std::string platform() {
 #else
   const std::string machine = "other";
 #endif
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) && defined(__clang__)
+  return machine + "-glibc-clang";
+#elif defined(__GLIBC__)
   return machine + "-glibc";
 #elif defined(__EMSCRIPTEN__) || defined(__linux__)
   return machine + "-musl";

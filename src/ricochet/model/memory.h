@@ -53,8 +53,17 @@ struct JudgeMemory {
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
   };
+  /// Of motions from impact to impact.
+  struct Arcs {
+    double q_size{0.0};  // the largest position and velocity so far
+    double u_size{0.0};
+    double gap_size{0.0};               // the largest gap
+    double fastest{0.0};                // impact, in the kinetic norm
+    std::vector<ImpactSeries> impacts;  // by contact
+  };
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
-  double kinetic_max{0.0};        // what impacts are measured by
+  Arcs arcs;
+  double kinetic_max{0.0};  // what impacts are measured by
   double hardest_push{0.0};
 };
 

@@ -58,6 +58,11 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
   words.push_back(
       fmt::format("Momentum and positions add up to {:.2g} at most; the limit is {:.0e}.",
                   c.balance_max, limits.balance));
+  if (c.arc_limit > 0.0) {
+    words.push_back(fmt::format(
+        "Motions between impacts follow the forces to {:.2g} at most; the limit is {:.0e}.",
+        c.arc_max, c.arc_limit));
+  }
   if (!s.columns.contacts.empty()) {
     words.push_back(
         c.violation_contact < 0

@@ -64,6 +64,11 @@ Json settings_json(const Summary& s) {
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
   if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
+  if (s.outcome.certificate.arc_limit > 0.0) {
+    json["arc_limit"] = s.outcome.certificate.arc_limit;
+    json["touching_limit"] = limits.touching;
+    json["rest_limit"] = limits.rest;
+  }
   json["shock_fraction"] = limits.shock_fraction;
   return json;
 }
@@ -244,6 +249,7 @@ Json json_of(const Summary& s) {
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
   json["balance"] = {{"max", c.balance_max}};
+  if (c.arc_limit > 0.0) json["arcs"] = {{"max", c.arc_max}};
   json["energy"] = energy_json(s);
   json["shocks"] = shocks_json(s);
   if (!c.friction.empty()) json["friction"] = friction_json(s);

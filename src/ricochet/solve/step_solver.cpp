@@ -41,6 +41,8 @@ void StepSolver::reserve(int dofs, int contacts) {
   dense_.resize(dofs, rows);
   unilateral_.reserve(dofs, rows);
   least_norm_.reserve(dofs, rows);
+  motion_.resize(dofs);
+  scratch_.resize(dofs);
 }
 
 Report StepSolver::solve(const Problem& problem, problem::WarmStart& warm) {
@@ -129,6 +131,7 @@ Report StepSolver::solve_generally(const Problem& problem, problem::WarmStart& w
 Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm) {
   const int parts = islands_.split(problem);
   if (parts == 1) return solve_together(problem, warm, whole_);
+  whole_.impulses.head(problem.rows()).setZero();
   whole_.grips.assign(problem.contacts.size(), Grip::Free);
   next_warm_.entries.clear();
   Report all;

@@ -10,6 +10,8 @@ struct Billiard {
   static constexpr SchemeInfo kInfo{.name = "billiard",
                                     .meaning = "at the middles of steps; u' is reflected",
                                     .use = "its energy drifts: kept for comparison",
+                                    .integrator = certify::Integrator::Middle,
+                                    .impact = certify::ImpactRule::Free,
                                     .is_staggered = true,
                                     .laws = Laws::Constants,
                                     .restitution = 1.0,
@@ -18,6 +20,7 @@ struct Billiard {
   double anticipation{0.0};  // A_V [-]
   Correction correction{Correction::None};
   static Billiard from(const Scheme& scheme) { return staggered_from<Billiard>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
 };
 
 /// One step of the "billiard": the free velocity is reflected.          [Moreau 1986 (7.2)-(7.4)]
@@ -38,16 +41,14 @@ problem::Report advance(const Billiard& scheme, const M& model, const model::Sta
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
   take_joint_gradients(model, w);
   next.u = w.free;
-  w.claim.restitution = 1.0;  // v = U+ + U(u') >= 0
-  w.claim.reference = certify::Reference::Free;
   if (!w.claim.active.empty()) {
     report = settle(model, h, next.u, w, [&] {
       if (w.claim.active.size() > 1 || model.joints() > 0) {
         return push_many(model, 1.0, w.free, next.u, w);
       }
       const double extra = contact_velocity(w, w.claim.active[0], w.free);
-      return push_one(model, extra, certify::Branch::Unilateral, next.u, w);
-    });  // one contact: u+ = u' - 2 M^-1 J^T U(u') / W
+      return push_one(model, extra, false, next.u, w);
+    });  // v = U+ + U(u') >= 0; one contact: u+ = u' - 2 M^-1 J^T U(u') / W
   }
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+
   return report;

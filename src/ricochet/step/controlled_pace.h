@@ -75,7 +75,10 @@ class ControlledPace {
   }
 
   bool take(const State& after, const Workspace<M>& made) {
-    if (!recorder_.accept(state_, after, half_, made.claim, certify::Staggered{})) return false;
+    if (!recorder_.template accept<S::kInfo.integrator>(state_, after, half_, made.claim,
+                                                        made.unique)) {
+      return false;
+    }
     state_.t = after.t;
     state_.q = after.q;
     state_.u = after.u;

@@ -11,6 +11,8 @@ struct Elast {
   static constexpr SchemeInfo kInfo{.name = "elast",
                                     .meaning = "at the middles of steps",
                                     .use = "energy balanced at each step",
+                                    .integrator = certify::Integrator::Middle,
+                                    .impact = certify::ImpactRule::Elastic,
                                     .is_staggered = true,
                                     .laws = Laws::Constants,
                                     .restitution = 1.0,
@@ -18,6 +20,7 @@ struct Elast {
   double anticipation{0.0};  // A_V [-]
   Correction correction{Correction::None};
   static Elast from(const Scheme& scheme) { return staggered_from<Elast>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
 };
 
 /// One step of ELAST: elastic, for a constant mass without joints the energy of each step balanced
@@ -44,18 +47,13 @@ problem::Report advance(const Elast& scheme, const M& model, const model::StateO
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
   take_joint_gradients(model, w);
   next.u = w.free;
-  w.claim.restitution = 1.0;  // v = U+ + U(u)
-  w.claim.reference = certify::Reference::Start;
   if (w.claim.active.size() == 1 && model.joints() == 0) {
     const int a = w.claim.active[0];
     if (contact_velocity(w, a, w.free) < 0.0) {  // u' penetrates: v = 0
       const double extra = contact_velocity(w, a, s.u);
-      report = settle(model, h, next.u, w,
-                      [&] { return push_one(model, extra, certify::Branch::Fixed, next.u, w); });
+      report = settle(model, h, next.u, w, [&] { return push_one(model, extra, true, next.u, w); });
     } else {  // free: u+ = u', U+ >= 0
-      w.claim.restitution = 0.0;
       w.claim.impulses[0] = 0.0;
-      w.claim.branch(0) = certify::Branch::Unilateral;
     }
   } else if (!w.claim.active.empty()) {
     report = settle(model, h, next.u, w, [&] { return push_many(model, 1.0, s.u, next.u, w); });

@@ -37,9 +37,8 @@ class EventArc {
         one_(model.contacts()),
         last_push_(model::Vector<K>::Zero(model.contacts())),
         push_start_(last_push_),
-        push_middle_(last_push_),
         push_end_(last_push_),
-        middle_(start),
+        inside_(start),
         end_(start) {
     for (auto& slope : velocity_) slope = start.u;
     for (auto& slope : acceleration_) slope = start.u;
@@ -60,11 +59,6 @@ class EventArc {
 
   model::IndexList<K>& held() { return held_; }
   const State& end() const { return end_; }
-  double position_size() const { return q_size_; }  // the largest so far
-  double velocity_size() const { return u_size_; }
-  const State& middle() const { return middle_; }
-  const model::Vector<K>& push_start() const { return push_start_; }
-  const model::Vector<K>& push_middle() const { return push_middle_; }
   const model::Vector<K>& push_end() const { return push_end_; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins.
@@ -115,14 +109,18 @@ class EventArc {
     model_.advance(s.q, off_, 1.0, q);
   }
 
-  /// The middle of the last step, with the reactions there.
-  problem::Report take_middle(const State& s, double h) {
-    middle_.t = s.t + 0.5 * h;
-    look(s, h, 0.5, middle_.q, middle_.u);
-    push_middle_.setZero();
-    if (held_.empty()) return {};
-    const problem::Report report = accelerate(middle_.t, middle_.q, middle_.u, stage_u_);
-    push_middle_ = last_push_;
+  /// Reactions along the last step, where a judge looks.
+  problem::Report take_reactions(const State& s, double h, certify::ArcReactions<K>& reactions) {
+    reactions.front() = push_start_;
+    reactions.back() = push_end_;
+    problem::Report report;
+    for (std::size_t i = 1; i + 1 < certify::kArcNodes; ++i) {
+      const double part = certify::kArcPoints[i];
+      look(s, h, part, inside_.q, inside_.u);
+      report = accelerate(s.t + part * h, inside_.q, inside_.u, stage_u_);
+      if (report.status != problem::Status::Solved) return report;
+      reactions[i] = last_push_;
+    }
     return report;
   }
 
@@ -244,9 +242,8 @@ class EventArc {
   model::IndexList<K> one_;
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
-  model::Vector<K> push_middle_;
   model::Vector<K> push_end_;
-  State middle_;
+  State inside_;
   State end_;
   double q_size_{0.0};
   double u_size_{0.0};

@@ -62,6 +62,7 @@ struct EventDriven {
   static constexpr SchemeInfo kInfo{.name = "event-driven",
                                     .meaning = "smooth arcs up to each impact",
                                     .use = "few impacts, exact times",
+                                    .integrator = certify::Integrator::Arcs,
                                     .settings = kSettings};
   template <class M>
   using Pace = EventPace<M>;
@@ -69,6 +70,11 @@ struct EventDriven {
   double accuracy{1e-10};  // of the integration, relative
   static EventDriven from(const Scheme& scheme) {
     return {.zeno = scheme.choice<Zeno>("zeno"), .accuracy = scheme.value("accuracy")};
+  }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.accuracy = accuracy;
+    return method;
   }
 };
 
@@ -261,35 +267,30 @@ class EventPace {
 
   /// The arc, judged and entered.
   bool accept(double h) {
-    if (!solved(arc_.take_middle(state_, h))) return false;
+    const bool lasts = !arc_.held().empty();
+    if (lasts && !solved(arc_.take_reactions(state_, h, w_.reactions))) return false;
     arc_.put_right();
     after_.t = arc_.end().t;
     after_.q = arc_.end().q;
     after_.u = arc_.end().u;
-    open_nodes(arc_.middle().t, arc_.middle().q, w_);
-    w_.claim.cone_point = w_.claim.test_point = &arc_.middle().q;
-    w_.rule.law = certify::NodeLaw::Given;
-    w_.rule.tolerance = kArcTolerance;
-    w_.rule.position_noise = 10.0 * scheme_.accuracy * arc_.position_size();
-    w_.rule.velocity_noise = 10.0 * scheme_.accuracy * arc_.velocity_size();
-    w_.rule.touching = 1e4 * touching();
-    add_node(state_.t, state_.q, state_.u, 1.0 / 6.0, 1.0 / 6.0, w_);
-    add_node(arc_.middle().t, arc_.middle().q, arc_.middle().u, 4.0 / 6.0, 4.0 / 6.0, w_);
-    add_node(after_.t, after_.q, after_.u, 1.0 / 6.0, 1.0 / 6.0, w_);
-    w_.rule.nodes[0].push = &arc_.push_start();
-    w_.rule.nodes[1].push = &arc_.push_middle();
-    w_.rule.nodes[2].push = &arc_.push_end();
-    if (!recorder_.accept(state_, after_, h, w_.claim, w_.rule)) return false;
-    recorder_.add_reactions(w_.rule, h);
+    open_nodes(state_.t, w_, certify::Piece::Arc);
+    if (lasts) w_.claim.reactions = &w_.reactions;
+    if (!judged(h)) return false;
+    if (lasts) recorder_.add_reactions(w_.reactions, h);
     move_on();
     return true;
   }
 
+  bool judged(double h) {
+    constexpr certify::Integrator kArcs = EventDriven::kInfo.integrator;
+    return recorder_.template accept<kArcs>(state_, after_, h, w_.claim, w_.unique);
+  }
+
   /// An impact here and now: u+ by the law of the contacts that touch. True when the run goes on.
   bool strike(int struck = -1) {
-    open_nodes(state_.t, state_.q, w_);
-    w_.claim.cone_point = w_.claim.test_point = &state_.q;
-    w_.rule.touching = std::max(10.0 * touching(), std::numeric_limits<double>::min());
+    open_nodes(state_.t, w_, certify::Piece::Impact);
+    w_.cone_point = w_.test_point = &state_.q;
+    const double close = std::max(10.0 * touching(), std::numeric_limits<double>::min());
     after_.t = state_.t;
     after_.q = state_.q;
     after_.u = state_.u;
@@ -299,24 +300,19 @@ class EventPace {
     }
     model_.gaps(state_.t, state_.q, w_.place);
     for (int a = 0; a < model_.contacts(); ++a) {
-      const bool near = model_.touches(a, w_.place) ||
-                        (model_.exists(a, w_.place) && w_.place.gap[a] <= w_.rule.touching);
+      const bool near =
+          model_.touches(a, w_.place) || (model_.exists(a, w_.place) && w_.place.gap[a] <= close);
       if (near || is_held(a) || a == struck) w_.claim.active.push(a);
     }
     if (w_.claim.active.empty()) return true;
     model_.gradients(w_.claim.active, w_.place);
     for (const int a : w_.claim.active) take_size(a);
-    if (struck >= 0) {  // walls that move are met to the rounding of t
-      const double rate = std::abs(contact_velocity(w_, struck, state_.u));
-      constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
-      w_.rule.touching = std::max(w_.rule.touching, kRounding * std::abs(state_.t) * rate);
-    }
     take_laws(model_, state_, w_);
     const bool accumulates = struck >= 0 && note_impact(struck);
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;
     if (!solved(push_impact(accumulates))) return false;
-    if (!recorder_.accept_jump(state_, after_, 0.0, w_.claim, w_.rule)) return false;
+    if (!judged(0.0)) return false;
     move_on();
     hold_what_stays(accumulates ? struck : -1);
     return true;
@@ -330,8 +326,7 @@ class EventPace {
   /// The law; at the end of an accumulation the contact stays, as if e were 0.
   problem::Report push_impact(bool accumulates) {
     if (!accumulates) return push(model_, state_, after_.u, w_);
-    w_.claim.restitution = 0.0;
-    w_.rule.ends_accumulation = true;
+    w_.claim.piece = certify::Piece::Rest;
     return push_many(model_, 0.0, state_.u, after_.u, w_);
   }
 
@@ -347,8 +342,10 @@ class EventPace {
     if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * memory_.fastest)) return false;
     const double limit = impacts.limit();
     series = {};
-    judge_.note_accumulation(limit);
-    if (scheme_.zeno == Zeno::Stop) judge_.fail(certify::Failure::Zeno, limit, a);
+    if (scheme_.zeno == Zeno::Stop) {
+      judge_.note_accumulation(limit);
+      judge_.fail(certify::Failure::Zeno, limit, a);
+    }
     return true;
   }
 
@@ -380,8 +377,6 @@ class EventPace {
       if (!opens && model_.exists(a, w_.place)) arc_.held().push(a);
     }
   }
-
-  static constexpr double kArcTolerance = 1e-5;  // of Simpson's rule along an arc
 
   const M& model_;
   EventDriven scheme_;

@@ -37,10 +37,7 @@ class FixedPace {
       next_->memory.steps = now_->memory.steps;
       next_->memory.begun = true;
       const problem::Report report = begin(scheme_, model_, *now_, h_, *next_, workspace_);
-      if (!recorder_.is_solved(report, workspace_.claim.t_mid)) return false;
-      if (!recorder_.accept_jump(*now_, *next_, h_, workspace_.claim, workspace_.rule)) {
-        return false;
-      }
+      if (!recorder_.is_solved(report, workspace_.t_mid) || !accept()) return false;
       std::swap(now_, next_);
       next_->memory.begun = true;
     }
@@ -54,8 +51,7 @@ class FixedPace {
   [[gnu::always_inline]] bool advance() {
     next_->t = start_ + static_cast<double>(made_ + 1) * h_;
     const problem::Report report = make_step(scheme_, model_, *now_, h_, *next_, workspace_);
-    if (!recorder_.is_solved(report, workspace_.claim.t_mid)) return false;
-    if (!recorder_.accept(*now_, *next_, h_, workspace_.claim, rule())) return false;
+    if (!recorder_.is_solved(report, workspace_.t_mid) || !accept()) return false;
     std::swap(now_, next_);
     ++made_;
     recorder_.count_solver(report);
@@ -70,12 +66,9 @@ class FixedPace {
   }
 
  private:
-  [[gnu::always_inline]] decltype(auto) rule() const {
-    if constexpr (S::kInfo.is_staggered) {
-      return certify::Staggered{};
-    } else {
-      return (workspace_.rule);
-    }
+  [[gnu::always_inline]] bool accept() {
+    return recorder_.template accept<S::kInfo.integrator>(*now_, *next_, h_, workspace_.claim,
+                                                          workspace_.unique);
   }
 
   const M& model_;

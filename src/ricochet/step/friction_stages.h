@@ -12,7 +12,7 @@ template <model::Model M>
                                                             const model::Vector<M::kDofs>& u,
                                                             Workspace<M>& w) {
   if constexpr (M::kSlips > 0) {
-    model.friction(w.claim.t_mid, *w.claim.cone_point, u, w.claim.active, w.place);
+    model.friction(w.t_mid, *w.cone_point, u, w.claim.active, w.place);
     for (const int a : w.claim.active) {
       if (model.slips(a) > 0 && !model.is_lawful(a, w.place)) {
         return {.status = problem::Status::BadFriction};
@@ -112,21 +112,17 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
     }
     come_to_rest(w.size, u_next);
   }
-  w.claim.branch(0) = certify::Branch::Unilateral;
   w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
   return {};
 }
 
-/// e U_ref of contact a, by what the claim says of the law.
+/// e U of contact a.
 template <model::Model M>
 double returned_velocity(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
-  const bool own = w.claim.restitution == certify::kOwnRestitution;
-  const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
-  if (e == 0.0) return 0.0;
-  const bool from_start = w.claim.reference == certify::Reference::Start;
-  return e * contact_velocity(w, a, from_start ? s.u : w.free);
+  const double e = restitution_of(model, a, w);
+  return e == 0.0 ? 0.0 : e * contact_velocity(w, a, s.u);
 }
 
 /// row . v, the row times `scale`: over all coordinates where these are not many.
@@ -151,7 +147,6 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
     double free = row_velocity(w.place.normals, a, stretch, w.free, w) +
                   (stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
-    w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
     if (!is_joint) {
       free += stretch * returned_velocity(model, a, s, w);
       auto& contact = w.problem.add_contact(model.slips(a), static_cast<problem::Key>(a));
@@ -174,7 +169,7 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
   const problem::Report report = w.solver.solve(w.problem, *w.warm);
-  w.claim.unique = report.unique;
+  w.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
   w.pushes.setZero();
@@ -233,10 +228,10 @@ template <model::Model M>
   if constexpr (model::ImpactModel<M>) {
     if (acts_by_law(model, s, w)) return push_by_law(model, s, u_next, w);
   }
-  if (!single) return push_many(model, certify::kOwnRestitution, s.u, u_next, w);
+  if (!single) return push_many(model, std::nullopt, s.u, u_next, w);
   const int a = w.claim.active[0];
   const double extra = restitution_of(model, a, w) * contact_velocity(w, a, s.u);
-  return push_one(model, extra, certify::Branch::Unilateral, u_next, w);
+  return push_one(model, extra, false, u_next, w);
 }
 
 /// What the next step needs to know: which contacts ended in stick.

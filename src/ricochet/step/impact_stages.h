@@ -13,8 +13,7 @@ template <model::Model M>
     if (!model.has_laws()) return;
     for (const int a : w.claim.active) {
       const double approach = std::max(0.0, -contact_velocity(w, a, s.u));
-      w.laws[a] =
-          model.restitution_at(a, w.claim.t_mid, *w.claim.cone_point, s.u, approach, w.place);
+      w.laws[a] = model.restitution_at(a, w.t_mid, *w.cone_point, s.u, approach, w.place);
     }
   }
 }
@@ -61,7 +60,7 @@ void velocity_by_law(const M& model, const model::StateOf<M>& s, Workspace<M>& w
   for (const int a : w.claim.active) {
     const double U = contact_velocity(w, a, s.u);
     if (!(U < 0.0)) continue;
-    return model.impact(a, w.claim.t_mid, *w.claim.cone_point, s.u, -U, w.place, w.law);
+    return model.impact(a, w.t_mid, *w.cone_point, s.u, -U, w.place, w.law);
   }
 }
 
@@ -112,7 +111,6 @@ problem::Report push_by_law(const M& model, const model::StateOf<M>& s,
   w.free = w.law_free;
   for (int k = 0; k < active.size(); ++k) {
     w.claim.impulses[k] += w.claim.lawful[k];
-    w.claim.branch(k) = certify::Branch::Lawful;
   }
   return report;
 }

@@ -10,6 +10,8 @@ struct Inel {
   static constexpr SchemeInfo kInfo{.name = "inel",
                                     .meaning = "at the middles of steps",
                                     .use = "contacts that last",
+                                    .integrator = certify::Integrator::MiddleAhead,
+
                                     .is_staggered = true,
                                     .laws = Laws::Constants,
                                     .restitution = 0.0,
@@ -18,6 +20,7 @@ struct Inel {
   double anticipation{0.5};  // A_V [-]
   Correction correction{Correction::None};
   static Inel from(const Scheme& scheme) { return staggered_from<Inel>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
 };
 
 /// One step of INEL: u+ = prox(V(q'), u'), standard inelastic shocks.   [Moreau 1986 (10.2)-(10.7)]
@@ -34,8 +37,6 @@ problem::Report advance(const Inel& scheme, const M& model, const model::StateOf
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
-  w.claim.restitution = 0.0;                                       // v = U+
-  w.claim.reference = certify::Reference::Start;
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (10.4)
   if (report.status != problem::Status::Solved) return report;
@@ -45,7 +46,7 @@ problem::Report advance(const Inel& scheme, const M& model, const model::StateOf
     take_joint_gradients(model, w);
     report = settle(model, h, next.u, w, [&] {  // u+ = prox(V, u')        (10.5)
       return w.claim.active.size() == 1 && model.joints() == 0
-                 ? push_one(model, 0.0, certify::Branch::Unilateral, next.u, w)
+                 ? push_one(model, 0.0, false, next.u, w)
                  : push_many(model, 0.0, s.u, next.u, w);
     });
   }

@@ -11,8 +11,10 @@ struct Mabrouk {
       .name = "mabrouk",
       .meaning = "q⁺ = q + hu, u⁺ at the end of the step; implicit where forces use velocities",
       .use = "the convergence theorem of [Mabrouk 1998]",
+      .integrator = certify::Integrator::End,
       .runs_structures = true};
   static Mabrouk from(const Scheme&) { return {}; }
+  static certify::Method method() { return method_of(kInfo); }
 };
 
 /// v+ = -e v + (1+e) prox(V(q), v + h/(1+e) a(t, q, v+)), written with its impulses:
@@ -39,10 +41,10 @@ problem::Report update_velocity(const M& model, const model::StateOf<M>& s, doub
 template <model::Model M>
 problem::Report begin(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
                       model::StateOf<M>& next, Workspace<M>& w) {
-  open_nodes(s.t, next.q, w);
+  open_nodes(s.t, w, certify::Piece::Start);
   next.t = s.t;
   next.q = s.q;
-  add_node(s.t, next.q, next.u, 1.0, 0.0, w);
+  add_node(s.t, next.q, next.u, 1.0, w);
   return update_velocity(model, s, h, next, w);
 }
 
@@ -51,11 +53,10 @@ problem::Report begin(const Mabrouk&, const M& model, const model::StateOf<M>& s
 template <model::Model M>
 problem::Report advance(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
-  open_nodes(next.t, next.q, w);
-  add_node(s.t, s.q, s.u, 0.0, 1.0, w);           // q+ = q + h v
-  add_node(next.t, next.q, next.u, 1.0, 0.0, w);  // Q(t+, q+, v+)
-  model.advance(s.q, s.u, h, next.q);             // (8)
-  return update_velocity(model, s, h, next, w);   // (9)
+  open_nodes(next.t, w);
+  add_node(next.t, next.q, next.u, 1.0, w);      // Q(t+, q+, v+)
+  model.advance(s.q, s.u, h, next.q);            // (8)
+  return update_velocity(model, s, h, next, w);  // (9)
 }
 
 }  // namespace ricochet::step

@@ -11,6 +11,8 @@ struct Moreau {
   static constexpr SchemeInfo kInfo{.name = "moreau",
                                     .meaning = "at the middles of steps",
                                     .use = "the default",
+                                    .integrator = certify::Integrator::MiddleAhead,
+
                                     .is_staggered = true,
                                     .laws = Laws::All,
                                     .has_friction = true,
@@ -20,6 +22,7 @@ struct Moreau {
   double anticipation{0.0};  // A_V [-]
   Correction correction{Correction::None};
   static Moreau from(const Scheme& scheme) { return staggered_from<Moreau>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
 };
 
 /// One step with dry friction: u+ = u' + M^-1 G^T R, with R in C and -G u+ in proj_T of the normal
@@ -38,8 +41,6 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
-  w.claim.restitution = certify::kOwnRestitution;                  // v = U+ + e U(u)
-  w.claim.reference = certify::Reference::Start;
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
   if (report.status != problem::Status::Solved) return report;

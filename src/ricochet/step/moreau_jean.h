@@ -19,10 +19,16 @@ struct MoreauJean {
   static constexpr SchemeInfo kInfo{.name = "moreau-jean",
                                     .meaning = "θ-method, as in contact dynamics codes [Jean 1999]",
                                     .use = "comparison with those codes",
+                                    .integrator = certify::Integrator::Theta,
                                     .has_friction = true,
                                     .settings = kSettings};
   double theta{0.5};  // in [1/2, 1]: 1/2 is of second order in smooth motion
   static MoreauJean from(const Scheme& scheme) { return {.theta = scheme.value("theta")}; }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.theta = theta;
+    return method;
+  }
 };
 
 /// One step of the theta-method of contact dynamics codes, with Newton impacts and friction at the
@@ -38,9 +44,9 @@ template <model::Model M>
 problem::Report advance(const MoreauJean& scheme, const M& model, const model::StateOf<M>& s,
                         double h, model::StateOf<M>& next, Workspace<M>& w) {
   const double theta = scheme.theta;
-  open_nodes(s.t + 0.5 * h, w.q_mid, w);
-  add_node(s.t, s.q, s.u, 1.0 - theta, 1.0 - theta, w);
-  add_node(next.t, next.q, next.u, theta, theta, w);
+  open_nodes(s.t + 0.5 * h, w);
+  add_node(s.t, s.q, s.u, 1.0 - theta, w);
+  add_node(next.t, next.q, next.u, theta, w);
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);  // where contacts are looked for
   problem::Report report = take_contacts(model, s, w.q_mid, w);
   if (report.status != problem::Status::Solved) return report;

@@ -7,12 +7,7 @@
 
 namespace ricochet::step {
 
-/// The velocity at which forces are taken between two positions.     [Paoli 2001 (3.3), Rem. 4.4]
-enum class Average {
-  Central,   // (q+ - q-)/2h: second order; implicit where forces depend on velocities
-  Backward,  // (q - q-)/h: explicit
-  Forward,   // (q+ - q)/h
-};
+using certify::Average;
 
 /// Positions alone, projected on the admissible set.           [Paoli 2001, par. 3]
 struct PaoliSchatzman {
@@ -22,11 +17,17 @@ struct PaoliSchatzman {
   static constexpr SchemeInfo kInfo{.name = "paoli-schatzman",
                                     .meaning = "positions only: projected on the admissible set",
                                     .use = "small violations, non-convex sets",
+                                    .integrator = certify::Integrator::MeanPosition,
                                     .laws = Laws::OneConstant,
                                     .settings = kSettings};
   Average average{Average::Central};
   static PaoliSchatzman from(const Scheme& scheme) {
     return {.average = scheme.choice<Average>("average")};
+  }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.average = average;
+    return method;
   }
 };
 
@@ -98,7 +99,7 @@ class MeanProjection {
       return (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
     });
     const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
-    w_.claim.unique = report.unique;
+    w_.unique = report.unique;
     w_.gathered.setZero();
     for (int k = 0; k < active.size(); ++k) {
       w_.claim.impulses[k] = w_.solver.impulse(k);
@@ -119,16 +120,28 @@ class MeanProjection {
 template <model::Model M>
 problem::Report first_step(const M& model, const model::StateOf<M>& s, double h,
                            model::StateOf<M>& next, Workspace<M>& w) {
-  open_nodes(s.t, s.q, w);
-  w.rule.law = certify::NodeLaw::Given;
-  w.claim.cone_point = w.claim.test_point = &s.q;
-  add_node(s.t, s.q, s.u, 0.5, 0.0, w);
-  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+  open_nodes(s.t, w, certify::Piece::Start);
+  add_node(s.t, s.q, s.u, 0.5, w);
   if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
   free_velocity_at_nodes(model, s, h, w);
   next.u = w.free;
   model.advance(s.q, next.u, h, next.q);
   return {};
+}
+
+/// Contacts that a round of the projection met and the last left open are not active.
+template <model::Model M>
+void leave_out_open(const M& model, Workspace<M>& w) {
+  auto& active = w.claim.active;
+  w.joints.clear();  // all of them, in order
+  for (const int a : active) w.joints.push(a);
+  active.clear();
+  for (int k = 0; k < w.joints.size(); ++k) {
+    const double p = w.claim.impulses[k];
+    if (p == 0.0 && !model.touches(w.joints[k], w.place)) continue;
+    w.claim.impulses[active.size()] = p;
+    active.push(w.joints[k]);
+  }
 }
 
 /// One step of Paoli and Schatzman: q+ = -e q- + (1+e) P_K[(2q - (1-e) q- + h^2 F)/(1+e)].
@@ -142,12 +155,8 @@ problem::Report advance(const PaoliSchatzman& scheme, const M& model, const mode
   if (s.memory.steps == 0) return first_step(model, s, h, next, w);
   const double e = model.contacts() > 0 ? model.restitution(0) : 0.0;
   const double t_mean = s.t + h * (1.0 - e) / (1.0 + e);  // of t+ and e t-, as q_bar
-  open_nodes(t_mean, s.q, w);
-  w.rule.law = certify::NodeLaw::MeanPosition;
-  w.rule.restitution = e;
-  w.claim.cone_point = w.claim.test_point = &w.q_cone;
-  add_node(s.t, s.q, w.node_u, 1.0, 0.0, w);
-  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+  open_nodes(t_mean, w);
+  add_node(s.t, s.q, w.node_u, 1.0, w);
   if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
   next.u = s.u;
   const bool repeats = depends_on_velocity(model) && scheme.average != Average::Backward;
@@ -166,6 +175,7 @@ problem::Report advance(const PaoliSchatzman& scheme, const M& model, const mode
     return projected;
   });
   model.advance(s.q, next.u, h, next.q);
+  leave_out_open(model, w);
   return report;
 }
 

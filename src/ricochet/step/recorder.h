@@ -108,10 +108,10 @@ class Recorder {
   using State = model::StateOf<M>;
   using TheClaim = certify::Claim<M::kDofs, M::kContacts, M::kSlips>;
 
-  Recorder(const M& model, const certify::Limits& limits, const RunSettings& run,
+  Recorder(const M& model, const certify::Method& method, const RunSettings& run,
            const State& start, detail::ObserverRef observe)
       : model_(model),
-        judge_(model, limits, start),
+        judge_(model, method, run.limits, start),
         slips_(model),
         observe_(observe),
         certifies_(run.certify),
@@ -125,32 +125,24 @@ class Recorder {
   bool ok() const { return judge_.certificate().ok(); }
   long long steps() const { return outcome_.steps; }
 
-  /// A piece of motion from `before` to `after`. False when it does not hold what it claims.
-  template <class Rule>
+  /// A piece of motion from `before` to `after`, of that integrator; `unique` is false when other
+  /// impulses give the same motion. False when it does not hold what it claims.
+  template <certify::Integrator I>
   [[gnu::always_inline]] bool accept(const State& before, const State& after, double h,
-                                     const TheClaim& claim, const Rule& rule) {
+                                     const TheClaim& claim, bool unique) {
     if (!certifies_) return true;
-    if (!judge_.check(before, after, h, claim, rule)) return false;
+    if (!judge_.template check<I>(before, after, h, claim)) return false;
+    if (!unique) [[unlikely]]
+      judge_.note_ambiguity();
     add(claim);
     return true;
   }
 
-  /// The same where time stands still: a start value, an impact.
-  template <class Rule>
-  bool accept_jump(const State& before, const State& after, double h, const TheClaim& claim,
-                   const Rule& rule) {
-    if (!certifies_) return true;
-    if (!judge_.check_start(before, after, h, claim, rule)) return false;
-    add(claim);
-    return true;
-  }
-
-  /// What contacts that last push over a piece that was accepted.
-  template <class Rule>
-  void add_reactions(const Rule& rule, double h) {
-    for (const auto& node : rule.nodes) {
-      if (node.push != nullptr) impulses_ += h * node.force * *node.push;
-    }
+  /// What contacts that last push over a piece that was accepted, by Simpson's rule.
+  void add_reactions(const certify::ArcReactions<M::kContacts>& reactions, double h) {
+    impulses_ += h * (1.0 / 6.0) * reactions[0];
+    impulses_ += h * (4.0 / 6.0) * reactions[2];
+    impulses_ += h * (1.0 / 6.0) * reactions[4];
   }
 
   /// Whether a solver found what it looked for; else the run has failed.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
+#include "ricochet/certify/integrator.h"
 
 namespace ricochet::step {
 
@@ -38,6 +39,8 @@ struct SchemeInfo {
   std::string_view name;
   std::string_view meaning;  // where positions and velocities are taken
   std::string_view use;      // what it is good for
+  certify::Integrator integrator{certify::Integrator::Middle};  // what its judge makes steps of
+  certify::ImpactRule impact{certify::ImpactRule::Newton};
   bool is_staggered{false};  // on Moreau's middles: joints, step control, going back
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
@@ -47,6 +50,14 @@ struct SchemeInfo {
   bool runs_structures{false};
   std::span<const Setting> settings{};
 };
+
+/// What a judge has to know of a scheme, without its settings.
+constexpr certify::Method method_of(const SchemeInfo& info) {
+  return {.integrator = info.integrator,
+          .impact = info.impact,
+          .restitution = info.restitution,
+          .balances_energy = info.balances_energy};
+}
 
 /// The scheme of a run, with its settings: chosen once, outside the loop.
 class Scheme {

@@ -19,13 +19,6 @@ struct PaceOf<M, S> {
   using Type = typename S::template Pace<M>;
 };
 
-template <class S>
-certify::Limits limits_for(certify::Limits limits) {
-  limits.energy_is_watched = limits.energy_is_watched && S::kInfo.balances_energy;
-  limits.restitution = S::kInfo.restitution.value_or(certify::kOwnRestitution);
-  return limits;
-}
-
 }  // namespace detail
 
 /// Runs a scheme on a model from `state`, which is left at the last certified instant, from where
@@ -42,8 +35,7 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run, model:
                               .step = run.step,
                               .evenly = Pace::kEvenly,
                               .backward = run.backward});
-  Recorder<M> recorder(model, detail::limits_for<S>(run.limits), run, state,
-                       detail::ObserverRef(observe));
+  Recorder<M> recorder(model, scheme.method(), run, state, detail::ObserverRef(observe));
   Pace pace(model, scheme, run, state, recorder);
   bool goes_on = pace.open();
   while (goes_on && !pace.is_over()) {

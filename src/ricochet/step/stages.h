@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ricochet/certify/claim.h"
-#include "ricochet/certify/node_rule.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
@@ -32,6 +32,15 @@ struct SlipWorkspace<N, 0> {
   explicit SlipWorkspace(const model::Vector<N>&) {}
 };
 
+/// One place where a scheme takes forces.
+template <int Q, int N>
+struct ForceNode {
+  double t{0.0};
+  const model::Vector<Q>* q{nullptr};
+  const model::Vector<N>* u{nullptr};
+  double weight{0.0};
+};
+
 /// Everything a step writes besides the next state. Made once per run; after the first step with
 /// as many contacts, nothing in a step allocates.
 template <model::Model M>
@@ -55,11 +64,17 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   Vec law;                // F of an impact law
   Vec law_free;           // u' while the law's impulses are added to it
   model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
-  certify::NodeRule<N, K> rule;  // of schemes that are not staggered
-  Vec node_u;                    // velocity of a node of theirs
-  double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
-  model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
-  Eigen::VectorXd weights;       // shift = M^-1 J^T weights
+  std::array<ForceNode<M::kPlaces, N>, 2> nodes{};  // of schemes that are not staggered
+  int node_count{0};
+  Vec node_u;                            // velocity of a node of theirs
+  double t_mid{0.0};                     // when contacts are looked at
+  const Place* test_point{nullptr};      // where it is decided which are active
+  const Place* cone_point{nullptr};      // where their gradients are taken
+  bool unique{true};                     // false when other impulses give the same motion
+  certify::ArcReactions<K> reactions{};  // along an arc of event location
+  double wanted_step{0.0};  // [s], the longest that stiff walls allow; 0: none is stiff
+  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h
+  Eigen::VectorXd weights;  // shift = M^-1 J^T weights
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
@@ -130,11 +145,10 @@ template <model::Model M>
 [[gnu::always_inline]] inline void half_step(const M& model, const model::StateOf<M>& s, double h,
                                              Workspace<M>& w) {
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
-  w.claim.t_mid = s.t + 0.5 * h;
+  w.t_mid = s.t + 0.5 * h;
   w.claim.active.clear();
-  w.claim.shift = nullptr;
-  w.claim.unique = true;
-  w.claim.mass_point = &w.q_mid;
+  w.claim.shift_weights = nullptr;
+  w.unique = true;
 }
 
 /// The velocity without impulses near v, for a mass that varies: with
@@ -175,8 +189,7 @@ template <model::Model M>
                                                             const model::StateOf<M>& s, double h,
                                                             const model::Vector<M::kPlaces>& point,
                                                             Workspace<M>& w) {
-  model.force(w.claim.t_mid, point, s.u, w.place, w.force);
-  w.claim.force_point = &point;
+  model.force(w.t_mid, point, s.u, w.place, w.force);
   if constexpr (!M::kPlain) {
     if (!model.has_constant_mass()) return varying_free_velocity(model, s, h, w);
   }
@@ -207,9 +220,9 @@ template <model::Model M>
                                                  const model::Vector<M::kPlaces>& point,
                                                  Workspace<M>& w) {
   w.claim.active.clear();
-  w.claim.test_point = &point;
-  w.claim.cone_point = &point;
-  model.gaps(w.claim.t_mid, point, w.place);
+  w.test_point = &point;
+  w.cone_point = &point;
+  model.gaps(w.t_mid, point, w.place);
   const int contacts = model.contacts() - model.joints();
   for (int a = 0; a < contacts; ++a) {
     if (model.touches(a, w.place)) w.claim.active.push(a);
@@ -222,8 +235,8 @@ template <model::Model M>
 [[gnu::always_inline]] inline void take_gradients(const M& model,
                                                   const model::Vector<M::kPlaces>& point,
                                                   Workspace<M>& w) {
-  if (&point != w.claim.test_point) model.gaps(w.claim.t_mid, point, w.place);
-  w.claim.cone_point = &point;
+  if (&point != w.test_point) model.gaps(w.t_mid, point, w.place);
+  w.cone_point = &point;
   model.gradients(w.claim.active, w.place);
 }
 
@@ -245,7 +258,7 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
     if (model.joints() == 0) return;
     w.joints.clear();
     for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) w.joints.push(a);
-    model.gaps(w.claim.t_mid, w.q_mid, w.joint_place);
+    model.gaps(w.t_mid, w.q_mid, w.joint_place);
     model.gradients(w.joints, w.joint_place);
     for (const int a : w.joints) {
       w.place.normals.take(a, w.joint_place.normals);
@@ -297,7 +310,6 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
   w.shift = w.solver.motion();
   model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
-  w.claim.shift = &w.shift;
   w.claim.shift_weights = &w.weights;
   return {};
 }
@@ -319,10 +331,9 @@ template <model::Model M>
 }
 
 /// One active contact: p = max(0, -b / W), u+ = u' + M^-1 J^T p, with b the velocity v = U + e
-/// U_ref without impulse. On a Fixed branch p takes either sign.
+/// U_ref without impulse. Where v is fixed at 0, p takes either sign.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra,
-                                                       certify::Branch branch,
+[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra, bool is_fixed,
                                                        model::Vector<M::kDofs>& u_next,
                                                        Workspace<M>& w) {
   const int a = w.claim.active[0];
@@ -330,8 +341,7 @@ template <model::Model M>
   model.mass(w.place).solve(w.gathered, w.response);  // M^-1 J^T
   const double W = w.gathered.dot(w.response);
   const double b = contact_velocity(w, a, w.free) + extra;
-  w.claim.branch(0) = branch;
-  const bool pushes = b < 0.0 || branch == certify::Branch::Fixed;
+  const bool pushes = b < 0.0 || is_fixed;
   const double p = pushes ? -b / W : 0.0;
   w.claim.impulses[0] = p;
   if (pushes && !(std::abs(p) < std::numeric_limits<double>::infinity())) {
@@ -342,14 +352,14 @@ template <model::Model M>
 }
 
 /// b = U(u') + e U(u_ref) of row k, and a bound for its rounding; joints have their bias instead.
-/// The law is e, or certify::kOwnRestitution.
+/// The law is e, or none: what each contact states.
 template <model::Model M>
-double free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& u_ref,
-                Workspace<M>& w, double& noise) {
+double free_row(const M& model, int k, std::optional<double> law,
+                const model::Vector<M::kDofs>& u_ref, Workspace<M>& w, double& noise) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const int a = w.claim.active[k];
   const bool is_joint = a >= model.contacts() - model.joints();
-  const double e = law == certify::kOwnRestitution ? restitution_of(model, a, w) : law;
+  const double e = law ? *law : restitution_of(model, a, w);
   const auto& normals = w.place.normals;
   double free = contact_velocity(w, a, w.free);
   noise = kRounding * normals.abs_dot(a, w.free);
@@ -359,7 +369,6 @@ double free_row(const M& model, int k, double law, const model::Vector<M::kDofs>
     free += e * contact_velocity(w, a, u_ref);
     noise += kRounding * e * normals.abs_dot(a, u_ref);
   }
-  w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
   return free;
 }
 
@@ -378,12 +387,13 @@ void apply_impulses(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M
 
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
 template <model::Model M>
-problem::Report push_many(const M& model, double law, const model::Vector<M::kDofs>& u_ref,
-                          model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+problem::Report push_many(const M& model, std::optional<double> law,
+                          const model::Vector<M::kDofs>& u_ref, model::Vector<M::kDofs>& u_next,
+                          Workspace<M>& w) {
   assemble(model, w,
            [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
   const problem::Report report = w.solver.solve(w.problem, *w.warm);
-  w.claim.unique = report.unique;
+  w.unique = report.unique;
   apply_impulses(model, u_next, w);
   return report;
 }
@@ -394,7 +404,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
 template <model::Model M>
 void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
   model.advance(w.q_mid, v, h, w.q_end);
-  model.gaps(w.claim.t_mid + h, w.q_end, w.joint_place);
+  model.gaps(w.t_mid + h, w.q_end, w.joint_place);
   for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) {
     w.bias[a] = w.joint_place.gap[a] / h - contact_velocity(w, a, v);
   }

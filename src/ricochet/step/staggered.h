@@ -32,4 +32,13 @@ S staggered_from(const Scheme& scheme) {
           .correction = scheme.choice<Correction>("correction")};
 }
 
+/// What its judge has to know.
+template <class S>
+certify::Method staggered_method(const S& scheme) {
+  certify::Method method = method_of(S::kInfo);
+  method.anticipation = scheme.anticipation;
+  method.corrects = scheme.correction == Correction::Project;
+  return method;
+}
+
 }  // namespace ricochet::step

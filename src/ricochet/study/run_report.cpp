@@ -93,7 +93,8 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
       return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
     case certify::Failure::Balance:
     case certify::Failure::Kinematics:
-      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.balance);
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value,
+                         c.arc_limit > 0.0 ? c.arc_limit : limits.balance);
     default: break;
   }
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
@@ -127,6 +128,11 @@ std::string describe_checks(const Motion& motion) {
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
                                    c.balance_max, limits.balance));
+  if (c.arc_limit > 0.0) {
+    text += entry("arcs", fmt::format("{:.2g} at most (limit {:.0e}): motions between impacts "
+                                      "follow the forces",
+                                      c.arc_max, c.arc_limit));
+  }
   if (motion.scene.columns.contacts.empty()) return text;
   if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {

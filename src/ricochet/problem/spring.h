@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace ricochet::step {
+namespace ricochet::problem {
 
 /// -ln e of a spring with the share zeta of critical damping that pushes and does not pull: the
 /// contact ends where its force does, before the gap is zero again. [Schwager 2007]
@@ -35,4 +35,21 @@ inline double damping_ratio(double e) {
   return zeta;
 }
 
-}  // namespace ricochet::step
+/// How many steps a contact with a spring lasts where no stiffness is stated.
+inline constexpr double kSpringSteps = 20.0;
+
+/// The stiffness of a wall: what is stated, or by the mass m that it stops and the step.
+inline double spring_stiffness(double stated, double m, double h) {
+  const double lasting = kSpringSteps * h / std::numbers::pi;
+  return stated > 0.0 ? stated : m / (lasting * lasting);
+}
+
+/// The force of a spring and its dashpot over a step of length h, which pushes and does not pull:
+/// r = max(0, -k g - c (U + U+)/2), with U+ of this contact alone; `mean` is (U + U+)/2 without r.
+inline double spring_force(double stiffness, double m, double e, double gap, double mean,
+                           double h) {
+  const double dashpot = 2.0 * damping_ratio(e) * std::sqrt(stiffness * m);
+  return std::max(0.0, (-stiffness * gap - dashpot * mean) / (1.0 + 0.5 * h * dashpot / m));
+}
+
+}  // namespace ricochet::problem

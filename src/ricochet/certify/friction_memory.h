@@ -9,11 +9,10 @@
 
 namespace ricochet::certify {
 
-/// What a judge remembers of contacts with friction, from step to step and within one. Entries by
-/// contact hold from one step to the next; entries by place k in the list of active contacts belong
-/// to the step under judgement.
+/// What a judge remembers of contacts with friction. Entries by contact hold from one step to the
+/// next; entries by place k in the list of active contacts belong to the step that was just judged.
 template <model::Model M, int T = M::kSlips>
-class FrictionBooks {
+class FrictionMemory {
  public:
   void open(const M& model, int contacts) {
     for (int a = 0; a < contacts; ++a) exists_ = exists_ || model.slips(a) > 0;
@@ -60,7 +59,7 @@ class FrictionBooks {
 
   /// Slip velocities at `now`, two places a contact, and states: a shock since the last time this
   /// was asked counts before what the contact does now.
-  void tell(const M& model, const model::State<M::kDofs>& now, typename M::Place& scratch,
+  void tell(const M& model, const model::StateOf<M>& now, typename M::Place& scratch,
             std::span<double> slips, std::span<double> states) {
     if (!exists_) return;
     model.friction(now.t, now.q, now.u, all_, scratch);
@@ -102,6 +101,6 @@ class FrictionBooks {
 };
 
 template <model::Model M>
-class FrictionBooks<M, 0> {};
+class FrictionMemory<M, 0> {};
 
 }  // namespace ricochet::certify
