@@ -12,11 +12,11 @@
 #include "ricochet/base/json.h"
 #include "ricochet/base/text.h"
 #include "ricochet/convex/dense.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/problem/contact_velocity.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/solve/contact.h"
-#include "thread_pool.h"
 
 namespace ricochet::app {
 namespace {
@@ -71,7 +71,7 @@ Row solve_file(const std::string& file, const SolveArguments& arguments,
   Row row;
   row.file = file;
   try {
-    const problem::ContactProblem problem = problem::read_contact_file(file);
+    const problem::ContactProblem problem = host::read_contact_file(file);
     row.dim = problem.dim;
     row.contacts = problem.contacts();
     if (arguments.rank) row.rank = rank_of(problem);
@@ -163,7 +163,7 @@ class Table {
 void write_impulses(const std::filesystem::path& path, const Eigen::VectorXd& impulses) {
   std::string text;
   for (const double value : impulses) text += fmt::format("{:.17g}\n", value);
-  record::write_file(path, text);
+  host::write_file(path, text);
 }
 
 void write_results(const std::string& out, const Row& row, bool several) {
@@ -182,8 +182,7 @@ void write_results(const std::string& out, const Row& row, bool several) {
 
 int command_solve(const SolveArguments& arguments) {
   solve::ContactSettings settings = settings_of(arguments);
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  ThreadPool pool(arguments.threads > 0 ? arguments.threads : static_cast<int>(cores));
+  host::ThreadPool pool(arguments.threads);
   settings.executor = pool.executor();
   const Table table(arguments.files, arguments.rank);
   if (!arguments.json) table.print_heading();

@@ -60,6 +60,7 @@ class DiagonalMetric {
   Matrix<N, N> matrix() const { return diagonal_.asDiagonal(); }
   const Vector<N>& diagonal() const { return diagonal_; }
   const Vector<N>& inverse() const { return inverse_; }
+  const Vector<N>& half_inverse() const { return half_inverse_; }
 
  private:
   Vector<N> diagonal_;
@@ -168,6 +169,11 @@ class Metric {
   const double* inverse_diagonal() const {
     const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
     return d == nullptr ? nullptr : d->inverse().data();
+  }
+  /// And those of L^-1.
+  const double* half_inverse_diagonal() const {
+    const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
+    return d == nullptr ? nullptr : d->half_inverse().data();
   }
   /// A full metric takes another matrix of the same size. False when it is not positive definite.
   bool reset(const Matrix<N, N>& m) { return std::get<FullMetric<N>>(metric_).reset(m); }

@@ -15,6 +15,7 @@ Json settings_of(const Summary& summary) {
   Summary bare;
   bare.scheme = summary.scheme;
   bare.run = summary.run;
+  bare.structure = summary.structure;
   return json_of(bare);
 }
 
@@ -66,6 +67,9 @@ MemberRow row_of(const FamilyMember& member, const Summary& summary, const Famil
   copy("residual");
   row["energy"] = energies_of(all["energy"]);
   row["shocks"] = all["shocks"]["count"];
+  if (all.contains("structure")) {
+    for (const char* key : {"points", "guides"}) row["structure"][key] = all["structure"][key];
+  }
   if (!summary.warnings.empty()) copy("warnings");
   copy("facts");
   copy("facts_not_checked");

@@ -1,7 +1,6 @@
 #include "ricochet/record/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ricochet/base/version.h"
@@ -16,19 +15,25 @@ std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
 }
 
-/// What only one scheme has.
 void add_scheme_settings(Json& json, const step::Scheme& scheme) {
-  if (const auto* jean = std::get_if<step::MoreauJean>(&scheme)) json["theta"] = jean->theta;
-  if (const auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme)) {
-    constexpr std::array kNames = {"central", "backward", "forward"};
-    json["average"] = kNames[static_cast<std::size_t>(paoli->average)];
+  for (const step::Setting& setting : scheme.info().settings) {
+    const std::string name(setting.name);
+    const double value = scheme.value(setting.name);
+    if (setting.is_choice()) {
+      json[name] = std::string(setting.words[static_cast<std::size_t>(value)]);
+    } else if (!setting.is_automatic || value != setting.standard) {
+      json[name] = value;
+    }
   }
-  if (const auto* penalty = std::get_if<step::Penalty>(&scheme)) {
-    if (penalty->stiffness > 0.0) json["stiffness"] = penalty->stiffness;
-  }
-  if (const auto* events = std::get_if<step::EventDriven>(&scheme)) {
-    json["zeno"] = events->zeno == step::Zeno::Stop ? "stop" : "contact";
-    json["accuracy"] = events->accuracy;
+}
+
+/// What only a scheme of systems has.
+void add_settings_of_system(Json& json, const Summary& s) {
+  add_scheme_settings(json, s.scheme);
+  if (const auto e = s.scheme.info().restitution) {
+    json["restitution"] = *e;
+  } else {
+    json["restitution"] = "of each contact";
   }
 }
 
@@ -48,17 +53,22 @@ Json settings_json(const Summary& s) {
                             {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
-  if (step::is_staggered(s.scheme)) {
-    json["anticipation"] = step::anticipation_of(s.scheme);
-    json["correction"] = step::corrects(s.scheme) ? "project" : "none";
+  if (!s.structure) {
+    add_settings_of_system(json, s);
+  } else if (s.structure->contact_stiffness > 0.0) {
+    json["stiffness"] = s.structure->contact_stiffness;
   }
-  add_scheme_settings(json, s.scheme);
-  json["restitution"] = step::implied_restitution(s.scheme);
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
+  if (s.structure) json["closure_limit"] = certify::StructureJudge::kClosureLimit;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
-  json["correction_limit"] = limits.correction;
+  if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
+  if (s.outcome.certificate.arc_limit > 0.0) {
+    json["arc_limit"] = s.outcome.certificate.arc_limit;
+    json["touching_limit"] = limits.touching;
+    json["rest_limit"] = limits.rest;
+  }
   json["shock_fraction"] = limits.shock_fraction;
   return json;
 }
@@ -132,6 +142,13 @@ Json energy_json(const Summary& s) {
   json["correction"] = ledger.correction.value();
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
+  if (!s.structure) return json;
+  const certify::StructureBooks& books = s.structure->books;
+  json["work_loads"] = books.loads.value();
+  json["work_damping"] = books.damping.value();
+  json["work_elastic"] = books.elastic.value();
+  json["closure"] = books.closure.value();
+  json["closure_max"] = books.closure_max;
   return json;
 }
 
@@ -167,7 +184,9 @@ Json shocks_json(const Summary& s) {
   }
   json["count"] = count;
   json["speed"] = c.shock_threshold;
-  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap" : "sqrt(2 T)";
+  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap"
+                       : s.structure                   ? "part of the largest speed at a guide"
+                                                       : "sqrt(2 T)";
   Json instants = Json::list();
   for (const certify::Shock& shock : c.shocks) {
     Json one;
@@ -230,6 +249,7 @@ Json json_of(const Summary& s) {
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
   json["balance"] = {{"max", c.balance_max}};
+  if (c.arc_limit > 0.0) json["arcs"] = {{"max", c.arc_max}};
   json["energy"] = energy_json(s);
   json["shocks"] = shocks_json(s);
   if (!c.friction.empty()) json["friction"] = friction_json(s);
@@ -255,6 +275,7 @@ Json json_of(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
+  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.steps);
   return json;
 }
 

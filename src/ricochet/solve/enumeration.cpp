@@ -147,7 +147,7 @@ class Enumeration {
 }  // namespace
 
 void run_enumeration(ContactTask& task) {
-  if (task.problem().contacts() > 2) {
+  if (task.problem().contacts() > kMostEnumerated) {
     throw base::InputError("enumeration", "is for at most two contacts", "use auto");
   }
   if (task.problem().contacts() == 0) return;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ricochet/certify/certificate.h"
-#include "ricochet/problem/report.h"
 
 namespace ricochet::step {
 
@@ -49,22 +48,5 @@ struct Monitor {
 
 /// Sees the samples of a run.
 using Observer = std::function<void(const Sample&)>;
-
-namespace detail {
-
-inline certify::Failure failure_of(problem::Status status) {
-  switch (status) {
-    case problem::Status::Solved: return certify::Failure::None;
-    case problem::Status::Infeasible: return certify::Failure::Infeasible;
-    case problem::Status::IterationLimit: return certify::Failure::NoSolution;
-    case problem::Status::Degenerate: return certify::Failure::Degenerate;
-    case problem::Status::SingularMass: return certify::Failure::SingularMass;
-    case problem::Status::NoConvergence: return certify::Failure::NoConvergence;
-    case problem::Status::BadFriction: return certify::Failure::BadFriction;
-  }
-  return certify::Failure::NoSolution;
-}
-
-}  // namespace detail
 
 }  // namespace ricochet::step

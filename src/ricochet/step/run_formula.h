@@ -1,7 +1,9 @@
 #pragma once
 
 #include "ricochet/model/formula_model.h"
+#include "ricochet/step/capture.h"
 #include "ricochet/step/outcome.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
@@ -10,5 +12,17 @@ namespace ricochet::step {
 Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                     model::State<model::kDynamic>& state, const Observer& observe,
                     Monitor* monitor = nullptr);
+
+/// What the source of a scheme gives to the table of all of them.
+struct SchemeRunner {
+  const SchemeInfo* info;
+  Outcome (*run)(const model::FormulaModel&, const Scheme&, const RunSettings&,
+                 model::State<model::kDynamic>&, const Observer&, Monitor*);
+  CapturedStep (*capture)(const model::FormulaModel&, const Scheme&, const RunSettings&,
+                          const model::State<model::kDynamic>&);
+};
+
+/// In the order of schemes.list, from which this table is generated.
+std::span<const SchemeRunner* const> scheme_runners();
 
 }  // namespace ricochet::step

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ricochet/base/clock.h"
+#include "ricochet/step/recorder.h"
 #include "ricochet/step/structure_step.h"
 
 namespace ricochet::step {

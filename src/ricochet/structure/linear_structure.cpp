@@ -132,6 +132,14 @@ void LinearStructure::load_values(double t, std::vector<double>& registers,
   }
 }
 
+Eigen::VectorXd LinearStructure::at_points(const Eigen::VectorXd& q) const {
+  Eigen::VectorXd values(static_cast<Eigen::Index>(points.size()));
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    values[static_cast<Eigen::Index>(k)] = value_at(points[k].row, points[k].plane, q.data());
+  }
+  return values;
+}
+
 std::vector<ContactSide> sides_of(const LinearStructure& structure) {
   std::vector<ContactSide> sides;
   for (std::size_t k = 0; k < structure.guides.size(); ++k) {

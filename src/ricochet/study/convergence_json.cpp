@@ -37,6 +37,21 @@ Json status_json(const certify::Certificate& certificate) {
   return json;
 }
 
+/// The statistics of a structure, by which runs can be compared that part after impacts.
+template <class Row>
+void add_statistics(const Row& row, Json& json) {
+  for (const structure::GuideStatistics& guide : row.guides) {
+    json["guides"][guide.name] = {{"impacts", guide.impacts},
+                                  {"rate", guide.rate.value},
+                                  {"rate_error", guide.rate.error},
+                                  {"work_rate", guide.work_normal.value},
+                                  {"work_rate_error", guide.work_normal.error}};
+  }
+  for (const structure::PointStatistics& point : row.points) {
+    json["points"][point.name] = {{"rms", point.rms.value}, {"rms_error", point.rms.error}};
+  }
+}
+
 Json row_json(const Convergence& found, std::size_t k) {
   const ConvergeRow& row = found.rows[k];
   Json json;
@@ -46,6 +61,7 @@ Json row_json(const Convergence& found, std::size_t k) {
   json["errors"] = errors_json(row.errors);
   for (std::size_t m = 0; m < kMeasures; ++m) json["orders"][key(m)] = number(found.order(k, m));
   json["at_rounding"] = rounding_json(row.errors);
+  add_statistics(row, json);
   return json;
 }
 
@@ -65,6 +81,7 @@ Json row_json(const SchemeRow& row) {
   json["steps"] = row.steps;
   json["seconds"] = number(row.seconds);
   json["seconds_per_step"] = number(row.seconds_per_step());
+  add_statistics(row, json);
   return json;
 }
 
