@@ -72,6 +72,15 @@ inline bool is_inside(const convex::FrictionCone& cone, const convex::ContactVec
   return (less - cone.project(less)).norm() == 0.0 && cone.lift(R.tail<2>()) > 0.0;
 }
 
+template <model::Model M>
+[[gnu::noinline]] double largest_impulse(const Trial<M>& s) {
+  double most = 0.0;
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    most = std::max(most, std::abs(s.claim.impulses[k]));
+  }
+  return most;
+}
+
 /// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
 /// where it slips or R is on the surface of its cone.
 template <model::Model M>
@@ -84,7 +93,10 @@ void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& pus
   bool lies = false;
   switch (s.claim.grip(k)) {
     case problem::Grip::Free: lies = pushes; break;
-    case problem::Grip::Stick: lies = slips; break;
+    case problem::Grip::Stick:  // to the residual that the whole step is held to
+      lies = slips &&
+             push.end.tail<2>().norm() > allowed + c.limits.residual * largest_impulse(s) / rho;
+      break;
     case problem::Grip::Slip: lies = pushes && !slips && is_inside(cone, push.impulse); break;
   }
   if (lies) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
