@@ -24,6 +24,9 @@ struct Row {
   double energy() const { return kinetic + potential; }
 };
 
+/// A copy of a sample.
+Row row_of(const step::Sample& sample);
+
 /// A scene that has been run.
 struct Motion {
   scene::Scene scene;
