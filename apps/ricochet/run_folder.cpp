@@ -13,6 +13,7 @@
 #include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/step/run_formula.h"
+#include "threads.h"
 #include "trajectory_file.h"
 
 namespace ricochet::app {
@@ -27,16 +28,17 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
                                  bytes / 1e9)));
 }
 
-std::string picture_of(const study::Motion& motion, const plot::Collector& data) {
-  return plot::draw_run(motion.scene, data, motion.outcome.certificate,
-                        study::describe_settings(motion))
+std::string picture_of(const FolderRun& run) {
+  const study::Motion& motion = run.motion;
+  return plot::draw_run(motion.scene, run.data, motion.outcome.certificate,
+                        study::describe_settings(motion), &run.error_bar)
       .svg;
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
 void write_results(const std::filesystem::path& folder, const FolderRun& run, bool report,
                    std::string error) {
-  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run.motion, run.data));
+  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run));
   if (error.empty() && report) {
     error = record::try_to_write(
         folder / kReport,
@@ -61,6 +63,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   run.data = plot::Collector(scene.plot, options.runs_in_picture);
   if (options.report) run.report = plot::ReportData(scene);
   study::Extent extent;
+  study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
@@ -73,8 +76,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   {
     std::optional<ProgressBar> bar;
     if (options.show_progress) bar.emplace(monitor, scene.run.steps);
-    run.motion = study::run_scene(scene, options.keep_rows, observe, &monitor);
+    run.motion = companions.run(options.keep_rows, observe, &monitor);
   }
+  run.error_bar =
+      companions.compare(run.motion, make_executor(options.threads, monitor.stop), &monitor);
+  if (monitor.stop.load()) run.motion.outcome.interrupted = true;
   trajectory.finish();
   run.data.close();
   run.report.close();

@@ -29,8 +29,9 @@ std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
 }
 
 Sheet draw_run(const scene::Scene& scene, const Collector& data,
-               const certify::Certificate& certificate, const std::string& subtitle) {
-  const Block block{&scene.plot, {{&data, "", scene.model.get(), &certificate}}, ""};
+               const certify::Certificate& certificate, const std::string& subtitle,
+               const record::ErrorBar* bar) {
+  const Block block{&scene.plot, {{&data, "", scene.model.get(), &certificate, bar}}, ""};
   return draw_sheet({block}, {scene.title, subtitle + remarks_on(scene.plot, data, *scene.model),
                               scene.plot.caption});
 }

@@ -12,16 +12,18 @@ namespace ricochet::record {
 /// is found stands in study/error_bar.h.
 struct ErrorBar {
   bool made{false};
-  std::string not_made;          // why there is none
-  std::vector<double> position;  // [q], absolute, at the end
-  std::vector<double> velocity;  // [u]
+  std::string not_made{"not asked for"};  // why there is none
+  std::vector<double> position;           // [q], absolute, at the end
+  std::vector<double> velocity;           // [u]
   /// Empty: the digits hold, within the bar. Else why they do not.
   std::string unresolved;
   /// The time after which a companion is farther from the run than the size of the motion.
   std::optional<double> horizon;     // [s]
   std::array<long long, 2> steps{};  // of the companions
-  /// Half-widths of positions over the run: all positions at an instant, then the next.
+  /// Positions over the run, and how far they may be off: all at an instant, then those of the
+  /// next.
   std::vector<double> times;
+  std::vector<double> middle;
   std::vector<double> band;
 
   /// One that was not made, and why.

@@ -206,9 +206,11 @@ void Comparison::fill_band(ErrorBar& bar) const {
   const double share = static_cast<double>(companions_[1].trace.marks() - 1) /
                        static_cast<double>(std::max<std::size_t>(1, own_.marks() - 1));
   for (std::size_t k = 0; k < own_.marks(); ++k) {
+    if (!own_.has(k)) continue;
     bar.times.push_back(own_.time(k));
     const auto other = static_cast<std::size_t>(std::lround(share * static_cast<double>(k)));
     for (std::size_t i = 0; i < count; ++i) {
+      bar.middle.push_back(own_.values(k)[i]);
       bar.band.push_back(kSafety * std::max(kFirstOrder[0] * difference(0, k, i),
                                             kFirstOrder[1] * difference(1, other, i)) +
                          rounding(i));
@@ -296,6 +298,7 @@ ErrorBar estimate_error(const TracedRun& run, const std::array<Companion, 2>& co
                         const std::vector<std::string>& names) {
   ErrorBar bar;
   bar.made = true;
+  bar.not_made.clear();
   for (std::size_t c = 0; c < 2; ++c) bar.steps[c] = companions[c].run.outcome.steps;
   for (const Companion& companion : companions) {
     const step::Outcome& outcome = companion.run.outcome;
