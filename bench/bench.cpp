@@ -19,6 +19,8 @@
 #include "hand_written.h"
 #include "ricochet/base/clock.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
@@ -108,8 +110,8 @@ Result run_cpp(const System& system, const Scheme& scheme, const Eigen::VectorXd
 
 Result run_scene(const scene::Scene& scene) {
   model::State<model::kDynamic> state = scene.start;
-  const step::Outcome outcome =
-      step::run_formula(*scene.model, scene.scheme, scene.run, state, [](const step::Sample&) {});
+  const step::Outcome outcome = step::run_formula(*scene.system().model, scene.scheme, scene.run,
+                                                  state, [](const step::Sample&) {});
   return {state.q[0], state.q[1], outcome.certificate.residual_max};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ricochet/step/elast.h"
 #include "ricochet/step/simulate.h"
 
 using Eigen::Vector2d;

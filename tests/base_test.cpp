@@ -1,6 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
 #include "ricochet/base/error.h"
+#include "ricochet/base/json.h"
 #include "ricochet/base/random.h"
 #include "ricochet/base/sum.h"
 #include "ricochet/base/text.h"
@@ -58,6 +66,19 @@ TEST(Text, FindsTheNameATypingErrorMeant) {
   EXPECT_FALSE(nearest_name("z", one_letter));  // any letter is one edit from any other
 }
 
+TEST(Text, TellsAValueAsFarAsItHolds) {
+  EXPECT_EQ(with_bar(6.90302731, 0.0037), "6.903 ± 0.004");
+  EXPECT_EQ(with_bar(-6.9, 0.0037), "-6.900 ± 0.004");
+  EXPECT_EQ(with_bar(6.9, 0.0097), "6.90 ± 0.01");  // never rounded down
+  EXPECT_EQ(with_bar(0.0, 0.02), "0.00 ± 0.02");
+  EXPECT_EQ(with_bar(425.465, 66.0), "430 ± 70");
+  EXPECT_EQ(with_bar(1.5, 3e-9), "1.500000000 ± 3e-9");
+  EXPECT_EQ(with_bar(1.0 / 3.0, 0.0), "0.333333333");
+  EXPECT_EQ(with_bar(2.5e12, 3e9), "(2.500 ± 0.003)e12");
+  EXPECT_EQ(with_bar(2.5e-8, 3e-10), "(2.50 ± 0.03)e-8");
+  EXPECT_EQ(with_bar(1.0, 2e-17), "1 ± 2e-17");
+}
+
 TEST(Text, FindsLines) {
   EXPECT_EQ(line_of("a\nb\r\nc", 2), "b");
   EXPECT_EQ(line_of("a\nb\nc", 3), "c");
@@ -84,6 +105,72 @@ TEST(Random, IsTheSameEverywhereAndUniform) {
   }
   EXPECT_NEAR(mean, 0.0, 5.0 / std::sqrt(kCount));
   EXPECT_NEAR(square, 1.0, 5.0 * std::sqrt(2.0 / kCount));
+}
+
+std::string number_text(double value) { return Json(value).compact(); }
+
+/// Exact: what JSON allows, as many digits as tell the number from its neighbours.
+TEST(Json, WritesNumbers) {
+  EXPECT_EQ(number_text(0.0), "0.0");
+  EXPECT_EQ(number_text(-0.0), "-0.0");
+  EXPECT_EQ(number_text(100.0), "100.0");
+  EXPECT_EQ(number_text(0.1), "0.1");
+  EXPECT_EQ(number_text(-1e-4), "-0.0001");
+  EXPECT_EQ(number_text(0.1 + 0.2), "0.30000000000000004");
+  EXPECT_EQ(number_text(1.5e-7), "1.5e-07");
+  EXPECT_EQ(number_text(999999999999999.0), "999999999999999.0");
+  EXPECT_EQ(number_text(1e15), "1e+15");
+  EXPECT_EQ(number_text(-1234567890123456.0), "-1.234567890123456e+15");
+  EXPECT_EQ(number_text(1e16), "1e+16");
+  EXPECT_EQ(number_text(std::numeric_limits<double>::max()), "1.7976931348623157e+308");
+  EXPECT_EQ(number_text(std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(number_text(-std::numeric_limits<double>::infinity()), "null");
+  EXPECT_EQ(Json(std::size_t{12}).compact(), "12");
+  EXPECT_EQ(Json(-3LL).compact(), "-3");
+}
+
+TEST(Json, IsReadBackAsItWas) {
+  Random random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    const double size = std::pow(10.0, random.uniform(-30.0, 30.0));
+    const double value = random.normal() * (i % 2 == 0 ? 1.0 : size);
+    const auto read = nlohmann::json::parse(number_text(value));
+    EXPECT_TRUE(read.is_number_float());
+    EXPECT_EQ(read.get<double>(), value);
+  }
+}
+
+TEST(Json, KeepsTheOrderOfKeys) {
+  Json json;
+  json["z"] = 1;
+  json["a"] = {{"yes", true}, {"no", false}};
+  json["list"] = std::vector<std::string>{"x", "y"};
+  json["pair"] = std::array<double, 2>{0.5, 2.0};
+  json["none"] = nullptr;
+  json["z"] = 2;
+  json["rows"].push_back({{"k", 1}});
+  json["empty"] = Json::list();
+  json["bare"] = Json::object();
+  EXPECT_EQ(json.compact(),
+            R"({"z":2,"a":{"yes":true,"no":false},"list":["x","y"],"pair":[0.5,2.0],"none":null,)"
+            R"("rows":[{"k":1}],"empty":[],"bare":{}})");
+  EXPECT_EQ(json.pretty(), nlohmann::ordered_json::parse(json.compact()).dump(2));
+  EXPECT_TRUE(json.contains("pair"));
+  EXPECT_FALSE(json.contains("triple"));
+  EXPECT_EQ(json["a"], Json({{"yes", true}, {"no", false}}));
+  EXPECT_FALSE(json["a"] == json["list"]);
+}
+
+TEST(Json, EscapesTexts) {
+  EXPECT_EQ(Json("a\"b\\c\n\t\r\b\f\x01\x7f/").compact(), R"("a\"b\\c\n\t\r\b\f\u0001)"
+                                                          "\x7f/\"");
+  EXPECT_EQ(Json("\xc3\xa9 \xf0\x9d\x84\x9e").compact(), "\"\xc3\xa9 \xf0\x9d\x84\x9e\"");
+  EXPECT_EQ(Json("a\xff"
+                 "b\xe2\x89")
+                .compact(),
+            "\"a\xef\xbf\xbd"
+            "b\xef\xbf\xbd\xef\xbf\xbd\"");
+  EXPECT_EQ(nlohmann::json::parse(Json("\x1b\"\\").compact()).get<std::string>(), "\x1b\"\\");
 }
 
 TEST(Text, FindsWhatIsNoText) {

@@ -12,7 +12,9 @@
 #include "program.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/random.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/contact_hdf5.h"
+#include "ricochet/host/output_file.h"
 #include "ricochet/problem/contact_generator.h"
 #include "ricochet/problem/contact_npz.h"
 #include "ricochet/problem/contact_residual.h"
@@ -124,7 +126,7 @@ class ContactFiles : public ::testing::Test {
   std::string error_of(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
     try {
-      problem::read_contact_file(path(name));
+      host::read_contact_file(path(name));
     } catch (const base::InputError& error) {
       EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << "names the file";
       EXPECT_FALSE(error.remedy().empty());
@@ -149,8 +151,8 @@ TEST_F(ContactFiles, ComeBackAsTheyWent) {
     for (const char* name : {"a.hdf5", "a.dat", "a.npz"}) {
       for (const ContactProblem* problem : {&local, &global}) {
         if (dim == 2 && std::string(name) == "a.npz") continue;  // of dimension 3 only
-        problem::write_contact_file(path(name), *problem);
-        const ContactProblem back = problem::read_contact_file(path(name));
+        host::write_contact_file(path(name), *problem);
+        const ContactProblem back = host::read_contact_file(path(name));
         EXPECT_EQ(back.mu, local.mu) << name;
         EXPECT_EQ(back.is_global(), problem->is_global() && std::string(name) != "a.npz") << name;
         Eigen::VectorXd u;
@@ -167,16 +169,16 @@ TEST_F(ContactFiles, WithoutContactsAreFine) {
   problem::BlockRows empty;
   empty.start = {0};
   none.matrix = empty;
-  problem::write_contact_file(path("none.dat"), none);
-  EXPECT_EQ(problem::read_contact_file(path("none.dat")).contacts(), 0);
-  problem::write_contact_file(path("none.hdf5"), none);
-  EXPECT_EQ(problem::read_contact_file(path("none.hdf5")).contacts(), 0);
+  host::write_contact_file(path("none.dat"), none);
+  EXPECT_EQ(host::read_contact_file(path("none.dat")).contacts(), 0);
+  host::write_contact_file(path("none.hdf5"), none);
+  EXPECT_EQ(host::read_contact_file(path("none.hdf5")).contacts(), 0);
 }
 
 TEST_F(ContactFiles, CutShortAnywhereAreRefused) {
   const ContactProblem problem = problem::in_blocks(problem::generate_contacts({.bodies = 3}));
   for (const char* name : {"cut.hdf5", "cut.dat", "cut.npz"}) {
-    problem::write_contact_file(path(name), problem);
+    host::write_contact_file(path(name), problem);
     const std::string whole = read_file(path(name));
     for (const double part : {0.02, 0.3, 0.7, 0.95}) {
       const auto size = static_cast<std::size_t>(part * static_cast<double>(whole.size()));
@@ -202,16 +204,16 @@ TEST_F(ContactFiles, WithBadNumbersAreRefused) {
   EXPECT_NE(error_of("letter.dat", "Dear reader,\n").find("not a contact problem"),
             std::string::npos);
   EXPECT_NE(error_of("empty.dat", "").find("empty"), std::string::npos);
-  EXPECT_THROW(problem::read_contact_file(path("absent.dat")), base::InputError);
-  EXPECT_THROW(problem::read_contact_file(folder_.path().string()), base::InputError);
+  EXPECT_THROW(host::read_contact_file(path("absent.dat")), base::InputError);
+  EXPECT_THROW(host::read_contact_file(folder_.path().string()), base::InputError);
 }
 
 TEST_F(ContactFiles, NotANumberInHdf5IsRefused) {
   ContactProblem problem = problem::in_blocks(problem::generate_contacts({.bodies = 2}));
   problem.q[3] = std::nan("");
-  problem::write_fclib_file(path("nan.hdf5"), problem);
+  host::write_file(path("nan.hdf5"), host::contact_hdf5(problem));
   try {
-    problem::read_contact_file(path("nan.hdf5"));
+    host::read_contact_file(path("nan.hdf5"));
     ADD_FAILURE() << "read";
   } catch (const base::InputError& error) {
     EXPECT_EQ(error.key(), "q");

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../apps/ricochet/thread_pool.h"
 #include "program.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/random.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/problem/contact_generator.h"
 #include "ricochet/problem/contact_residual.h"
 #include "ricochet/solve/contact.h"
@@ -266,7 +266,7 @@ TEST(GaussSeidel, ThreadsDoNotChangeADigit) {
   problem::ContactVelocity velocity(problem);
   Eigen::VectorXd results[3];
   for (int k = 0; k < 3; ++k) {
-    app::ThreadPool pool(k + 1);
+    host::ThreadPool pool(k + 1);
     solve::GaussSeidel<3> sweeps(velocity.local(), {.coloured = true}, pool.executor());
     EXPECT_GT(sweeps.colours(), 1);
     results[k] = Eigen::VectorXd::Zero(problem.rows());
@@ -296,7 +296,7 @@ TEST(PublicProblems, AutoSolvesThemAll) {
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kPublic)) {
     if (entry.path().extension() == ".md") continue;
-    const ContactProblem problem = problem::read_contact_file(entry.path().string());
+    const ContactProblem problem = host::read_contact_file(entry.path().string());
     Eigen::VectorXd r;
     EXPECT_TRUE(solve_honestly(problem, {.time_limit = 30.0}, r).solved()) << entry.path();
     ++seen;
@@ -307,8 +307,8 @@ TEST(PublicProblems, AutoSolvesThemAll) {
 TEST(ProgramSolve, PrintsATableAndWritesImpulses) {
   const Folder folder;
   const ContactProblem problem = sample({.bodies = 3});
-  problem::write_contact_file((folder / "a.hdf5").string(), problem);
-  problem::write_contact_file((folder / "b.dat").string(), problem);
+  host::write_contact_file((folder / "a.hdf5").string(), problem);
+  host::write_contact_file((folder / "b.dat").string(), problem);
   const Finished one = run_program({"solve", "a.hdf5", "--out", "r.txt", "--rank"}, folder.path());
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_NE(one.out.find("err_q scale  phys"), std::string::npos) << one.out;
@@ -331,9 +331,9 @@ TEST(ProgramSolve, PrintsATableAndWritesImpulses) {
 
 TEST(ProgramSolve, ExitCodesTellWhatHappened) {
   const Folder folder;
-  problem::write_contact_file((folder / "good.dat").string(), sample({.bodies = 2}));
-  problem::write_contact_file((folder / "jammed.dat").string(),
-                              sample({.kind = SampleKind::Jammed, .bodies = 2}));
+  host::write_contact_file((folder / "good.dat").string(), sample({.bodies = 2}));
+  host::write_contact_file((folder / "jammed.dat").string(),
+                           sample({.kind = SampleKind::Jammed, .bodies = 2}));
   write_file(folder / "cut.dat", read_file(folder / "good.dat").substr(0, 400));
   EXPECT_EQ(run_program({"solve", "jammed.dat", "--time-limit", "0.2"}, folder.path()).code, 1);
   const Finished cut = run_program({"solve", "cut.dat", "good.dat"}, folder.path());

@@ -11,6 +11,7 @@
 
 #include "ricochet/model/inline_model.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/step/elast.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/motion.h"
 #include "support.h"
@@ -445,7 +446,7 @@ step   = 0.01
 until  = 10
 )toml";
   const Motion motion = run(channel);
-  EXPECT_EQ(motion.scene.model->contact_names(),
+  EXPECT_EQ(motion.scene.system().model->contact_names(),
             (std::vector<std::string>{"slot.lower", "slot.upper"}));
   EXPECT_EQ(motion.outcome.certificate.shock_counts, (std::vector<long long>{1, 2}));
   EXPECT_LT(motion.outcome.certificate.violation_max, 0.011);

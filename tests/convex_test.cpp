@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/convex/dense.h"
 #include "ricochet/convex/polyhedral_cone.h"
 #include "support.h"
 
@@ -184,6 +185,38 @@ TEST(Metric, KnowsWhatIsNoMetric) {
   EXPECT_FALSE(Metric<2>::diagonal({1.0, -1.0}).is_valid());
   EXPECT_FALSE(Metric<2>::full((Eigen::Matrix2d() << 1.0, 2.0, 2.0, 1.0).finished()).is_valid());
   EXPECT_FALSE(Metric<2>::full((Eigen::Matrix2d() << 1.0, 1.0, 1.0, 1.0).finished()).is_valid());
+}
+
+/// Exact: Q diag(s) P with Q and P orthogonal has the singular values s.
+TEST(Dense, FindsSingularValuesThatWerePutIn) {
+  base::Random random(11);
+  const auto reflection = [&](Eigen::Index n) {
+    const Eigen::VectorXd v = random_vector(random, n).normalized();
+    return Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n) - 2.0 * v * v.transpose());
+  };
+  for (Eigen::Index n = 1; n <= 20; ++n) {
+    Eigen::VectorXd put(n);
+    for (Eigen::Index i = 0; i < n; ++i) put[i] = std::pow(10.0, -0.7 * static_cast<double>(i));
+    if (n > 3) put[n - 1] = 0.0;
+    const Eigen::MatrixXd A = reflection(n) * reflection(n) * put.asDiagonal() * reflection(n);
+    const Eigen::VectorXd found = singular_values(A);
+    ASSERT_EQ(found.size(), n);
+    EXPECT_LE((found - put).cwiseAbs().maxCoeff(), 1e-14 * static_cast<double>(n));
+  }
+  EXPECT_EQ(singular_values(Eigen::MatrixXd()).size(), 0);
+}
+
+TEST(Dense, TakesTheShortestOfManySolutions) {
+  base::Random random(12);
+  const Eigen::MatrixXd A = random_matrix(random, 3, 5);
+  const Eigen::VectorXd b = random_vector(random, 3);
+  const Eigen::VectorXd x = least_squares(A, b);
+  const Eigen::VectorXd expected = A.transpose() * inverse_of(A * A.transpose()) * b;
+  EXPECT_LE((x - expected).norm(), 1e-12 * expected.norm());
+  EXPECT_EQ(rank_of(A, 1e-12), 3);
+  Eigen::MatrixXd twice(5, 2);
+  twice << A.row(0).transpose(), 2.0 * A.row(0).transpose();
+  EXPECT_EQ(rank_of(twice, 1e-12), 1);
 }
 
 }  // namespace

@@ -82,6 +82,14 @@ TEST(Docs, ThePictureIsDrawnByTheProgram) {
       << "run make docs";
 }
 
+TEST(Docs, TheTableOfSchemesIsTheProgramsOwn) {
+  const std::string guide = read_file(kSource / "docs/guide/impacts.md");
+  const Finished told = run_program({"schemes"}, kSource);
+  ASSERT_EQ(told.code, 0);
+  EXPECT_NE(guide.find(told.out), std::string::npos) << "run make docs; the program says\n"
+                                                     << told.out;
+}
+
 TEST(Docs, TheGuideNamesEveryKeyOfTheScenes) {
   const std::string guide = read_file(kSource / "docs/guide/scenes.md");
   for (const char* key : {"title",

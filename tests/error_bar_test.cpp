@@ -6,8 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "error_bar_table.h"
+#include "program.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/companions.h"
 #include "ricochet/study/family.h"
@@ -133,7 +135,7 @@ TEST(ErrorBar, SaysWhichContactTheRunsDoNotAgreeOn) {
   TracedRun run;
   run.length = 10.0;
   run.step = 0.01;
-  run.outcome.certificate.ledger.kinetic_max = 0.5;
+  run.speed = 1.0;
   run.outcome.certificate.shocks = {{.t = 2.0, .contact = 0, .speed = 1.0},
                                     {.t = 5.0, .contact = 1, .speed = 1.0}};
   TracedRun other = run;
@@ -281,6 +283,70 @@ TEST(Companions, LeaveTheRowsOfARunAsTheyAre) {
                                     "step = { max = 0.1, min = 1e-6, tolerance = 1e-4 }\n"),
                                {record}));
   }
+}
+
+// ---- the program --------------------------------------------------------------------------------
+
+nlohmann::json summary_in(const testing::Folder& folder) {
+  return nlohmann::json::parse(testing::read_file(folder / "out/summary.json"));
+}
+
+TEST(ErrorBar, IsToldByTheProgram) {
+  const testing::Folder folder;
+  testing::write_file(folder / "ball.toml",
+                      ball(0.5, "scheme = \"moreau\"\nstep = 0.001\nuntil = 0.6\n"));
+  const testing::Finished run =
+      testing::run_program({"run", "ball.toml", "--out", "out"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("ok: each step obeys the law; error ± "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("final       x = 0.1"), std::string::npos) << run.out;
+  const nlohmann::json json = summary_in(folder);
+  EXPECT_EQ(json["status"], "ok");
+  ASSERT_TRUE(json["error_bar"].is_object());
+  EXPECT_EQ(json["error_bar"].size() + 1, json["final"].size());  // that has t
+  const double t = 0.6 - std::sqrt(0.2);                          // since the impact, at sqrt(20)
+  const double x = 0.5 * std::sqrt(20.0) * t - 5.0 * t * t;
+  EXPECT_LE(std::abs(json["final"]["x"].get<double>() - x), json["error_bar"]["x"].get<double>());
+  EXPECT_EQ(json["resolution"]["companions"], (std::vector<long long>{424, 300}));
+  EXPECT_TRUE(json["resolution"]["horizon"].is_null());
+}
+
+TEST(ErrorBar, IsLeftOutWhereItIsNotWanted) {
+  const testing::Folder folder;
+  testing::write_file(folder / "ball.toml",
+                      ball(0.5, "scheme = \"moreau\"\nstep = 0.001\nuntil = 0.6\n"));
+  const auto run = [&](const std::string& word) {
+    return testing::run_program({"run", "ball.toml", "--out", "out", "--error-bar", word},
+                                folder.path());
+  };
+  EXPECT_EQ(run("none").code, 0);
+  EXPECT_EQ(summary_in(folder)["status"], "ok");
+  EXPECT_TRUE(summary_in(folder)["error_bar"].is_null());
+  EXPECT_EQ(run("pair").code, 0);
+  EXPECT_FALSE(summary_in(folder)["error_bar"].is_null());
+  EXPECT_EQ(run("twice").code, 2);
+}
+
+TEST(ErrorBar, OfARunThatIsNotResolvedIsNoFault) {
+  const testing::Folder folder;
+  testing::write_file(folder / "alias.toml",
+                      "[system]\ncoordinates = [\"x\"]\nmass = [1]\n"
+                      "force = { x = \"100*cos(2*pi*100*t)\" }\n[start]\nposition = { x = 0 }\n"
+                      "[run]\nscheme = \"moreau\"\nstep = 0.01\nuntil = 10\n");
+  const testing::Finished run =
+      testing::run_program({"run", "alias.toml", "--out", "out"}, folder.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("unresolved: each step obeys the law, but"), std::string::npos);
+  const nlohmann::json json = summary_in(folder);
+  EXPECT_EQ(json["status"], "unresolved");
+  EXPECT_FALSE(json["resolution"]["unresolved"].is_null());
+  EXPECT_FALSE(json["resolution"]["horizon"].is_null());
+}
+
+TEST(ErrorBar, IsToldOfStructuresToo) {
+  const Barred found = run_barred(read_text(builtin_scene("bar-wall")));
+  EXPECT_TRUE(found.bar.made) << found.bar.not_made;
+  EXPECT_EQ(found.bar.position.size(), found.motion.scene.columns.coordinates.size());
 }
 
 /// Seconds of this process, the least of a few trials.

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "allocations.h"
+#include "dense_step.h"
 #include "ricochet/convex/friction_cone.h"
-#include "ricochet/solve/friction.h"
 #include "ricochet/solve/single_contact.h"
+#include "ricochet/solve/step_solver.h"
 #include "support.h"
 
 namespace ricochet::solve {
@@ -29,6 +30,7 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 using problem::Grip;
+using testing::DenseStep;
 using testing::random_matrix;
 using testing::random_metric;
 using testing::random_vector;
@@ -378,7 +380,7 @@ TEST(SingleContact, OpensWhereItWouldAndPushesOnlyWhereItMust) {
 
 /// Contacts with rows of G A^-T as columns, joints last.
 struct Random {
-  problem::Frictional problem;
+  DenseStep problem;
   MatrixXd W;
   VectorXd b;
   bool singular{false};
@@ -388,9 +390,9 @@ Random random_problem(base::Random& random, bool with_joints, bool dependent) {
   Random made;
   const int count = 2 + random.below(11);
   Eigen::Index rows = 0;
-  std::vector<problem::Frictional::Contact> contacts;
+  std::vector<DenseStep::Contact> contacts;
   for (int i = 0; i < count; ++i) {
-    problem::Frictional::Contact contact;
+    DenseStep::Contact contact;
     contact.first = static_cast<int>(rows);
     contact.slips = random.below(4) == 0 ? 0 : 1 + random.below(2);
     if (contact.slips > 0) contact.section = random_section(random, contact.slips);
@@ -417,9 +419,9 @@ Random random_problem(base::Random& random, bool with_joints, bool dependent) {
   return made;
 }
 
-VectorXd impulses_of(const FrictionSolver& solver, Eigen::Index rows) {
+VectorXd impulses_of(const StepSolver& solver, Eigen::Index rows) {
   VectorXd R(rows);
-  for (Eigen::Index i = 0; i < rows; ++i) R[i] = solver.impulse(i);
+  for (Eigen::Index i = 0; i < rows; ++i) R[i] = solver.impulse(static_cast<int>(i));
   return R;
 }
 
@@ -427,13 +429,13 @@ double residual_of(const Random& made, const VectorXd& R) {
   const VectorXd U = made.W * R + made.b;
   double scale = 0.0;
   double worst = 0.0;
-  for (const problem::Frictional::Contact& contact : made.problem.contacts) {
+  for (const DenseStep::Contact& contact : made.problem.contacts) {
     const int size = 1 + contact.slips;
     const double rho = size / made.W.block(contact.first, contact.first, size, size).trace();
     scale = std::max({scale, R.segment(contact.first, size).norm(),
                       rho * made.b.segment(contact.first, size).norm()});
   }
-  for (const problem::Frictional::Contact& contact : made.problem.contacts) {
+  for (const DenseStep::Contact& contact : made.problem.contacts) {
     const int size = 1 + contact.slips;
     const double rho = size / made.W.block(contact.first, contact.first, size, size).trace();
     Vector3d r = Vector3d::Zero();
@@ -461,11 +463,12 @@ struct Tally {
 
 Tally solve_many(unsigned seed, int trials, bool joints, bool dependent) {
   base::Random random(seed);
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   Tally tally;
   for (int trial = 0; trial < trials; ++trial) {
     const Random made = random_problem(random, joints, dependent);
-    const problem::Report report = solver.solve(made.problem);
+    const problem::Report report = solver.solve(made.problem, warm);
     const VectorXd R = impulses_of(solver, made.problem.rows);
     tally.most_rounds = std::max(tally.most_rounds, report.iterations);
     if (report.status != problem::Status::Solved) {
@@ -478,38 +481,39 @@ Tally solve_many(unsigned seed, int trials, bool joints, bool dependent) {
     tally.worst = std::max(tally.worst, residual);
     for (std::size_t i = 0; i < made.problem.count; ++i) {
       if (made.problem.contacts[i].slips == 0) continue;
-      tally.sticks += solver.grip(i) == Grip::Stick ? 1 : 0;
-      tally.slides += solver.grip(i) == Grip::Slip ? 1 : 0;
+      tally.sticks += solver.grip(static_cast<int>(i)) == Grip::Stick ? 1 : 0;
+      tally.slides += solver.grip(static_cast<int>(i)) == Grip::Slip ? 1 : 0;
     }
   }
   return tally;
 }
 
-TEST(FrictionSolver, ObeysTheLawForManyContacts) {
+TEST(StepSolver, ObeysTheLawForManyContacts) {
   const Tally tally = solve_many(11, 3000, false, false);
   EXPECT_EQ(tally.failed, 0);
   EXPECT_GT(tally.sticks, 500);
   EXPECT_GT(tally.slides, 500);
 }
 
-TEST(FrictionSolver, ObeysTheLawWithJoints) {
+TEST(StepSolver, ObeysTheLawWithJoints) {
   const Tally tally = solve_many(12, 2000, true, false);
   EXPECT_EQ(tally.failed, 0);
 }
 
-TEST(FrictionSolver, ObeysTheLawWithDependentRows) {
+TEST(StepSolver, ObeysTheLawWithDependentRows) {
   const Tally tally = solve_many(13, 2000, false, true);
   EXPECT_LE(tally.failed, 1);  // and said so
   const Tally held = solve_many(14, 1000, true, true);
   EXPECT_LE(held.failed, 1);
 }
 
-TEST(FrictionSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
+TEST(StepSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
   base::Random random(15);
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   for (int trial = 0; trial < 1000; ++trial) {
     const int count = 2 + random.below(5);
-    problem::Frictional problem;
+    DenseStep problem;
     problem.resize(3 * count, 3 * count, static_cast<std::size_t>(count));
     problem.factor.setZero();
     problem.free = random_vector(random, 3 * count);
@@ -518,7 +522,7 @@ TEST(FrictionSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
       problem.factor.block(3 * i, 3 * i, 3, 3) = block;
       problem.contacts[static_cast<std::size_t>(i)] = {3 * i, 2, convex::Disc{0.2}};
     }
-    ASSERT_EQ(solver.solve(problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(problem, warm).status, problem::Status::Solved);
     for (int i = 0; i < count; ++i) {
       const MatrixXd block = problem.factor.block(3 * i, 3 * i, 3, 3);
       const Matrix3d W = block.transpose() * block;
@@ -529,7 +533,7 @@ TEST(FrictionSolver, EqualsTheClosedFormsWhereContactsDoNotFeelEachOther) {
       const double condition = std::pow(W.norm(), 3.0) / W.determinant();
       if (condition > 1e5) continue;
       ASSERT_LE((R - single.impulse).norm(), 1e-9 * problem.free.norm()) << trial;
-      EXPECT_EQ(solver.grip(static_cast<std::size_t>(i)), single.grip) << trial;
+      EXPECT_EQ(solver.grip(i), single.grip) << trial;
     }
   }
 }
@@ -540,8 +544,8 @@ Random turned_round(const Random& given) {
   Eigen::Index at = 0;
   const std::size_t count = given.problem.count;
   for (std::size_t i = 0; i < count; ++i) {
-    const problem::Frictional::Contact& old = given.problem.contacts[count - 1 - i];
-    problem::Frictional::Contact& contact = made.problem.contacts[i];
+    const DenseStep::Contact& old = given.problem.contacts[count - 1 - i];
+    DenseStep::Contact& contact = made.problem.contacts[i];
     contact = old;
     contact.first = static_cast<int>(at);
     for (int j = 0; j <= old.slips; ++j, ++at) {
@@ -552,26 +556,28 @@ Random turned_round(const Random& given) {
   return made;
 }
 
-TEST(FrictionSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
+TEST(StepSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
   // Little friction and W far from singular: the frictionless problem has one solution, and the
   // map that friction adds contracts.
   base::Random random(16);
-  FrictionSolver solver;
-  FrictionSolver other;
+  StepSolver solver;
+  problem::WarmStart warm;
+  StepSolver other;
+  problem::WarmStart other_warm;
   for (int trial = 0; trial < 500; ++trial) {
     Random made = random_problem(random, false, false);
-    for (problem::Frictional::Contact& contact : made.problem.contacts) {
+    for (DenseStep::Contact& contact : made.problem.contacts) {
       if (contact.slips == 1) contact.section = convex::Segment{-0.02, 0.01};
       if (contact.slips == 2) contact.section = convex::Ellipse{0.02, 0.01};
     }
     const Random turned = turned_round(made);
-    ASSERT_EQ(solver.solve(made.problem).status, problem::Status::Solved);
-    ASSERT_EQ(other.solve(turned.problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(made.problem, warm).status, problem::Status::Solved);
+    ASSERT_EQ(other.solve(turned.problem, other_warm).status, problem::Status::Solved);
     const std::size_t count = made.problem.count;
     const double size = impulses_of(solver, made.problem.rows).norm();
     for (std::size_t i = 0; i < count; ++i) {
-      const problem::Frictional::Contact& contact = made.problem.contacts[i];
-      const problem::Frictional::Contact& same = turned.problem.contacts[count - 1 - i];
+      const DenseStep::Contact& contact = made.problem.contacts[i];
+      const DenseStep::Contact& same = turned.problem.contacts[count - 1 - i];
       for (int j = 0; j <= contact.slips; ++j) {
         ASSERT_NEAR(solver.impulse(contact.first + j), other.impulse(same.first + j), 1e-9 * size)
             << trial;
@@ -580,18 +586,19 @@ TEST(FrictionSolver, DoesNotDependOnTheOrderOfContactsWhereThereIsOneSolution) {
   }
 }
 
-TEST(FrictionSolver, FreeContactsHaveNoImpulseAtAll) {
+TEST(StepSolver, FreeContactsHaveNoImpulseAtAll) {
   base::Random random(17);
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   int free = 0;
   for (int trial = 0; trial < 300; ++trial) {
     const Random made = random_problem(random, trial % 2 == 0, false);
-    ASSERT_EQ(solver.solve(made.problem).status, problem::Status::Solved);
+    ASSERT_EQ(solver.solve(made.problem, warm).status, problem::Status::Solved);
     for (std::size_t i = 0; i < made.problem.count; ++i) {
-      const problem::Frictional::Contact& contact = made.problem.contacts[i];
+      const DenseStep::Contact& contact = made.problem.contacts[i];
       const double normal = solver.impulse(contact.first);
       ASSERT_GE(normal, 0.0);
-      ASSERT_EQ(solver.grip(i) == Grip::Free, normal == 0.0);
+      ASSERT_EQ(solver.grip(static_cast<int>(i)) == Grip::Free, normal == 0.0);
       if (normal > 0.0) continue;
       ++free;
       for (int j = 1; j <= contact.slips; ++j) EXPECT_EQ(solver.impulse(contact.first + j), 0.0);
@@ -600,33 +607,33 @@ TEST(FrictionSolver, FreeContactsHaveNoImpulseAtAll) {
   EXPECT_GT(free, 200);
 }
 
-TEST(FrictionSolver, SaysWhatCannotBeSolved) {
-  problem::Frictional problem;
+TEST(StepSolver, SaysWhatCannotBeSolved) {
+  DenseStep problem;
   problem.resize(2, 4, 2);
   problem.factor << 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0;  // the first contact has no normal
   problem.contacts = {{0, 1, convex::Segment{-0.5, 0.5}}, {2, 1, convex::Segment{-0.5, 0.5}}};
   problem.free = Eigen::Vector4d(-1.0, 0.0, -1.0, 0.0);
-  FrictionSolver solver;
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Degenerate);
+  StepSolver solver;
+  problem::WarmStart warm;
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Degenerate);
   problem.free[0] = 1.0;  // it opens: no harm
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Solved);
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Solved);
   EXPECT_EQ(solver.impulse(0), 0.0);
   EXPECT_GT(solver.impulse(2), 0.0);
   problem.resize(2, 4, 1);
   problem.held = 2;
   problem.factor << 1.0, 0.0, 1.0, 2.0, 0.0, 1.0, 0.0, 0.0;  // joints that contradict each other
   problem.free = Eigen::Vector4d(-1.0, 0.0, 1.0, 1.0);
-  EXPECT_EQ(solver.solve(problem).status, problem::Status::Infeasible);
+  EXPECT_EQ(solver.solve(problem, warm).status, problem::Status::Infeasible);
 }
 
-TEST(FrictionSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
+TEST(StepSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
   base::Random random(18);
   for (const int size : {1, 3}) {  // up to 36 rows, and more
-    std::vector<Random> problems;
-    for (int trial = 0; trial < 60; ++trial)
-      problems.push_back(random_problem(random, false, false));
+    std::vector<Random> made;
+    for (int trial = 0; trial < 60; ++trial) made.push_back(random_problem(random, false, false));
     if (size == 3) {  // one of 14 contacts in space
-      Random large = problems[0];
+      Random large = made[0];
       large.problem.resize(50, 42, 14);
       large.problem.factor = random_matrix(random, 50, 42);
       large.problem.free = random_vector(random, 42);
@@ -634,12 +641,15 @@ TEST(FrictionSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
       for (int i = 0; i < 14; ++i) {
         large.problem.contacts[static_cast<std::size_t>(i)] = {3 * i, 2, convex::Disc{0.3}};
       }
-      problems.push_back(large);
+      made.push_back(large);
     }
-    FrictionSolver solver;
-    for (const Random& made : problems) (void)solver.solve(made.problem);
+    std::vector<problem::StepProblem> problems;
+    for (const Random& one : made) problems.push_back(one.problem);
+    StepSolver solver;
+    problem::WarmStart warm;
+    for (const problem::StepProblem& step : problems) (void)solver.solve(step, warm);
     const long long before = testing::allocations();
-    for (const Random& made : problems) (void)solver.solve(made.problem);
+    for (const problem::StepProblem& step : problems) (void)solver.solve(step, warm);
     EXPECT_EQ(testing::allocations(), before) << size;
   }
 }

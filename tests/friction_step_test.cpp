@@ -10,6 +10,7 @@
 #include <string>
 
 #include "allocations.h"
+#include "ricochet/step/moreau.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
@@ -493,14 +494,14 @@ int expect_no_energy_from_friction(unsigned seed, int steps, double most_frictio
     const model::Matrix<5, 5> inertia = testing::random_metric(random, 5, 0.5);
     system.inertia = convex::FullMetric<5>(inertia);
     const M model(system);
-    model::State<5> before{0.0, Vec::Zero(), vector(), std::vector<char>(System::kContacts, 0)};
+    model::State<5> before{0.0, Vec::Zero(), vector()};
     model::State<5> after = before;
     Workspace<M> workspace(model, before.q);
     for (int k = 0; k < 100; ++k) {
       before.u = vector();
       const double h = std::pow(10.0, random.uniform(-4.0, 0.0));
       after.t = h;
-      const problem::Report report = advance(step::Moreau{}, model, before, h, after, workspace);
+      const problem::Report report = make_step(step::Moreau{}, model, before, h, after, workspace);
       if (report.status != problem::Status::Solved) {
         ++failed;
         continue;
@@ -509,8 +510,8 @@ int expect_no_energy_from_friction(unsigned seed, int steps, double most_frictio
       const double end = 0.5 * after.u.dot(inertia * after.u);
       const double start = 0.5 * free.dot(inertia * free);
       EXPECT_LE(end, start * (1.0 + 1e-12)) << seed << " " << round << " " << k;
-      certify::Judge<M> judge(model, detail::limits_for<Moreau>({}), before);
-      EXPECT_TRUE(judge.check(before, after, h, workspace.claim))
+      certify::Judge<M> judge(model, Moreau{}.method(), {}, before);
+      EXPECT_TRUE(judge.template check<Moreau::kInfo.integrator>(before, after, h, workspace.claim))
           << seed << " " << round << " " << k << " "
           << certify::describe(judge.certificate().failure).name << " "
           << judge.certificate().failure_value;
@@ -562,7 +563,7 @@ TEST(Moreau, ACppModelGivesTheMotionOfTheScene) {
   }
   EXPECT_EQ(state.u[0], 0.0);  // it stopped
   EXPECT_GT(state.q[0], 0.1);
-  EXPECT_EQ(state.stuck, std::vector<char>(1, 1));
+  EXPECT_EQ(state.memory.scheme.stuck, std::vector<model::Key>{0});
 }
 
 TEST(Moreau, SizesKnownToTheCompilerChangeNothing) {
@@ -605,11 +606,11 @@ TEST(Moreau, AllocatesNothingAfterItsFirstContacts) {
     model::State<model::kDynamic> state = scene.start;
     long long first = 0;
     long long last = 0;
-    const Outcome outcome =
-        run_formula(*scene.model, scene.scheme, scene.run, state, [&](const Sample& sample) {
-          if (sample.step == 2000) first = testing::allocations();
-          if (sample.step == 4000) last = testing::allocations();
-        });
+    const Outcome outcome = run_formula(*scene.system().model, scene.scheme, scene.run, state,
+                                        [&](const Sample& sample) {
+                                          if (sample.step == 2000) first = testing::allocations();
+                                          if (sample.step == 4000) last = testing::allocations();
+                                        });
     EXPECT_TRUE(outcome.certificate.ok());
     EXPECT_GT(first, 0);
     EXPECT_EQ(last, first);
@@ -704,24 +705,24 @@ struct Landed {
   using State = model::State<3>;
   using TheClaim = certify::Claim<3, 1, 2>;
   M model{Puck{}};
-  State before{0.0, {0.0, 0.0, 0.001}, {2.0, 0.0, -1.0}, {0}};
+  State before{0.0, {0.0, 0.0, 0.001}, {2.0, 0.0, -1.0}};
   State after = before;
   Workspace<M> workspace{model, before.q};
   static constexpr double kStep = 0.01;
 
   explicit Landed(double slip = 2.0, bool stuck = false) {
     before.u[0] = slip;
-    before.stuck[0] = stuck ? 1 : 0;
+    if (stuck) before.memory.scheme.stuck = {0};
     after.t = kStep;
-    (void)advance(Moreau{}, model, before, kStep, after, workspace);
+    (void)make_step(Moreau{}, model, before, kStep, after, workspace);
   }
 
   certify::Failure judge(const std::function<void(State&, TheClaim&)>& tamper = {}) {
     State told = after;
     TheClaim claim = workspace.claim;
     if (tamper) tamper(told, claim);
-    certify::Judge<M> judge(model, detail::limits_for<Moreau>({}), before);
-    (void)judge.check(before, told, kStep, claim);
+    certify::Judge<M> judge(model, Moreau{}.method(), {}, before);
+    (void)judge.template check<Moreau::kInfo.integrator>(before, told, kStep, claim);
     return judge.certificate().failure;
   }
 };
@@ -785,8 +786,8 @@ TEST(FrictionJudge, DecidesTheSectionItself) {
   Landed landed(0.0);
   EXPECT_EQ(landed.judge(), certify::Failure::None);
   landed.before.u[0] = 0.5;  // slides at 0.5 with 0.25: R_T = 0.275 of the 0.5 needed to stop
-  (void)advance(Moreau{}, landed.model, landed.before, Landed::kStep, landed.after,
-                landed.workspace);
+  (void)make_step(Moreau{}, landed.model, landed.before, Landed::kStep, landed.after,
+                  landed.workspace);
   EXPECT_EQ(landed.workspace.claim.grip(0), problem::Grip::Slip);
   EXPECT_EQ(landed.judge(), certify::Failure::None);
   // The scheme was told that the contact stuck before, which no step of the judge's has shown: the
@@ -802,8 +803,9 @@ TEST(FrictionJudge, RemembersStickFromStepToStep) {
   ASSERT_EQ(first.workspace.claim.grip(0), problem::Grip::Slip);  // 0.23 x 1.1 < 0.3
   Landed held(0.2);
   ASSERT_EQ(held.workspace.claim.grip(0), problem::Grip::Stick);  // 0.22 x 1.1 > 0.2
-  certify::Judge<Landed::M> judge(held.model, detail::limits_for<Moreau>({}), held.before);
-  ASSERT_TRUE(judge.check(held.before, held.after, Landed::kStep, held.workspace.claim));
+  certify::Judge<Landed::M> judge(held.model, Moreau{}.method(), {}, held.before);
+  ASSERT_TRUE(judge.check<Moreau::kInfo.integrator>(held.before, held.after, Landed::kStep,
+                                                    held.workspace.claim));
   EXPECT_EQ(judge.certificate().friction[0].stick_time, Landed::kStep);
 }
 

@@ -2,26 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "program.h"
+#include "ricochet/step/structure_scheme.h"
 
 namespace ricochet::testing {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
 
-/// What each room may include. `solve` knows no mechanics, `certify` no solver, `model` and
-/// `problem` not each other.
+/// What each room may include. `solve` knows no mechanics, `certify` no solver, `problem`
+/// no model. No room knows `host`, which touches the machine.
 const std::map<std::string, std::set<std::string>> kAllowed = {
     {"base", {}},
     {"convex", {"base"}},
     {"formula", {"base"}},
-    {"model", {"base", "convex", "formula"}},
+    {"model", {"base", "convex", "formula", "problem"}},
     {"structure", {"base", "convex", "formula"}},
     {"problem", {"base", "convex", "formula"}},
     {"solve", {"base", "convex", "formula", "problem"}},
@@ -37,6 +40,9 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"study",
      {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
       "scene", "record"}},
+    {"host",
+     {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
+      "scene", "record", "plot", "study"}},
 };
 
 std::vector<std::filesystem::path> files_of(const std::vector<std::string>& folders,
@@ -54,33 +60,155 @@ std::vector<std::smatch> all_matches(const std::string& text, const std::regex& 
   return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
 }
 
+/// Every `#include "ricochet/room/header.h"` of a text, as room and header.
+std::vector<std::pair<std::string, std::string>> includes_of(const std::string& text) {
+  static const std::regex include("#include \"ricochet/([a-z]+)/([a-z0-9_]+\\.h)\"");
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const std::smatch& match : all_matches(text, include)) {
+    found.emplace_back(match[1].str(), match[2].str());
+  }
+  return found;
+}
+
 TEST(House, IncludesPointOneWay) {
-  const std::regex include("#include \"ricochet/([a-z]+)/([a-z0-9_]+\\.h)\"");
   int seen = 0;
   for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
     const std::string room = file.parent_path().filename().string();
     ASSERT_TRUE(kAllowed.contains(room)) << "a room without a place in the table: " << room;
-    const std::string text = read_file(file);
-    for (const std::smatch& match : all_matches(text, include)) {
+    for (const auto& [other, header] : includes_of(read_file(file))) {
       ++seen;
-      const std::string other = match[1];
       EXPECT_TRUE(other == room || kAllowed.at(room).contains(other))
           << file << " includes " << other;
-      EXPECT_TRUE(std::filesystem::exists(kSource / "src/ricochet" / other / std::string(match[2])))
-          << match[0];
+      EXPECT_TRUE(std::filesystem::exists(kSource / "src/ricochet" / other / header))
+          << other << "/" << header;
     }
   }
   EXPECT_GT(seen, 100);
 }
 
-TEST(House, EveryRoomHasAReadmeAndAPlaceInTheMap) {
-  const std::string map = read_file(kSource / "README.md");
+/// Which headers include which, as "room/header.h".
+using Includes = std::map<std::string, std::set<std::string>>;
+
+/// A way from `name` back to itself, as "a b a"; empty when there is none. `done` collects what is
+/// on no such way.
+std::string circle_from(const std::string& name, const Includes& includes,
+                        std::vector<std::string>& way, std::set<std::string>& done) {
+  if (done.contains(name)) return "";
+  const auto before = std::find(way.begin(), way.end(), name);
+  if (before != way.end()) {
+    std::string circle;
+    for (auto at = before; at != way.end(); ++at) circle += *at + " ";
+    return circle + name;
+  }
+  way.push_back(name);
+  if (const auto found = includes.find(name); found != includes.end()) {
+    for (const std::string& next : found->second) {
+      const std::string circle = circle_from(next, includes, way, done);
+      if (!circle.empty()) return circle;
+    }
+  }
+  way.pop_back();
+  done.insert(name);
+  return "";
+}
+
+std::string circle_in(const Includes& includes) {
+  std::set<std::string> done;
+  for (const auto& [name, others] : includes) {
+    std::vector<std::string> way;
+    const std::string circle = circle_from(name, includes, way, done);
+    if (!circle.empty()) return circle;
+  }
+  return "";
+}
+
+TEST(House, NoIncludeCircle) {
+  EXPECT_EQ(circle_in({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {"d"}}}), "");
+  EXPECT_EQ(circle_in({{"a", {"b"}}, {"b", {"c", "d"}}, {"d", {"b"}}}), "b d b");
+  Includes headers;
+  Includes rooms;
+  for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
+    const std::string room = file.parent_path().filename().string();
+    for (const auto& [other, header] : includes_of(read_file(file))) {
+      if (other != room) rooms[room].insert(other);
+      if (file.extension() != ".h") continue;
+      headers[room + "/" + file.filename().string()].insert(other + "/" + header);
+    }
+  }
+  EXPECT_GT(headers.size(), 100U);
+  EXPECT_EQ(circle_in(headers), "");
+  EXPECT_EQ(circle_in(rooms), "");
+}
+
+/// README's table of rooms: a line `| [room](...) | what it knows | rooms it includes |` each.
+std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_readme() {
+  const std::string readme = read_file(kSource / "README.md");
+  const std::regex line(
+      "\\| \\[([a-z]+)\\]\\(src/ricochet/([a-z]+)/README\\.md\\) \\| [^|\n]+ \\| ([a-z, ]*)\\|");
+  const std::regex word("[a-z]+");
+  std::vector<std::pair<std::string, std::set<std::string>>> rooms;
+  for (const std::smatch& match : all_matches(readme, line)) {
+    EXPECT_EQ(match[1], match[2]);
+    const std::string list = match[3];
+    std::set<std::string> others;
+    for (const std::smatch& other : all_matches(list, word)) others.insert(other[0]);
+    rooms.emplace_back(match[1], others);
+  }
+  return rooms;
+}
+
+TEST(House, TheTableInReadmeIsTheCode) {
+  Includes includes;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "src/ricochet")) {
+    includes[entry.path().filename().string()];
+  }
+  for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
+    const std::string room = file.parent_path().filename().string();
+    for (const auto& [other, header] : includes_of(read_file(file))) {
+      if (other != room) includes[room].insert(other);
+    }
+  }
+  std::set<std::string> above;
+  const auto table = rooms_of_readme();
+  for (const auto& [room, others] : table) {
+    ASSERT_TRUE(includes.contains(room)) << "README has a room that is not there: " << room;
+    std::string list;
+    for (const std::string& other : includes.at(room)) list += (list.empty() ? "" : ", ") + other;
+    EXPECT_EQ(others, includes.at(room))
+        << "the line of '" << room << "' in README should say: " << list;
+    for (const std::string& other : others) {
+      EXPECT_TRUE(above.contains(other)) << room << " includes " << other << ", which is below it";
+    }
+    EXPECT_TRUE(above.insert(room).second) << room << " has two lines";
+  }
+  EXPECT_EQ(table.size(), includes.size()) << "every room has a line";
+}
+
+TEST(House, EveryRoomHasAReadme) {
   for (const auto& [room, others] : kAllowed) {
     EXPECT_TRUE(std::filesystem::exists(kSource / "src/ricochet" / room / "README.md")) << room;
-    EXPECT_NE(map.find("src/ricochet/" + room + "/README.md"), std::string::npos) << room;
   }
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "src/ricochet")) {
     EXPECT_TRUE(kAllowed.contains(entry.path().filename().string())) << entry.path();
+  }
+}
+
+/// Program, Python module, benchmarks and tests stand on the library, not on each other.
+TEST(House, NobodyUsesTheSourcesOfTheProgram) {
+  auto files = files_of({"src", "python", "bench", "tests", "examples"}, {".h", ".cpp", ".txt"});
+  for (const std::filesystem::path& file : files) {
+    if (file.filename() == "house_test.cpp") continue;
+    EXPECT_EQ(read_file(file).find("apps/"), std::string::npos) << file;
+  }
+  for (const std::filesystem::path& file : files_of({"apps", "python"}, {".h", ".cpp"})) {
+    const std::string text = read_file(file);
+    for (const std::smatch& match : all_matches(text, std::regex("#include \"([^\"]+)\""))) {
+      const std::string name = match[1];
+      EXPECT_TRUE(name.starts_with("ricochet/") ||
+                  std::filesystem::exists(file.parent_path() / name))
+          << file << ": " << name;
+      EXPECT_EQ(name.find(".."), std::string::npos) << file << ": " << name;
+    }
   }
 }
 
@@ -121,19 +249,51 @@ TEST(House, LinksOfTheDocumentsLeadSomewhere) {
   EXPECT_GT(seen, 30);
 }
 
+TEST(House, SchemesAreNamedInTheirOwnFilesOnly) {
+  // The experiments of the gallery say by which scheme they are run, as scenes do; the examples in
+  // Python's documentation too.
+  std::vector<std::string> names = step::scheme_names();
+  names.emplace_back(step::kNewmark.name);
+  auto files = files_of({"src/ricochet", "apps", "python/bindings"}, {".h", ".cpp"});
+  for (const auto& file : files_of({"python/src"}, {".py"})) files.push_back(file);
+  std::map<std::string, int> seen;
+  for (const std::filesystem::path& file : files) {
+    const std::string stem = file.stem().string();
+    if (stem.starts_with("gallery")) continue;
+    std::istringstream lines(read_file(file));
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_comment = line.find("///") != std::string::npos;
+      const bool is_example = line.find(">>>") != std::string::npos ||
+                              line.find("    ...") != std::string::npos ||
+                              line.find("``") != std::string::npos;
+      if (is_comment || is_example) continue;
+      for (const std::string& name : names) {
+        if (line.find("\"" + name + "\"") == std::string::npos) continue;
+        std::string own = name;
+        std::replace(own.begin(), own.end(), '-', '_');
+        if (own == "newmark") own = "structure_scheme";
+        EXPECT_EQ(stem, own) << file << ": " << line;
+        ++seen[name];
+      }
+    }
+  }
+  for (const std::string& name : names) EXPECT_EQ(seen[name], 1) << name;
+}
+
 TEST(House, TheLibraryDoesNotPrintAndAvoidsWhatTheWebBuildLacks) {
-  const std::regex forbidden(
-      "std::cout|std::cerr|fmt::print|\\bprintf|std::views|std::format|std::expected|"
-      "<source_location>|<thread>|<ranges>");
+  const std::regex printing("std::cout|std::cerr|fmt::print|\\bprintf");
+  const std::regex missing(
+      "std::views|std::format|std::expected|<source_location>|<ranges>|<thread>|<filesystem>|"
+      "<fstream>|<csignal>|<signal.h>|<hdf5.h>");
   for (const std::filesystem::path& file : files_of({"src/ricochet"}, {".h", ".cpp"})) {
     const std::string text = read_file(file);
-    for (const std::smatch& match : all_matches(text, forbidden)) {
+    for (const std::smatch& match : all_matches(text, printing)) {
       ADD_FAILURE() << file << ": " << match[0];
     }
-    const bool touches_files = text.find("<filesystem>") != std::string::npos ||
-                               text.find("<fstream>") != std::string::npos;
-    const std::string name = file.filename().string();
-    EXPECT_TRUE(!touches_files || name == "output_file.h" || name.ends_with("_file.cpp")) << file;
+    if (file.parent_path().filename() == "host") continue;  // not part of a web build
+    for (const std::smatch& match : all_matches(text, missing)) {
+      ADD_FAILURE() << file << ": " << match[0];
+    }
   }
 }
 
@@ -228,20 +388,58 @@ std::vector<int> count_everything(
   EXPECT_EQ(lengths, (std::vector<int>{5, 8, 4, 5}));
 }
 
+/// Files that are still over a limit, with the lines they may have: the sizes may only shrink, and
+/// a file that keeps the limit leaves the list.
+using Exceptions = std::map<std::string, int>;
+
+/// Expects `lines` of each file to be within `limit`, but for the exceptions.
+void expect_within(int limit, const std::map<std::string, int>& lines,
+                   const Exceptions& exceptions) {
+  for (const auto& [file, count] : lines) {
+    const auto found = exceptions.find(file);
+    EXPECT_LE(count, found == exceptions.end() ? limit : found->second) << file;
+  }
+  for (const auto& [file, allowed] : exceptions) {
+    const auto found = lines.find(file);
+    EXPECT_TRUE(found != lines.end() && found->second > limit)
+        << file << " needs no exception any more: take it off the list";
+  }
+}
+
+std::string place_in_house(const std::filesystem::path& file) {
+  return std::filesystem::relative(file, kSource).string();
+}
+
+TEST(House, HeadersStayShort) {
+  const Exceptions exceptions = {
+      {"src/ricochet/certify/judge.h", 1282},
+      {"src/ricochet/step/stages.h", 500},
+  };
+  std::map<std::string, int> lines;
+  for (const std::filesystem::path& file :
+       files_of({"src", "apps", "python", "bench", "tests"}, {".h"})) {
+    const std::string text = read_file(file);
+    lines[place_in_house(file)] = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  }
+  EXPECT_GT(lines.size(), 150U);
+  expect_within(400, lines, exceptions);
+}
+
 TEST(House, FunctionsStayShort) {
-  Function longest;
+  const Exceptions exceptions = {
+      {"src/ricochet/certify/certificate.cpp", 75},  // describe
+  };
+  std::map<std::string, int> longest;
   std::size_t seen = 0;
   for (const std::filesystem::path& file : files_of({"src", "apps", "python"}, {".h", ".cpp"})) {
-    const std::vector<Function> functions = functions_of(read_file(file));
-    seen += functions.size();
-    for (const Function& function : functions) {
-      if (function.lines > longest.lines) {
-        longest = {file.string() + ": " + function.name, function.lines};
-      }
+    int& most = longest[place_in_house(file)];
+    for (const Function& function : functions_of(read_file(file))) {
+      most = std::max(most, function.lines);
+      ++seen;
     }
   }
-  EXPECT_LE(longest.lines, 80) << longest.name;
-  EXPECT_GT(seen, 300U);
+  EXPECT_GT(seen, 1000U);
+  expect_within(60, longest, exceptions);
 }
 
 }  // namespace

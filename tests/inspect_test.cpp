@@ -24,7 +24,7 @@ scene::Scene read(const std::string& text, const std::vector<std::string>& setti
 }
 
 Inspection inspect_start(const scene::Scene& scene) {
-  return Inspector(*scene.model).at(scene.start);
+  return Inspector(*scene.system().model).at(scene.start);
 }
 
 Inspection inspect_start(const std::string& text, const std::vector<std::string>& settings = {}) {
@@ -339,7 +339,7 @@ kinetic = "0.5*(r'^2 + r^2*phi'^2)"
 [start]
 position = { r = 1, phi = 0 }
 )toml");
-  const Inspection found = Inspector(*scene.model).at({0.0, Vec::Zero(2), Vec::Zero(2)});
+  const Inspection found = Inspector(*scene.system().model).at({0.0, Vec::Zero(2), Vec::Zero(2)});
   EXPECT_EQ(found.status, problem::Status::SingularMass);
 }
 
@@ -380,7 +380,8 @@ std::string random_system(base::Random& random, const Vec& u, const Eigen::Matri
 
 /// (u+ - u)/h of one step.
 Vec difference_quotient(scene::Scene scene, double h, double anticipation) {
-  scene.scheme = step::Inel{.anticipation = anticipation};
+  scene.scheme = step::make_scheme("inel");
+  scene.scheme.set("anticipation", anticipation);
   scene.run.step = h;
   scene.run.steps = 1;
   const Motion motion = run_scene(scene, false);
@@ -452,7 +453,7 @@ TEST(Inspect, TheAccelerationObeysTheDefinitionOfGaussPrinciple) {
     const Eigen::MatrixXd J = testing::random_matrix(random, 2, 3);
     const scene::Scene scene = read(random_system(random, Vec::Zero(3), J, trial % 2 == 1));
     const Inspection found = inspect_start(scene);
-    const model::FormulaView<model::kDynamic, model::kDynamic> view(*scene.model);
+    const model::FormulaView<model::kDynamic, model::kDynamic> view(*scene.system().model);
     auto place = view.make_place();
     ASSERT_TRUE(view.load_mass(scene.start.q, place));
     Vec force(3);
@@ -485,7 +486,7 @@ position = { x = 0.02, y = 0.1 }
   scene::Scene scene = read(text);
   scene.run.steps = 400;
   const Motion motion = run_scene(scene, false);
-  const Inspection found = Inspector(*scene.model).at(motion.final_state, scene.run.step);
+  const Inspection found = Inspector(*scene.system().model).at(motion.final_state, scene.run.step);
   ASSERT_EQ(found.active.size(), 1U);
   EXPECT_EQ(found.active[0].standing, Standing::Pushing);
   // converged: it slides, with x from the state itself; J = (x, 1), gamma = x'^2

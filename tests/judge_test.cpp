@@ -5,6 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "ricochet/step/elast.h"
+#include "ricochet/step/inel.h"
+#include "ricochet/step/moreau.h"
 #include "ricochet/step/simulate.h"
 
 namespace ricochet::certify {
@@ -35,14 +38,14 @@ struct Shocked {
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace{model, before.q};
 
-  explicit Shocked() { (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace); }
+  explicit Shocked() { (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace); }
 
   Certificate judge(const std::function<void(State&, TheClaim&)>& tamper = {}) {
     State told = after;
     TheClaim claim = workspace.claim;
     if (tamper) tamper(told, claim);
-    Judge<Model> judge(model, Limits{}, before);
-    (void)judge.check(before, told, 0.01, claim);
+    Judge<Model> judge(model, step::Inel{}.method(), Limits{}, before);
+    (void)judge.check<Integrator::MiddleAhead>(before, told, 0.01, claim);
     return judge.finish();
   }
 };
@@ -103,94 +106,97 @@ TEST(Judge, CatchesASmallDisplacementLeftOut) {
   State before{0.0, {1.0, 1.0}, {1e-9, 0.0}};
   State after{0.01, {0.0, 0.0}, {0.0, 0.0}};
   step::Workspace<Model> workspace(model, before.q);
-  (void)step::advance(step::Inel{}, model, before, 0.01, after, workspace);
+  (void)step::make_step(step::Inel{}, model, before, 0.01, after, workspace);
   after.q[0] = before.q[0] + 2e-11;  // twice as far as it moved
-  Judge<Model> judge(model, Limits{}, before);
-  EXPECT_FALSE(judge.check(before, after, 0.01, workspace.claim));
+  Judge<Model> judge(model, step::Inel{}.method(), Limits{}, before);
+  EXPECT_FALSE(judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim));
   EXPECT_EQ(judge.certificate().failure, Failure::Kinematics);
 }
 
 TEST(Judge, CatchesAnotherLawThanTheOneStated) {
-  Shocked shocked;  // an honest inelastic shock, in a scene that states e = 1
-  Limits limits;
-  limits.restitution = 1.0;
-  Judge<Model> judge(shocked.model, limits, shocked.before);
-  EXPECT_FALSE(judge.check(shocked.before, shocked.after, 0.01, shocked.workspace.claim));
-  EXPECT_EQ(judge.certificate().failure, Failure::Law);
+  Shocked shocked;  // an honest inelastic shock, in a run of a scheme that implies e = 1
+  Method method = step::Inel{}.method();
+  method.restitution = 1.0;
+  Judge<Model> judge(shocked.model, method, Limits{}, shocked.before);
+  EXPECT_FALSE(judge.check<Integrator::MiddleAhead>(shocked.before, shocked.after, 0.01,
+                                                    shocked.workspace.claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::Residual);
 }
 
 TEST(Judge, CatchesAVelocityFixedInVain) {
-  // Leaving the floor; a Fixed branch would glue it there.
+  // Leaving the floor; the reflection of an elastic scheme would turn it back.
   const Model model{Corner{}};
   const State before{0.0, {1.0, -0.1}, {2.0, 1.0}};
   State after{0.01, {1.0 + 0.02, -0.1}, {2.0, -1.0}};
   step::Workspace<Model> workspace(model, before.q);
   State honest = before;
   honest.t = 0.01;
-  (void)step::advance(step::Elast{}, model, before, 0.01, honest, workspace);
+  (void)step::make_step(step::Elast{}, model, before, 0.01, honest, workspace);
   TheClaim claim = workspace.claim;
-  claim.branch(0) = Branch::Fixed;
-  claim.restitution = 1.0;
   claim.impulses[0] = -1.0 - 1.0 + 0.1;  // u+ = -u
   after.q = workspace.q_mid + 0.005 * after.u;
-  Judge<Model> judge(model, Limits{}, before);
-  EXPECT_FALSE(judge.check(before, after, 0.01, claim));
-  EXPECT_EQ(judge.certificate().failure, Failure::Law);
+  Judge<Model> judge(model, step::Elast{}.method(), Limits{}, before);
+  EXPECT_FALSE(judge.check<Integrator::Middle>(before, after, 0.01, claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::Residual);
 }
 
-TEST(Judge, CatchesAShiftThatIsNoCorrection) {
-  const Model model{Corner{}};
-  const State before{0.0, {1.0, -0.1}, {2.0, -1.0}};
-  for (const double factor : {1.0, 0.5}) {
-    for (const double sideways : {0.0, 1e-6}) {
-      State after{0.01, before.q, before.u};
-      step::Workspace<Model> workspace(model, before.q);
-      (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
-                          after, workspace);
-      ASSERT_NE(workspace.claim.shift, nullptr);
-      const Eigen::Vector2d honest = workspace.shift;
-      workspace.shift = factor * honest + Eigen::Vector2d(sideways, 0.0);
-      workspace.weights *= factor;
-      workspace.q_mid += workspace.shift - honest;
-      workspace.q_cone += workspace.shift - honest;
-      after.q += workspace.shift - honest;
-      Judge<Model> judge(model, Limits{}, before);
-      const bool is_honest = factor == 1.0 && sideways == 0.0;
-      EXPECT_EQ(judge.check(before, after, 0.01, workspace.claim), is_honest);
-      EXPECT_EQ(judge.certificate().failure, is_honest ? Failure::None : Failure::Correction);
-    }
+/// A step that starts beyond the floor and puts the middle back on it.
+struct Corrected {
+  step::Inel scheme{.correction = step::Correction::Project};
+  Model model{Corner{}};
+  State before{0.0, {1.0, -0.1}, {2.0, -1.0}};
+  State after{0.01, before.q, before.u};
+  step::Workspace<Model> workspace{model, before.q};
+
+  Corrected() { (void)step::make_step(scheme, model, before, 0.01, after, workspace); }
+  Failure judge(const Limits& limits = {}) {
+    Judge<Model> judge(model, scheme.method(), limits, before);
+    (void)judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim);
+    return judge.certificate().failure;
   }
+};
+
+TEST(Judge, CatchesAShiftThatIsNoCorrection) {
+  EXPECT_EQ(Corrected{}.judge(), Failure::None);
+  Corrected half;
+  half.workspace.weights *= 0.5;
+  half.after.q -= 0.5 * half.workspace.shift;
+  EXPECT_EQ(half.judge(), Failure::Correction);
+  Corrected sideways;
+  sideways.after.q[0] += 1e-6;
+  EXPECT_EQ(sideways.judge(), Failure::Kinematics);
+  Corrected none;  // the middle stays beyond the floor
+  none.workspace.claim.shift_weights = nullptr;
+  none.after.q -= none.workspace.shift;
+  EXPECT_EQ(none.judge(), Failure::Correction);
+  Corrected unasked;
+  unasked.scheme.correction = step::Correction::None;
+  EXPECT_EQ(unasked.judge(), Failure::Correction);
 }
 
 TEST(Judge, HoldsACorrectionToItsOwnLimit) {
   // A shift a part in a million too long passes only where the limit is larger than that.
-  const Model model{Corner{}};
-  const State before{0.0, {1.0, -0.1}, {2.0, -1.0}};
   for (const double limit : {1e-9, 1e-5}) {
-    State after{0.01, before.q, before.u};
-    step::Workspace<Model> workspace(model, before.q);
-    (void)step::advance(step::Inel{.correction = step::Correction::Project}, model, before, 0.01,
-                        after, workspace);
-    const Eigen::Vector2d more = 1e-6 * workspace.shift;
-    workspace.shift += more;
-    workspace.weights *= 1.0 + 1e-6;
-    workspace.q_mid += more;
-    workspace.q_cone += more;
-    after.q += more;
-    Judge<Model> judge(model, Limits{.correction = limit}, before);
-    EXPECT_EQ(judge.check(before, after, 0.01, workspace.claim), limit > 1e-6);
+    Corrected corrected;
+    corrected.workspace.weights *= 1.0 + 1e-6;
+    corrected.after.q += 1e-6 * corrected.workspace.shift;
+    const Failure failure = corrected.judge({.correction = limit});
+    EXPECT_EQ(failure, limit > 1e-6 ? Failure::None : Failure::Correction);
   }
 }
 
-TEST(Judge, AfterAFailureTheBooksShowTheLastInstantThatHolds) {
+TEST(Judge, AfterAFailureTheCertificateShowsTheLastInstantThatHolds) {
   Shocked shocked;
   Limits limits;
   limits.violation = 1e-12;
   State told = shocked.after;
-  Judge<Model> judge(shocked.model, limits, shocked.before);
+  Judge<Model> judge(shocked.model, step::Inel{}.method(), limits, shocked.before);
   told.q[1] = -1.0;
-  EXPECT_FALSE(judge.check(shocked.before, told, 0.01, shocked.workspace.claim));
+  EXPECT_FALSE(
+      judge.check<Integrator::MiddleAhead>(shocked.before, told, 0.01, shocked.workspace.claim));
   const Certificate c = judge.finish();
+  EXPECT_EQ(c.balance_max, 0.0);
+  EXPECT_EQ(c.ledger.contacts.value(), 0.0);
   EXPECT_EQ(c.steps, 0);
   EXPECT_EQ(c.shock_counts[0], 0);
   EXPECT_EQ(judge.gaps()[0], shocked.before.q[1]);
@@ -198,18 +204,23 @@ TEST(Judge, AfterAFailureTheBooksShowTheLastInstantThatHolds) {
   EXPECT_EQ(c.ledger.kinetic_end, 2.5);
 }
 
+/// A floor that throws things up faster than they came.
+struct Trampoline : Corner {
+  double restitution(int) const { return 2.0; }
+};
+
 TEST(Judge, CatchesContactsThatCreateEnergy) {
-  // A consistent step in which the floor throws the particle up faster than it came: v = U+ + e U-
-  // with e = 2 would make the complementarity hold.
-  Shocked shocked;
-  const Certificate c = shocked.judge([](State& s, TheClaim& claim) {
-    claim.restitution = 2.0;
-    claim.impulses[0] = 1.1 + 2.0;
-    s.u[1] = 2.0;
-    s.q[1] += 0.005 * 2.0;
-  });
-  EXPECT_EQ(c.failure, Failure::EnergyGain);
-  EXPECT_NEAR(c.failure_value, 0.5 * 3.1 * (2.0 - 1.0), 1e-12);  // p (U + U+)/2
+  // v = U+ + e U with e = 2 makes the complementarity hold.
+  const model::InlineModel<Trampoline> model{Trampoline{}};
+  const State before{0.0, {1.0, 0.001}, {2.0, -1.0}};
+  State after{0.01, before.q, before.u};
+  step::Workspace<model::InlineModel<Trampoline>> workspace(model, before.q);
+  (void)step::make_step(step::Moreau{.anticipation = 0.5}, model, before, 0.01, after, workspace);
+  Judge<model::InlineModel<Trampoline>> judge(model, step::Moreau{.anticipation = 0.5}.method(),
+                                              Limits{}, before);
+  EXPECT_FALSE(judge.check<Integrator::MiddleAhead>(before, after, 0.01, workspace.claim));
+  EXPECT_EQ(judge.certificate().failure, Failure::EnergyGain);
+  EXPECT_NEAR(judge.certificate().failure_value, 0.5 * 3.1 * (2.0 - 1.0), 1e-12);  // p (U + U+)/2
 }
 
 struct Circle {
@@ -223,18 +234,24 @@ struct Circle {
 };
 
 TEST(Judge, CatchesTheWrongPointOfEvaluation) {
-  // The cone of a curved wall taken elsewhere than claimed.
-  const model::InlineModel<Circle> model{Circle{}};
+  // The cone of a curved wall taken elsewhere than the scene states.
+  using CircleModel = model::InlineModel<Circle>;
+  const CircleModel model{Circle{}};
   const State before{0.0, {0.0, -1.0}, {1.0, 0.0}};
   State after = before;
   after.t = 0.1;
-  step::Workspace<model::InlineModel<Circle>> workspace(model, before.q);
-  (void)step::advance(step::Elast{.anticipation = 0.1}, model, before, 0.1, after, workspace);
-  Judge<model::InlineModel<Circle>> honest(model, Limits{}, before);
-  EXPECT_TRUE(honest.check(before, after, 0.1, workspace.claim));
-  workspace.claim.cone_point = workspace.claim.test_point;
-  Judge<model::InlineModel<Circle>> judge(model, Limits{}, before);
-  EXPECT_FALSE(judge.check(before, after, 0.1, workspace.claim));
+  step::Workspace<CircleModel> workspace(model, before.q);
+  const step::Elast ahead{.anticipation = 0.1};
+  (void)step::make_step(ahead, model, before, 0.1, after, workspace);
+  Judge<CircleModel> honest(model, ahead.method(), Limits{}, before);
+  EXPECT_TRUE(honest.check<Integrator::Middle>(before, after, 0.1, workspace.claim));
+  Judge<CircleModel> judge(model, step::Elast{}.method(), Limits{}, before);
+  EXPECT_FALSE(judge.check<Integrator::Middle>(before, after, 0.1, workspace.claim));
+}
+
+TEST(Judge, CatchesATimeThatIsNotTheNext) {
+  Shocked shocked;
+  EXPECT_EQ(shocked.judge([](State& s, TheClaim&) { s.t += 1e-12; }).failure, Failure::Kinematics);
 }
 
 TEST(Judge, KeepsTheFirstFailureOnly) {

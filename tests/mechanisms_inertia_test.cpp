@@ -46,7 +46,7 @@ Vec inertia_at(const FormulaModel& model, const Vec& q, const Vec& u) {
 template <class Formula>
 void compare(const std::string& text, Formula&& hand) {
   const scene::Scene scene = scene::read_scene("m.toml", mechanism(text));
-  const FormulaModel& model = *scene.model;
+  const FormulaModel& model = *scene.system().model;
   ASSERT_FALSE(model.has_constant_mass());
   const FormulaView<kDynamic, kDynamic> view(model);
   auto place = view.make_place();

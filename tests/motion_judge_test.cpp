@@ -53,7 +53,7 @@ FreeMotion bounce(double leaves, double impulse) {
 
 Certificate judge(const scene::Scene& scene, const FreeMotion& motion, double touching = 1e-12,
                   double balance = 1e-10) {
-  return certify_motion(AnyView(*scene.model), motion, {.balance = balance}, touching);
+  return certify_motion(AnyView(*scene.system().model), motion, {.balance = balance}, touching);
 }
 
 TEST(MotionJudge, AcceptsABallThatBouncesByItsLaw) {

@@ -4,7 +4,11 @@
 
 #include <functional>
 
-#include "ricochet/step/simulate_nodes.h"
+#include "ricochet/step/mabrouk.h"
+#include "ricochet/step/moreau_jean.h"
+#include "ricochet/step/paoli_schatzman.h"
+#include "ricochet/step/penalty.h"
+#include "ricochet/step/simulate.h"
 #include "support.h"
 
 namespace ricochet::certify {
@@ -25,7 +29,6 @@ struct Ball {
 
 using Model = model::InlineModel<Ball>;
 using State = model::State<2>;
-using Rule = NodeRule<2, 1>;
 
 /// One step into the floor, as a scheme tells it.
 template <class S>
@@ -36,35 +39,25 @@ struct Told {
   step::Workspace<Model> w{model, before.q};
 
   Told() {
-    w.is_first = false;
-    (void)step::advance(S{}, model, before, 0.01, after, w);
+    before.memory.steps = 1;  // no first step
+    (void)step::make_step(S{}, model, before, 0.01, after, w);
   }
 
-  using Tamper = std::function<void(State&, Claim<2, 1>&, Rule&)>;
-  Failure judge(const Tamper& tamper = {}) {
+  using Tamper = std::function<void(State&, Claim<2, 1>&)>;
+  Failure judge(const Tamper& tamper = {}, const Method& method = S{}.method()) {
     State told = after;
     Claim<2, 1> claim = w.claim;
-    Rule rule = w.rule;
-    for (Node<2, 1>& node : rule.nodes) {  // nodes at the end are at the end that is told
-      if (node.q == &after.q) node.q = &told.q;
-      if (node.u == &after.u) node.u = &told.u;
-    }
-    for (const Eigen::Vector2d** point :
-         {&claim.test_point, &claim.cone_point, &claim.mass_point}) {
-      if (*point == &after.q) *point = &told.q;
-    }
-    if (tamper) tamper(told, claim, rule);
-    Limits limits;
-    limits.restitution = kOwnRestitution;
-    Judge<Model> judge(model, limits, before);
-    (void)judge.check(before, told, 0.01, claim, rule);
+    if (tamper) tamper(told, claim);
+    Judge<Model> judge(model, method, Limits{}, before);
+    (void)judge.template check<S::kInfo.integrator>(before, told, 0.01, claim);
     return judge.certificate().failure;
   }
 };
 
 template <class S>
 class NodeJudge : public ::testing::Test {};
-using Schemes = ::testing::Types<step::Mabrouk, step::PaoliSchatzman, step::MoreauJean>;
+using Schemes =
+    ::testing::Types<step::Mabrouk, step::PaoliSchatzman, step::MoreauJean, step::Penalty>;
 TYPED_TEST_SUITE(NodeJudge, Schemes);
 
 TYPED_TEST(NodeJudge, PassesAnHonestImpact) {
@@ -77,24 +70,25 @@ TYPED_TEST(NodeJudge, PassesAnHonestImpact) {
 TYPED_TEST(NodeJudge, CatchesEveryLie) {
   Told<TypeParam> told;
   const auto lie = [&](auto tamper) { return told.judge(tamper); };
-  EXPECT_NE(lie([](State&, auto& claim, Rule&) { claim.impulses[0] *= 1.001; }), Failure::None);
-  EXPECT_NE(lie([](State&, auto& claim, Rule&) { claim.impulses[0] *= -1.0; }), Failure::None);
-  EXPECT_NE(lie([](State&, auto& claim, Rule&) { claim.active.clear(); }), Failure::None);
-  EXPECT_NE(lie([](State& after, auto&, Rule&) { after.u[1] += 1e-6; }), Failure::None);
-  EXPECT_NE(lie([](State& after, auto&, Rule&) { after.u[0] += 1e-6; }), Failure::None);
-  EXPECT_NE(lie([](State& after, auto&, Rule&) { after.q[0] += 1e-8; }), Failure::None);
-  EXPECT_NE(lie([](State& after, auto&, Rule&) { after.q[1] += 1e-8; }), Failure::None);
-  EXPECT_NE(lie([](State&, auto&, Rule& rule) { rule.nodes[0].drift += 0.01; }), Failure::None);
-  EXPECT_NE(lie([](State&, auto&, Rule& rule) { rule.nodes[1].force += 0.01; }), Failure::None);
+  EXPECT_NE(lie([](State&, auto& claim) { claim.impulses[0] *= 1.001; }), Failure::None);
+  EXPECT_NE(lie([](State&, auto& claim) { claim.impulses[0] *= -1.0; }), Failure::None);
+  EXPECT_NE(lie([](State&, auto& claim) { claim.active.clear(); }), Failure::None);
+  EXPECT_NE(lie([](State&, auto& claim) { claim.piece = Piece::Impact; }), Failure::None);
+  EXPECT_NE(lie([](State& after, auto&) { after.t += 1e-9; }), Failure::None);
+  EXPECT_NE(lie([](State& after, auto&) { after.u[1] += 1e-6; }), Failure::None);
+  EXPECT_NE(lie([](State& after, auto&) { after.u[0] += 1e-6; }), Failure::None);
+  EXPECT_NE(lie([](State& after, auto&) { after.q[0] += 1e-8; }), Failure::None);
+  EXPECT_NE(lie([](State& after, auto&) { after.q[1] += 1e-8; }), Failure::None);
 }
 
-// A law that is honoured by no impulse of the model's own e.
-TEST(NodeJudge, CatchesAnotherRestitution) {
+// What the scene states is what is judged by.
+TEST(NodeJudge, CatchesOtherSettings) {
   Told<step::Mabrouk> told;
-  EXPECT_EQ(told.judge([](State&, auto& claim, Rule&) { claim.restitution = 0.0; }), Failure::Law);
-  Told<step::PaoliSchatzman> positions;
-  EXPECT_NE(positions.judge([](State&, auto&, Rule& rule) { rule.restitution = 0.0; }),
-            Failure::None);
+  EXPECT_NE(told.judge({}, {.integrator = Integrator::End, .restitution = 0.0}), Failure::None);
+  Told<step::MoreauJean> theta;
+  EXPECT_NE(theta.judge({}, step::MoreauJean{.theta = 0.6}.method()), Failure::None);
+  Told<step::Penalty> spring;
+  EXPECT_NE(spring.judge({}, step::Penalty{.stiffness = 1e3}.method()), Failure::None);
 }
 
 // What a motion is driven by is taken off, and what remains must not grow: V depends on t, walls

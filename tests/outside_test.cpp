@@ -132,7 +132,7 @@ TEST(Outside, MovesAsFormulasDo) {
         EXPECT_NEAR(outside.rows[k].q[i], formulas.rows[k].q[i], 1e-12 * kRadius) << scheme;
       }
     }
-    EXPECT_FALSE(outside.scene.model->is_autonomous());
+    EXPECT_FALSE(outside.scene.system().model->is_autonomous());
   }
 }
 

@@ -97,16 +97,14 @@ int count(const std::string& text, const std::string& word) {
 std::string picture_of(const std::string& scene_text,
                        const std::vector<std::string>& settings = {}) {
   const scene::Scene scene = testing::read_text(scene_text, settings);
-  const record::Columns columns{scene.model->coordinates(), scene.model->contact_names(),
-                                scene.model->has_potential()};
-  Collector data(scene.plot);
+  RunPicture picture(scene);
   std::vector<double> row;
   const study::Motion motion = study::run_scene(scene, false, [&](const step::Sample& sample) {
-    record::fill_row(columns, sample, row);
-    data.add(row);
+    record::fill_row(scene.columns, sample, row);
+    picture.add(row);
   });
-  data.close();
-  return draw_run(scene, data, motion.outcome.certificate, "a < b & c").svg;
+  picture.close();
+  return draw_run(scene, picture, motion.outcome.certificate, std::nullopt, "a < b & c").svg;
 }
 
 TEST(RunPlot, DrawsThePathAndTheWall) {
@@ -234,16 +232,14 @@ struct Drawn {
 Drawn draw(const std::string& text) {
   Drawn drawn{scene::read_scene("p.toml", text), {}};
   const scene::Scene& scene = drawn.scene;
-  const record::Columns columns{scene.model->coordinates(), scene.model->contact_names(),
-                                scene.model->has_potential()};
-  Collector data(scene.plot);
+  RunPicture picture(scene);
   std::vector<double> row;
   const study::Motion motion = study::run_scene(scene, false, [&](const step::Sample& sample) {
-    record::fill_row(columns, sample, row);
-    data.add(row);
+    record::fill_row(scene.columns, sample, row);
+    picture.add(row);
   });
-  data.close();
-  drawn.sheet = draw_run(scene, data, motion.outcome.certificate, "");
+  picture.close();
+  drawn.sheet = draw_run(scene, picture, motion.outcome.certificate, std::nullopt, "");
   return drawn;
 }
 
@@ -376,11 +372,10 @@ TEST(Plans, AnAngleAndALengthDoNotShareAScale) {
   const Drawn drawn = draw(kFalling);
   ASSERT_GE(drawn.scene.plot.panels.size(), 1U);
   EXPECT_FALSE(drawn.scene.plot.panels[0].equal);
-  EXPECT_FALSE(scene::is_angle(*drawn.scene.model, 0));
-  EXPECT_TRUE(scene::is_angle(*drawn.scene.model, 1));
+  EXPECT_EQ(drawn.scene.plot.angles, (std::vector<bool>{false, true}));
   // A wave over x makes no angle of x.
   const Drawn wave = draw(study::builtin_scene("essai-01"));
-  EXPECT_FALSE(scene::is_angle(*wave.scene.model, 0));
+  EXPECT_FALSE(wave.scene.plot.angles[0]);
   EXPECT_TRUE(wave.scene.plot.panels[0].equal);
 }
 

@@ -24,6 +24,15 @@ void redirect(const std::filesystem::path& file, int to) {
   ::dup2(opened, to);
 }
 
+/// The most memory that a running process has had in use, in MB; 0 where that cannot be told.
+double peak_memory(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024.0;
+  }
+  return 0.0;
+}
+
 }  // namespace
 
 Finished run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
@@ -51,8 +60,10 @@ Finished run_command(const std::vector<std::string>& words, const std::filesyste
   }
   int status = 0;
   bool interrupted = false;
+  double megabytes = 0.0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (const double now = peak_memory(child); now > 0.0) megabytes = now;  // 0 once it has ended
     if (interrupt_after > 0.0 && !interrupted && since(start) > interrupt_after) {
       ::kill(child, signal);
       interrupted = true;
@@ -62,6 +73,7 @@ Finished run_command(const std::vector<std::string>& words, const std::filesyste
   Finished finished;
   finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   finished.seconds = since(start);
+  finished.megabytes = megabytes;
   finished.out = read_file(streams / "out");
   finished.err = read_file(streams / "err");
   return finished;

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "ricochet/base/error.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 #include "support.h"
 
 namespace ricochet {

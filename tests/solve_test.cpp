@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ricochet/problem/banded.h"
 #include "ricochet/problem/residual.h"
+#include "ricochet/problem/step_problem.h"
 #include "ricochet/solve/banded.h"
 #include "ricochet/solve/least_norm.h"
 #include "ricochet/solve/unilateral.h"
@@ -20,8 +20,8 @@ namespace {
 using testing::random_matrix;
 using testing::random_vector;
 
-problem::Unilateral make_problem(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {
-  problem::Unilateral problem;
+DenseRows make_problem(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {
+  DenseRows problem;
   problem.resize(A.rows(), A.cols());
   problem.factor = A;
   problem.free = b;
@@ -30,7 +30,7 @@ problem::Unilateral make_problem(const Eigen::MatrixXd& A, const Eigen::VectorXd
 }
 
 /// Largest violation of p >= 0, v >= 0, p v = 0, recomputed from the definition.
-double complementarity_error(const problem::Unilateral& problem, const UnilateralSolver& solver) {
+double complementarity_error(const DenseRows& problem, const UnilateralSolver& solver) {
   const Eigen::MatrixXd A = problem.factor.leftCols(problem.count);
   Eigen::VectorXd p(problem.count);
   for (Eigen::Index j = 0; j < problem.count; ++j) p[j] = solver.impulse(j);
@@ -53,7 +53,7 @@ TEST(UnilateralSolver, SatisfiesTheLawForAnyNumberOfContacts) {
     Eigen::MatrixXd A = random_matrix(random, n, m);
     if (m > 1 && random.below(4) == 0) A.col(m - 1) = -A.col(0);
     const Eigen::VectorXd b = A.transpose() * random_vector(random, n);
-    const problem::Unilateral problem = make_problem(A, b);
+    const DenseRows problem = make_problem(A, b);
     const problem::Report report = solver.solve(problem);
     ASSERT_EQ(report.status, problem::Status::Solved);
     EXPECT_LE(complementarity_error(problem, solver), 1e-10) << trial;
@@ -122,7 +122,7 @@ TEST(UnilateralSolver, JointsHoldAndContactsObeyTheLaw) {
     Eigen::MatrixXd A = random_matrix(random, n, contacts + joints);
     if (joints > 1 && random.below(4) == 0) A.col(contacts + 1) = 2.0 * A.col(contacts);
     const Eigen::VectorXd b = A.transpose() * random_vector(random, n);
-    problem::Unilateral problem = make_problem(A, b);
+    DenseRows problem = make_problem(A, b);
     problem.held = joints;
     ASSERT_EQ(solver.solve(problem).status, problem::Status::Solved);
     Eigen::VectorXd p(contacts + joints);
@@ -141,31 +141,37 @@ TEST(UnilateralSolver, JointsHoldAndContactsObeyTheLaw) {
 TEST(UnilateralSolver, SaysWhenJointsContradictEachOther) {
   Eigen::MatrixXd A(2, 2);
   A << 1.0, 2.0, 0.0, 0.0;
-  problem::Unilateral problem = make_problem(A, Eigen::Vector2d(1.0, 1.0));
+  DenseRows problem = make_problem(A, Eigen::Vector2d(1.0, 1.0));
   problem.held = 2;
   UnilateralSolver solver;
   EXPECT_EQ(solver.solve(problem).status, problem::Status::Infeasible);
 }
 
 TEST(UnilateralSolver, AFlatContactThatMustPushIsDegenerate) {
-  problem::Unilateral problem =
-      make_problem(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Constant(1, -1.0));
+  DenseRows problem = make_problem(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Constant(1, -1.0));
   UnilateralSolver solver;
   EXPECT_EQ(solver.solve(problem).status, problem::Status::Degenerate);
 }
 
 /// Contacts of neighbours in a chain, and a few joints between others, with random masses.
-problem::Banded make_banded(base::Random& random, int dofs, int joints, Eigen::MatrixXd& A,
-                            Eigen::VectorXd& b) {
+struct Chain {
+  std::vector<double> inverse;
+  std::vector<double> half_inverse;
+  Eigen::MatrixXd A;
+  Eigen::VectorXd b;
+  problem::StepProblem problem;
+};
+
+void make_chain(base::Random& random, int dofs, int joints, Chain& chain) {
   const int contacts = dofs;
-  std::vector<double> inverse(static_cast<std::size_t>(dofs));
-  for (double& entry : inverse) entry = random.uniform(0.2, 3.0);
+  chain.inverse.assign(static_cast<std::size_t>(dofs), 0.0);
+  for (double& entry : chain.inverse) entry = random.uniform(0.2, 3.0);
+  chain.half_inverse.clear();
+  for (const double entry : chain.inverse) chain.half_inverse.push_back(std::sqrt(entry));
+  Eigen::MatrixXd& A = chain.A;
   A = Eigen::MatrixXd::Zero(dofs, contacts + joints);
-  problem::Banded banded;
-  banded.begin(dofs, contacts + joints, joints);
   const auto put = [&](int row, int i, double value) {
-    banded.add(row, i, value);
-    A(i, row) += value * std::sqrt(inverse[static_cast<std::size_t>(i)]);
+    A(i, row) += value * chain.half_inverse[static_cast<std::size_t>(i)];
   };
   for (int k = 0; k < contacts; ++k) {
     put(k, k, random.uniform(0.5, 1.5));
@@ -175,10 +181,17 @@ problem::Banded make_banded(base::Random& random, int dofs, int joints, Eigen::M
     put(contacts + k, random.below(dofs - 3), 1.0);
     put(contacts + k, dofs - 1 - k, -1.0);
   }
-  banded.finish(inverse.data());
-  b = A.transpose() * random_vector(random, dofs);
-  for (int k = 0; k < contacts + joints; ++k) banded.free[k] = b[k], banded.noise[k] = 1e-14;
-  return banded;
+  chain.b = A.transpose() * random_vector(random, dofs);
+  problem::StepProblem& problem = chain.problem;
+  problem.begin(dofs, {chain.inverse.data(), chain.half_inverse.data()});
+  problem.held = joints;
+  for (int k = 0; k < contacts + joints; ++k) {
+    if (k < contacts) problem.add_contact(0, static_cast<problem::Key>(k));
+    for (int i = 0; i < dofs; ++i) {
+      problem.add(i, A(i, k) / chain.half_inverse[static_cast<std::size_t>(i)]);
+    }
+    problem.end_row(chain.b[k], 1e-14);
+  }
 }
 
 TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
@@ -190,11 +203,12 @@ TEST(BandedSolver, GivesTheImpulsesOfTheDenseMethod) {
   for (int trial = 0; trial < 500; ++trial) {
     const int dofs = 10 + random.below(40);
     const int joints = random.below(3);
-    Eigen::MatrixXd A;
-    Eigen::VectorXd b;
-    const problem::Banded banded = make_banded(random, dofs, joints, A, b);
-    const problem::Report report = sparse.solve(banded);
-    problem::Unilateral problem = make_problem(A, b);
+    Chain chain;
+    make_chain(random, dofs, joints, chain);
+    const Eigen::MatrixXd& A = chain.A;
+    const Eigen::VectorXd& b = chain.b;
+    const problem::Report report = sparse.solve(chain.problem);
+    DenseRows problem = make_problem(A, b);
     problem.held = joints;
     ASSERT_EQ(dense.solve(problem).status, problem::Status::Solved);
     if (report.status != problem::Status::Solved) continue;  // dependent: left to the dense one

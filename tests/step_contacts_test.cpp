@@ -9,6 +9,7 @@
 #include <string>
 
 #include "allocations.h"
+#include "dense_step.h"
 #include "ricochet/base/random.h"
 #include "ricochet/convex/friction_cone.h"
 #include "ricochet/problem/contact_form.h"
@@ -16,6 +17,7 @@
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/friction.h"
 #include "ricochet/solve/step_contacts.h"
+#include "ricochet/solve/step_solver.h"
 #include "ricochet/step/capture.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/study/builtin_scenes.h"
@@ -26,7 +28,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-using problem::Frictional;
+using testing::DenseStep;
 using testing::random_matrix;
 using testing::random_vector;
 using testing::read_text;
@@ -39,15 +41,15 @@ convex::Section random_section(base::Random& random, int slips) {
 }
 
 /// Contacts of all kinds that press more from one side; some depend on each other when asked.
-Frictional random_step(base::Random& random, int contacts, int joints, bool dependent) {
-  Frictional step;
-  std::vector<Frictional::Contact> all;
+DenseStep random_step(base::Random& random, int contacts, int joints, bool dependent) {
+  DenseStep step;
+  std::vector<DenseStep::Contact> all;
   Index rows = 0;
   for (int i = 0; i < contacts; ++i) {
-    Frictional::Contact contact;
+    DenseStep::Contact contact;
     contact.first = static_cast<int>(rows);
     contact.slips = random.below(3);
-    contact.name = i;
+    contact.key = static_cast<problem::Key>(i);
     if (contact.slips > 0) contact.section = random_section(random, contact.slips);
     rows += 1 + contact.slips;
     all.push_back(contact);
@@ -65,11 +67,11 @@ Frictional random_step(base::Random& random, int contacts, int joints, bool depe
 }
 
 /// The scale-free residual from the definition, on the step itself; joints by their velocity.
-double residual_of(const Frictional& step, const VectorXd& R) {
+double residual_of(const DenseStep& step, const VectorXd& R) {
   const VectorXd U = step.factor.transpose() * (step.factor * R.head(step.rows)) + step.free;
   double distance = 0.0;
   double scale = 0.0;
-  for (const Frictional::Contact& contact : step.contacts) {
+  for (const DenseStep::Contact& contact : step.contacts) {
     const int size = 1 + contact.slips;
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     Eigen::Vector3d v = Eigen::Vector3d::Zero();
@@ -91,13 +93,14 @@ double residual_of(const Frictional& step, const VectorXd& R) {
 TEST(StepContacts, ObeyTheLawWhateverTheContactsAre) {
   base::Random random(21);
   StepContacts solver;
+  problem::WarmStart warm;
   int fell_back = 0;
   for (int trial = 0; trial < 600; ++trial) {
     const bool dependent = trial % 3 == 2;
-    const Frictional step =
+    const DenseStep step =
         random_step(random, 3 + random.below(25), trial % 2 == 0 ? 0 : random.below(4), dependent);
     ASSERT_TRUE(solver.take(step));
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved) << trial;
     EXPECT_TRUE(report.general);
     EXPECT_LE(residual_of(step, solver.impulses()), 1e-10) << trial;
@@ -111,13 +114,13 @@ TEST(StepContacts, FindTheImpulsesOfTheDirectMethodWhereTheyAreUnique) {
   base::Random random(22);
   int compared = 0;
   for (int trial = 0; trial < 300; ++trial) {  // little friction: one solution
-    Frictional step = random_step(random, 3 + random.below(8), random.below(3), false);
+    DenseStep step = random_step(random, 3 + random.below(8), random.below(3), false);
     for (auto& contact : step.contacts) {
       if (contact.slips == 1) contact.section = convex::Segment{-0.05, 0.05};
       if (contact.slips == 2) contact.section = convex::Disc{0.05};
     }
     // The same but for a rounding that is no contact problem's: the direct method alone takes it.
-    Frictional same = step;
+    DenseStep same = step;
     bool is_direct = false;
     for (auto& contact : same.contacts) {
       if (contact.slips != 1) continue;
@@ -131,8 +134,9 @@ TEST(StepContacts, FindTheImpulsesOfTheDirectMethodWhereTheyAreUnique) {
     ASSERT_EQ(report.status, problem::Status::Solved);
     ASSERT_FALSE(report.general);
     StepContacts general;
+    problem::WarmStart warm;
     ASSERT_TRUE(general.take(step));
-    ASSERT_EQ(general.solve(step).status, problem::Status::Solved);
+    ASSERT_EQ(general.solve(step, warm).status, problem::Status::Solved);
     for (Index k = 0; k < step.rows; ++k) {
       EXPECT_NEAR(direct.impulse(k), general.impulses()[k], 1e-8) << trial << " " << k;
     }
@@ -143,23 +147,25 @@ TEST(StepContacts, FindTheImpulsesOfTheDirectMethodWhereTheyAreUnique) {
 TEST(StepContacts, BeginWhereTheLastStepEnded) {
   base::Random random(23);
   int cold = 0;
-  int warm = 0;
+  int later = 0;
   for (int trial = 0; trial < 50; ++trial) {
-    const Frictional step = random_step(random, 20, 0, false);
+    const DenseStep step = random_step(random, 20, 0, false);
     StepContacts solver;
+    problem::WarmStart warm;
     ASSERT_TRUE(solver.take(step));
-    cold += solver.solve(step).iterations;
+    cold += solver.solve(step, warm).iterations;
     const VectorXd first = solver.impulses();
     ASSERT_TRUE(solver.take(step));
-    warm += solver.solve(step).iterations;
+    later += solver.solve(step, warm).iterations;
     EXPECT_LE((solver.impulses() - first).norm(), 1e-9 * first.norm());
   }
-  EXPECT_LT(warm, cold);
+  EXPECT_LT(later, cold);
 }
 
 TEST(StepContacts, AllocateNothingWhileContactsComeAndGo) {
   base::Random random(24);
-  std::vector<Frictional> steps;
+  std::vector<DenseStep> steps;
+  std::vector<problem::StepProblem> problems;
   for (const int contacts : {40, 30, 35, 28, 40, 32}) {
     steps.push_back(random_step(random, contacts, 2, false));
     steps.back().dofs = 240;
@@ -167,11 +173,13 @@ TEST(StepContacts, AllocateNothingWhileContactsComeAndGo) {
     for (const auto& contact : steps.back().contacts) {
       steps.back().factor.col(contact.first)[0] += 2.0;
     }
+    problems.push_back(steps.back());
   }
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   const auto solve_all = [&] {
-    for (const Frictional& step : steps) {
-      const problem::Report report = solver.solve(step);
+    for (const problem::StepProblem& step : problems) {
+      const problem::Report report = solver.solve(step, warm);
       EXPECT_EQ(report.status, problem::Status::Solved);
       EXPECT_TRUE(report.general);
       EXPECT_FALSE(report.fell_back);
@@ -185,7 +193,7 @@ TEST(StepContacts, AllocateNothingWhileContactsComeAndGo) {
 
 TEST(ContactForm, SaysWhichStepsHaveNone) {
   base::Random random(25);
-  Frictional step = random_step(random, 3, 0, false);
+  DenseStep step = random_step(random, 3, 0, false);
   problem::ContactForm form;
   step.contacts[0].slips = 1;
   step.contacts[0].section = convex::Segment{-0.2, 0.3};
@@ -195,12 +203,13 @@ TEST(ContactForm, SaysWhichStepsHaveNone) {
   EXPECT_FALSE(form.take(step));
 }
 
-TEST(FrictionSolver, DoesNotGiveUpOnWhatTheGeneralMethodSolves) {
+TEST(StepSolver, DoesNotGiveUpOnWhatTheGeneralMethodSolves) {
   // Up to 12 rows in 5 coordinates: W is singular, and the direct method alone gives up on some.
   base::Random random(26);
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   for (int trial = 0; trial < 20000; ++trial) {
-    Frictional step;
+    DenseStep step;
     step.resize(5, 12, 4);
     step.factor = random_matrix(random, 5, 12);
     step.free = step.factor.transpose() * random_vector(random, 5);
@@ -209,10 +218,10 @@ TEST(FrictionSolver, DoesNotGiveUpOnWhatTheGeneralMethodSolves) {
       step.contacts[static_cast<std::size_t>(i)] = {
           .first = 3 * i, .slips = 2, .section = convex::Disc{random.uniform(0.0, 1.5)}};
     }
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved) << trial;
     VectorXd R(12);
-    for (Index k = 0; k < 12; ++k) R[k] = solver.impulse(k);
+    for (Index k = 0; k < 12; ++k) R[k] = solver.impulse(static_cast<int>(k));
     ASSERT_LE(residual_of(step, R), 1e-10) << trial;
   }
 }
@@ -226,7 +235,7 @@ TEST(Pile, StaysAndRestsOnTheFloorWithItsWeight) {
   long long first = 0;
   long long last = 0;
   const step::Outcome outcome = step::run_formula(
-      *scene.model, scene.scheme, scene.run, state, [&](const step::Sample& sample) {
+      *scene.system().model, scene.scheme, scene.run, state, [&](const step::Sample& sample) {
         if (sample.step == 20) first = testing::allocations();
         if (sample.step == 200) last = testing::allocations();
         if (sample.step == 0) return;
@@ -250,7 +259,7 @@ TEST(Pile, FallsCertifiedWithLittleFriction) {
   EXPECT_GT(motion.outcome.certificate.ledger.kinetic_end, 0.1);
 }
 
-TEST(FrictionSolver, TakesThreeAndMoreContactsOfAStepToTheGeneralMethod) {
+TEST(StepSolver, TakesThreeAndMoreContactsOfAStepToTheGeneralMethod) {
   for (const char* name : {"logs", "pile"}) {
     const study::Motion motion = testing::run_text(study::builtin_scene(name), {});
     EXPECT_TRUE(motion.outcome.certificate.ok()) << name;
@@ -259,32 +268,34 @@ TEST(FrictionSolver, TakesThreeAndMoreContactsOfAStepToTheGeneralMethod) {
   }
 }
 
-TEST(FrictionSolver, DoesNotHandOnImpulsesThatHoldEachOther) {
+TEST(StepSolver, DoesNotHandOnImpulsesThatHoldEachOther) {
   // A wedge pressed from both sides: any equal push of the walls is held by friction.
-  problem::Frictional step;
+  DenseStep step;
   step.resize(2, 6, 3);
   step.factor.leftCols(6) << 1.0, 0.0, -1.0, 0.0, 0.0, 1.0,  //
       0.0, 1.0, 0.0, 1.0, 1.0, 0.0;
   step.contacts = {{0, 1, convex::Segment{-0.5, 0.5}, 0},
                    {2, 1, convex::Segment{-0.5, 0.5}, 1},
                    {4, 1, convex::Segment{-0.5, 0.5}, 2}};
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   const auto largest = [&](double speed) {
     step.free = step.factor.leftCols(6).transpose() * Eigen::Vector2d(speed, -speed);
-    EXPECT_EQ(solver.solve(step).status, problem::Status::Solved);
+    EXPECT_EQ(solver.solve(step, warm).status, problem::Status::Solved);
     double most = 0.0;
-    for (Index row = 0; row < 6; ++row) most = std::max(most, std::abs(solver.impulse(row)));
+    for (Index row = 0; row < 6; ++row)
+      most = std::max(most, std::abs(solver.impulse(static_cast<int>(row))));
     return most;
   };
   EXPECT_LE(largest(1e6), 1e7);
   for (int k = 0; k < 3; ++k) EXPECT_LE(largest(1.0), 1e4);  // not the millions of the step before
 }
 
-TEST(FrictionSolver, HeavyLoadsOnLightPadsAreNoWedge) {
+TEST(StepSolver, HeavyLoadsOnLightPadsAreNoWedge) {
   // A block of mass 1e7 on two feet, each on a pad of mass 1 on the ground: impulses are beyond
   // what the pads' free velocities ask for, rightly, and every step finds them.
   const double heavy = 1e7;
-  problem::Frictional step;
+  DenseStep step;
   step.resize(6, 8, 4);  // block and pads, in the plane, without turning
   step.factor.setZero();
   const Eigen::Vector3d masses(heavy, 1.0, 1.0);
@@ -299,13 +310,14 @@ TEST(FrictionSolver, HeavyLoadsOnLightPadsAreNoWedge) {
   }
   step.contacts.clear();
   for (int i = 0; i < 4; ++i) {
-    step.contacts.push_back({2 * i, 1, convex::Segment{-0.5, 0.5}, i});
+    step.contacts.push_back({2 * i, 1, convex::Segment{-0.5, 0.5}, static_cast<problem::Key>(i)});
   }
   step.free.setZero(8);
   for (const int foot : {0, 4}) step.free[foot] = -9.81e-3;  // the ground meets falling pads
-  FrictionSolver solver;
+  StepSolver solver;
+  problem::WarmStart warm;
   for (int k = 0; k < 5; ++k) {
-    const problem::Report report = solver.solve(step);
+    const problem::Report report = solver.solve(step, warm);
     ASSERT_EQ(report.status, problem::Status::Solved);
     const double ground = solver.impulse(0) + solver.impulse(4);
     EXPECT_NEAR(ground / (9.81e-3 * (heavy + 2.0)), 1.0, 1e-9);
@@ -313,13 +325,13 @@ TEST(FrictionSolver, HeavyLoadsOnLightPadsAreNoWedge) {
 }
 
 /// The step of a scene that follows its start.
-step::StepProblem first_step(const scene::Scene& scene) {
-  return step::capture_step(*scene.model, scene.scheme, scene.run, scene.start);
+step::CapturedStep first_step(const scene::Scene& scene) {
+  return step::capture_step(*scene.system().model, scene.scheme, scene.run, scene.start);
 }
 
 TEST(Capture, ColumnOfBallsIsCertifiedAsAContactProblem) {
   const scene::Scene scene = read_text(study::builtin_scene("column"), {"run.steps=1"});
-  const step::StepProblem captured = first_step(scene);
+  const step::CapturedStep captured = first_step(scene);
   ASSERT_TRUE(captured.has_form);
   ASSERT_EQ(captured.contacts.contacts(), 1000);
   VectorXd r;
@@ -346,7 +358,8 @@ TEST(Capture, ImpulsesOfScenesSolveTheirProblems) {
     bool found = false;
     for (int k = 0; k < 400 && !found; ++k) {  // a step with contacts that push
       run.steps = 1;
-      const step::StepProblem captured = step::capture_step(*scene.model, scene.scheme, run, state);
+      const step::CapturedStep captured =
+          step::capture_step(*scene.system().model, scene.scheme, run, state);
       const VectorXd own = Eigen::Map<const VectorXd>(captured.impulses.data(),
                                                       static_cast<Index>(captured.impulses.size()));
       if (captured.has_form && own.norm() > 0.0) {
@@ -364,7 +377,8 @@ TEST(Capture, ImpulsesOfScenesSolveTheirProblems) {
         u(r, velocity[1]);
         EXPECT_LE((velocity[0] - velocity[1]).norm(), 1e-8 * u.free().norm()) << name;
       }
-      (void)step::run_formula(*scene.model, scene.scheme, run, state, [](const step::Sample&) {});
+      (void)step::run_formula(*scene.system().model, scene.scheme, run, state,
+                              [](const step::Sample&) {});
     }
     EXPECT_TRUE(found) << name;
   }

@@ -7,7 +7,9 @@
 #include <numbers>
 
 #include "allocations.h"
+#include "ricochet/step/elast.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
@@ -406,7 +408,7 @@ TEST(Simulate, StopsBetweenStepsWhenAsked) {
   RunSettings run = scene.run;
   run.steps = 1'000'000'000;
   const Outcome outcome = run_formula(
-      *scene.model, scene.scheme, run, state,
+      *scene.system().model, scene.scheme, run, state,
       [&](const Sample& sample) {
         if (sample.step == 500) monitor.stop = true;
       },
@@ -426,11 +428,11 @@ TEST(Simulate, AllocatesNothingAfterTheFirstStep) {
       model::State<model::kDynamic> state = scene.start;
       long long first = -1;
       long long last = -1;
-      const Outcome outcome =
-          run_formula(*scene.model, scene.scheme, scene.run, state, [&](const Sample& sample) {
-            if (sample.step == 1) first = testing::allocations();
-            if (sample.step == 20000) last = testing::allocations();
-          });
+      const Outcome outcome = run_formula(*scene.system().model, scene.scheme, scene.run, state,
+                                          [&](const Sample& sample) {
+                                            if (sample.step == 1) first = testing::allocations();
+                                            if (sample.step == 20000) last = testing::allocations();
+                                          });
       EXPECT_TRUE(outcome.certificate.ok()) << scheme;
       EXPECT_GT(first, 0);
       EXPECT_EQ(last, first) << scheme;

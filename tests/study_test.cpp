@@ -9,7 +9,6 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/gallery.h"
 #include "ricochet/study/plate5.h"
-#include "ricochet/study/structure_run.h"
 #include "support.h"
 
 namespace ricochet::study {
@@ -190,7 +189,6 @@ TEST(Gallery, RunsThatAreInterruptedDoNotAgree) {
       return motion;
     };
     for (const GalleryEntry& entry : shown()) {
-      if (entry.name == "structures") continue;  // whose runs are not the runner's
       interrupted = 0;
       const bool agrees = all_hold(entry.show(cut));
       EXPECT_TRUE(interrupted > 0 || steps >= 30) << entry.name;  // the ball has 29 steps
@@ -202,22 +200,20 @@ TEST(Gallery, RunsThatAreInterruptedDoNotAgree) {
 TEST(Gallery, RunsWhoseCertificateFailsDoNotAgree) {
   // Whole rows and the right numbers, but one of the runs is not certified.
   for (const GalleryEntry& entry : shown()) {
-    if (entry.name == "structures") continue;  // whose runs are not the runner's
-    int runs = 0;
+    std::vector<Motion> good;
     (void)entry.show([&](const std::string& label, const scene::Scene& scene,
                          const std::vector<std::string>& settings) {
-      ++runs;
-      return run_in_memory(label, scene, settings);
+      return good.emplace_back(run_in_memory(label, scene, settings));
     });
-    const int stride = 1 + runs / 6;  // of many runs the first, and some of the others
-    for (int bad = 0; bad < runs; bad += stride) {
-      int run = 0;
-      const Exhibit exhibit = entry.show([&](const std::string& label, const scene::Scene& scene,
-                                             const std::vector<std::string>& settings) {
-        Motion motion = run_in_memory(label, scene, settings);
-        if (run++ == bad) motion.outcome.certificate.failure = certify::Failure::Residual;
-        return motion;
-      });
+    const std::size_t stride = 1 + good.size() / 6;  // the first of many, and some of the others
+    for (std::size_t bad = 0; bad < good.size(); bad += stride) {
+      std::size_t run = 0;
+      const Exhibit exhibit =
+          entry.show([&](const std::string&, const scene::Scene&, const std::vector<std::string>&) {
+            Motion motion = good[run];
+            if (run++ == bad) motion.outcome.certificate.failure = certify::Failure::Residual;
+            return motion;
+          });
       EXPECT_FALSE(all_hold(exhibit)) << entry.name << ", run " << bad;
     }
   }
@@ -308,9 +304,7 @@ wrong = "stack[4].gap < z[3]'"
 TEST(Expectations, OfAllBuiltinScenesHold) {
   std::size_t facts = 0;
   for (const BuiltinScene& builtin : builtin_scenes()) {
-    const bool is_structure = scene::has_structure(builtin.name, builtin.text);
-    for (const Fact& fact : is_structure ? check_expectations(run_builtin_structure(builtin.name))
-                                         : check_expectations(run_text(builtin.text))) {
+    for (const Fact& fact : check_expectations(run_text(builtin.text))) {
       EXPECT_TRUE(fact.holds) << builtin.name << ": " << fact.statement << ": " << fact.found;
       ++facts;
     }

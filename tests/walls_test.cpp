@@ -61,7 +61,7 @@ void expect_wall(const std::string& text, const Range& x, const Range& y,
     return points;
   };
   const std::vector<WallCurve> walls =
-      find_walls(*scene.model, scene.plot, scene.plot.panels[0], window, row);
+      find_walls(*scene.system().model, scene.plot, scene.plot.panels[0], window, row);
   ASSERT_FALSE(walls.empty());
   std::vector<std::vector<Point>> expected;
   for (const std::vector<Point>& piece : known) expected.push_back(pixels(piece));
@@ -225,7 +225,7 @@ TEST(Walls, ThoseThatDependOnMoreThanTheAxesAreNotDrawn) {
       scene_of("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 1",
                "[contact.s]\nkeep = \"x^2 + y^2 + z^2 <= 4\"\n[contact.f]\nkeep = \"y >= -1\"\n",
                kPlane));
-  const auto walls = walls_of(*scene.model, scene.plot, scene.plot.panels[0]);
+  const auto walls = walls_of(*scene.system().model, scene.plot, scene.plot.panels[0]);
   ASSERT_EQ(walls.size(), 1U);
   EXPECT_EQ(walls[0].contact, 1);
 }
@@ -237,7 +237,7 @@ TEST(Walls, APoleIsNoWall) {
   const Window window{{-1.0, 1.3}, {-1.0, 1.0}, kWidth, kHeight};
   const std::vector<double> row(scene.plot.columns.size(), 0.0);
   for (const WallCurve& wall :
-       find_walls(*scene.model, scene.plot, scene.plot.panels[0], window, row)) {
+       find_walls(*scene.system().model, scene.plot, scene.plot.panels[0], window, row)) {
     for (const Point& p : wall.points) EXPECT_LT(p.x, -0.05) << "x = 0 is a pole";
   }
 }
@@ -246,7 +246,7 @@ TEST(Pushes, AreAlongTheNormalOfTheWall) {
   const scene::Scene scene = scene::read_scene(
       "w.toml",
       scene_of("\"x\", \"y\"", "x = 0, y = 0", "[contact.c]\nkeep = \"x^2 + y^2 <= 4\"\n", kPlane));
-  Pushes pushes(*scene.model, scene.plot, scene.plot.panels[0]);
+  Pushes pushes(*scene.system().model, scene.plot, scene.plot.panels[0]);
   std::vector<double> row(scene.plot.columns.size(), 0.0);
   row[1] = 1.2;
   row[2] = -1.6;

@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS ricochet EXPORT ricochet ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ricochet ricochet-host EXPORT ricochet ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ricochet-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ricochet DESTINATION include
         FILES_MATCHING PATTERN "*.h")

@@ -5,19 +5,18 @@
 #include "commands.h"
 #include "family_text.h"
 #include "report_text.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/growth.h"
+#include "ricochet/study/line_text.h"
 #include "scene_file.h"
-#include "structure_command.h"
-#include "threads.h"
 
 namespace ricochet::app {
 namespace {
 
-void print_start(const scene::Scene& scene) {
+void print_start(const scene::Scene& scene, const model::FormulaModel& model) {
   constexpr int kAny = model::kDynamic;
-  const model::FormulaModel& model = *scene.model;
   const model::FormulaView<kAny, kAny> view(model);
   auto place = view.make_place();
   view.gaps(scene.start.t, scene.start.q, place);
@@ -46,7 +45,6 @@ void print_start(const scene::Scene& scene) {
 /// What will be run, and what it will write.
 void print_run(const scene::Scene& scene) {
   const step::RunSettings& run = scene.run;
-  const model::FormulaModel& model = *scene.model;
   const bool controlled = run.control.is_on();  // then the number of steps is not known
   const std::string steps = controlled ? "" : counted(run.steps, "step") + ", ";
   const double end =
@@ -55,35 +53,27 @@ void print_run(const scene::Scene& scene) {
              entry("run", fmt::format("{}, {}, {}t = {:g} to {:g}", step::name_of(scene.scheme),
                                       describe_step(run), steps, run.start_time, end)));
   const double rows = record::expected_rows(run);
-  const record::Columns columns = record::columns_of(model);
   fmt::print("{}",
-             entry("output",
-                   fmt::format("{} {} rows, {:.3g} MB", controlled ? "at least" : "about",
-                               readable_count(rows), record::estimate_bytes(columns, rows) / 1e6)));
+             entry("output", fmt::format("{} {} rows, {:.3g} MB", controlled ? "at least" : "about",
+                                         readable_count(rows),
+                                         record::estimate_bytes(scene.columns, rows) / 1e6)));
 }
 
 /// What all members take together; throws where one of them cannot be read.
 void print_family(const scene::Scene& scene, const std::vector<scene::Override>& changes) {
   const std::atomic<bool> stop{false};
-  const study::FamilyPlan plan = study::plan_family(scene, changes, make_executor(0, stop));
+  const study::FamilyPlan plan = study::plan_family(scene, changes, host::make_executor(0, stop));
   fmt::print("{}", entry("in all", fmt::format("{} runs, {} steps, about {} rows, {:.3g} MB",
                                                scene.family.size(), readable_count(plan.steps),
                                                readable_count(plan.rows), plan.bytes / 1e6)));
 }
 
-}  // namespace
-
-int command_check(const SceneArguments& arguments) {
-  if (names_structure(arguments)) return check_structure_command(arguments);
-  const scene::Scene scene = read_scene_file(arguments);
-  const model::FormulaModel& model = *scene.model;
+/// A system before it is run: what it is, what was derived of it, where it starts.
+void print_system(const scene::Scene& scene, const model::FormulaModel& model) {
   const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());
   const char* mass = !model.has_constant_mass() ? "varying"
                      : model.mass().is_full()   ? "full"
                                                 : "diagonal";
-  fmt::print("{}",
-             wrapped(fmt::format("{}{}\n\n", scene.title,
-                                 scene.source.empty() ? "" : fmt::format("  [{}]", scene.source))));
   fmt::print("{}",
              entry("system", fmt::format("{}, {}{}, {} mass", counted(model.dofs(), "coordinate"),
                                          counted(model.contacts() - model.joints(), "contact"),
@@ -104,7 +94,29 @@ int command_check(const SceneArguments& arguments) {
     fmt::print("{}", entry(of == last ? "" : of, formula));
     last = of;
   }
-  print_start(scene);
+  print_start(scene, model);
+}
+
+void print_structure(const scene::Scene& scene, const scene::StructurePart& part) {
+  fmt::print("{}", entry("structure", study::kind_of(part)));
+  if (!scene.family.empty()) {
+    fmt::print("{}", entry("family", describe_members(scene.family) + "; the first of them:"));
+  }
+  fmt::print("{}", study::describe_part(part));
+}
+
+}  // namespace
+
+int command_check(const SceneArguments& arguments) {
+  const scene::Scene scene = read_scene(arguments);
+  fmt::print("{}",
+             wrapped(fmt::format("{}{}\n\n", scene.title,
+                                 scene.source.empty() ? "" : fmt::format("  [{}]", scene.source))));
+  if (const model::FormulaModel* model = scene.formulas()) {
+    print_system(scene, *model);
+  } else {
+    print_structure(scene, *scene.structure());
+  }
   for (const std::string& warning : scene.warnings) fmt::print("{}", entry("warning", warning));
   print_run(scene);
   if (!scene.family.empty()) print_family(scene, changes_of(arguments));

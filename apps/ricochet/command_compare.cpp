@@ -7,16 +7,14 @@
 #include "convergence_text.h"
 #include "number_option.h"
 #include "report_text.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/convergence_json.h"
 #include "scene_file.h"
-#include "stop_signals.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 
 int command_compare(const CompareArguments& arguments) {
-  if (names_structure(arguments.scene)) return compare_structure_command(arguments);
   study::CompareSettings settings;
   settings.schemes = words_of(arguments.schemes);
   settings.reference_step = positive_option("--reference", arguments.reference);
@@ -25,16 +23,16 @@ int command_compare(const CompareArguments& arguments) {
   const auto read = [&](const std::string& scheme) {
     SceneArguments of_scheme = arguments.scene;
     of_scheme.scheme = scheme;
-    return read_scene_file(of_scheme);
+    return read_scene(of_scheme);
   };
-  StopSignals signals;
+  host::StopSignals signals;
   const study::Comparison found = study::compare(read, settings, &signals.monitor());
   const std::string json = study::to_json(found, arguments.scene.file);
   std::string text = arguments.json ? json : describe_comparison(found);
   if (!arguments.out.empty()) {
     const std::filesystem::path folder = arguments.out;
-    record::write_file(folder / "compare.json", json);
-    record::write_file(folder / "compare.svg", draw_comparison(found));
+    host::write_file(folder / "compare.json", json);
+    host::write_file(folder / "compare.svg", draw_comparison(found));
     if (!arguments.json) {
       text += entry("written", folder.string() + ": compare.json, compare.svg");
     }

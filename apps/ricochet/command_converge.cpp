@@ -8,16 +8,14 @@
 #include "number_option.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/convergence_json.h"
 #include "scene_file.h"
-#include "stop_signals.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 
 int command_converge(const ConvergeArguments& arguments) {
-  if (names_structure(arguments.scene)) return converge_structure_command(arguments);
   study::ConvergeSettings settings;
   for (const std::string& word : words_of(arguments.steps)) {
     if (word.empty()) throw base::InputError("--steps", "has an empty place", "write 0.01,0.005");
@@ -25,16 +23,16 @@ int command_converge(const ConvergeArguments& arguments) {
   }
   settings.reference_step = positive_option("--reference", arguments.reference);
   settings.window = positive_option("--window", arguments.window);
-  const scene::Scene scene = read_scene_file(arguments.scene);
-  StopSignals signals;
+  const scene::Scene scene = read_scene(arguments.scene);
+  host::StopSignals signals;
   const study::Convergence found = study::converge(scene, settings, &signals.monitor());
   const std::string json = study::to_json(found, scene);
   std::string text = arguments.json ? json : describe_convergence(found, scene);
   if (!arguments.out.empty()) {
     const std::filesystem::path folder = arguments.out;
-    record::write_file(folder / "converge.json", json);
+    host::write_file(folder / "converge.json", json);
     const std::string picture = draw_convergence(found, scene);
-    if (!picture.empty()) record::write_file(folder / "converge.svg", picture);
+    if (!picture.empty()) host::write_file(folder / "converge.svg", picture);
     if (!arguments.json) {
       text += entry("written", fmt::format("{}: converge.json{}", folder.string(),
                                            picture.empty() ? "" : ", converge.svg"));

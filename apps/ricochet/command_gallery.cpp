@@ -7,9 +7,9 @@
 #include "gallery_pages.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
-#include "stop_signals.h"
 
 namespace ricochet::app {
 namespace {
@@ -94,7 +94,7 @@ int command_gallery(const GalleryArguments& arguments) {
   std::optional<GalleryPages> pages;
   if (arguments.report) pages.emplace(out);
   GalleryPages* const shown = pages ? &*pages : nullptr;
-  StopSignals signals;
+  host::StopSignals signals;
   const study::Runner runner = make_runner(out, shown, signals.monitor());
   try {
     if (arguments.name.empty()) return show_all(out, runner, shown);

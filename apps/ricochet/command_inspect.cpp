@@ -7,10 +7,10 @@
 #include "progress.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/host/stop_signals.h"
 #include "ricochet/study/inspect_json.h"
 #include "ricochet/study/inspect_scene.h"
 #include "scene_file.h"
-#include "stop_signals.h"
 
 namespace ricochet::app {
 namespace {
@@ -25,9 +25,9 @@ std::optional<double> instant_of(const std::string& at) {
 }  // namespace
 
 int command_inspect(const InspectArguments& arguments) {
-  scene::Scene scene = read_scene_file(arguments.scene);
+  scene::Scene scene = read_scene(arguments.scene);
   scene.run = study::run_to(instant_of(arguments.at), scene.run, "--at " + arguments.at);
-  StopSignals signals;
+  host::StopSignals signals;
   std::optional<ProgressBar> bar;
   bar.emplace(signals.monitor(), scene.run.steps);
   const study::SceneInspection inspection = study::inspect_end(scene, &signals.monitor());
@@ -44,7 +44,7 @@ int command_inspect(const InspectArguments& arguments) {
     fmt::print(stderr, "interrupted before t = {}\n", arguments.at);
     return kInterrupted;
   }
-  fmt::print("{}", arguments.json ? study::to_json(*inspection.found, *scene.model)
+  fmt::print("{}", arguments.json ? study::to_json(*inspection.found, scene.columns)
                                   : describe_inspection(*inspection.found, scene));
   return inspection.found->ok() ? kFine : kFailed;
 }

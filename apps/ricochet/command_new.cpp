@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "ricochet/base/error.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
 #include "ricochet/study/builtin_scenes.h"
 
 namespace ricochet::app {
@@ -18,7 +18,7 @@ int command_new(const std::string& file) {
     throw base::InputError("", fmt::format("there is no folder {}", folder.string()),
                            "make it first, or choose another place");
   }
-  record::write_file(file, study::builtin_scene("template"));
+  host::write_file(file, study::builtin_scene("template"));
   fmt::print("Wrote {0}. Run it with:  ricochet run {0}\n", file);
   return kFine;
 }

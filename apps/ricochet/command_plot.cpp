@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -14,43 +10,19 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/formula/error.h"
+#include "ricochet/host/input_file.h"
+#include "ricochet/host/output_file.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/csv_reader.h"
-#include "ricochet/record/output_file.h"
 #include "scene_file.h"
 
 namespace ricochet::app {
 namespace {
 
-/// A file read in pieces of a megabyte.
-class Pieces {
- public:
-  explicit Pieces(const std::string& file) : file_(std::fopen(file.c_str(), "rb"), &std::fclose) {
-    if (file_ == nullptr || std::filesystem::is_directory(file)) {
-      throw base::InputError("", fmt::format("cannot read {}: {}", file, std::strerror(errno)),
-                             "name a trajectory.csv that ricochet run wrote");
-    }
-    text_.resize(kPiece);
-  }
-
-  /// What has been read and not been used yet, with more behind it.
-  std::string_view more() {
-    if (filled_ == text_.size()) text_.resize(2 * text_.size());  // a line longer than a piece
-    filled_ += std::fread(text_.data() + filled_, 1, text_.size() - filled_, file_.get());
-    return {text_.data(), filled_};
-  }
-  bool is_last() const { return std::feof(file_.get()) != 0; }
-  void use(std::size_t bytes) {
-    std::memmove(text_.data(), text_.data() + bytes, filled_ - bytes);
-    filled_ -= bytes;
-  }
-
- private:
-  static constexpr std::size_t kPiece = 1U << 20U;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  std::string text_;
-  std::size_t filled_{0};
-};
+host::InputFile open_trajectory(const std::string& file) {
+  const std::string remedy = "name a trajectory.csv that ricochet run wrote";
+  return {file, {remedy, remedy}};
+}
 
 /// The columns of a plan among those of a file, for those that are used; -1 for the others.
 std::vector<int> places_of(const scene::PlotPlan& plan, const std::vector<int>& used,
@@ -73,7 +45,7 @@ std::vector<int> places_of(const scene::PlotPlan& plan, const std::vector<int>& 
 /// One trajectory as a plan wants it.
 plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, std::size_t runs,
                         bool all_columns) {
-  Pieces pieces(file);
+  host::InputFile pieces = open_trajectory(file);
   record::CsvReader reader(file);
   std::string_view text = pieces.more();
   while (reader.columns().empty()) {
@@ -115,7 +87,7 @@ plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, st
 }
 
 std::vector<std::string> columns_of_file(const std::string& file) {
-  Pieces pieces(file);
+  host::InputFile pieces = open_trajectory(file);
   record::CsvReader reader(file);
   while (reader.columns().empty()) (void)reader.read_header(pieces.more(), pieces.is_last());
   return reader.columns();
@@ -167,7 +139,7 @@ std::filesystem::path place_of_picture(const PlotArguments& arguments) {
 
 int command_plot(const PlotArguments& arguments) {
   std::optional<scene::Scene> scene;
-  if (!arguments.scene.file.empty()) scene = read_scene_file(arguments.scene);
+  if (!arguments.scene.file.empty()) scene = read_scene(arguments.scene);
   scene::PlotPlan plan =
       scene ? scene->plot : scene::default_plan(columns_of_file(arguments.files[0]));
   draw_formulas(arguments, plan);
@@ -179,16 +151,16 @@ int command_plot(const PlotArguments& arguments) {
   long long rows = 0;
   for (std::size_t k = 0; k < data.size(); ++k) {
     block.runs.push_back(
-        {&data[k], label_of(arguments.files[k]), scene ? scene->model.get() : nullptr, nullptr});
+        {&data[k], label_of(arguments.files[k]), scene ? scene->formulas() : nullptr, nullptr});
     rows += data[k].rows();
   }
   const std::string title = scene ? scene->title : label_of(arguments.files[0]);
   std::string subtitle =
       data.size() == 1 ? arguments.files[0] : fmt::format("{} runs", data.size());
-  if (scene) subtitle += plot::remarks_on(plan, data[0], *scene->model);
+  if (scene) subtitle += plot::remarks_on(plan, data[0], scene->formulas());
   const plot::Sheet sheet = plot::draw_sheet({block}, {title, subtitle, plan.caption});
   const std::filesystem::path svg = place_of_picture(arguments);
-  record::write_file(svg, sheet.svg);
+  host::write_file(svg, sheet.svg);
   std::string written = svg.string();
   if (arguments.png) {
     std::filesystem::path png = svg;

@@ -7,11 +7,10 @@
 #include "dump_step.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/stop_signals.h"
 #include "run_family.h"
 #include "run_folder.h"
 #include "scene_file.h"
-#include "stop_signals.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 
@@ -37,6 +36,13 @@ FolderOptions options_of(const RunArguments& arguments) {
 std::string describe_fault(const FolderRun& run) {
   const certify::Certificate& c = run.motion.outcome.certificate;
   if (!c.ok()) return "error: " + certify::describe_failure(c);
+  if (const auto& line = run.motion.structure; line && line->reduction) {
+    const certify::Failure failure = line->reduction->failure;
+    if (failure != certify::Failure::None) {
+      return fmt::format("error: the whole model, for comparison: {}",
+                         certify::describe(failure).meaning);
+    }
+  }
   const auto unmet = std::count_if(run.facts.begin(), run.facts.end(),
                                    [](const study::Fact& fact) { return !fact.holds; });
   if (unmet == 0) return "";
@@ -47,8 +53,7 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
-  if (names_structure(arguments.scene)) return run_structure_command(arguments);
-  scene::Scene scene = read_scene_file(arguments.scene);
+  scene::Scene scene = read_scene(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);
   const std::filesystem::path folder = arguments.out.empty()
@@ -63,7 +68,7 @@ int command_run(const RunArguments& arguments) {
     }
     return run_family(arguments, options, scene, folder);
   }
-  StopSignals signals;
+  host::StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());
   const std::string fault = describe_fault(run);
   if (!arguments.quiet || !fault.empty()) fmt::print("{}", describe_run(run, folder));

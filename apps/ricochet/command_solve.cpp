@@ -1,22 +1,22 @@
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "commands.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/base/json.h"
 #include "ricochet/base/text.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/convex/dense.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/problem/contact_velocity.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/solve/contact.h"
-#include "thread_pool.h"
 
 namespace ricochet::app {
 namespace {
@@ -62,7 +62,7 @@ int rank_of(const problem::ContactProblem& problem) {
   if (problem.contacts() == 0) return 0;
   problem::ContactVelocity velocity(problem);
   const Eigen::MatrixXd W(problem::scalars_of(velocity.local().W));
-  const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(W).singularValues();
+  const Eigen::VectorXd values = convex::singular_values(W);
   return static_cast<int>((values.array() > 1e-9 * values[0]).count());
 }
 
@@ -71,7 +71,7 @@ Row solve_file(const std::string& file, const SolveArguments& arguments,
   Row row;
   row.file = file;
   try {
-    const problem::ContactProblem problem = problem::read_contact_file(file);
+    const problem::ContactProblem problem = host::read_contact_file(file);
     row.dim = problem.dim;
     row.contacts = problem.contacts();
     if (arguments.rank) row.rank = rank_of(problem);
@@ -98,8 +98,8 @@ const char* short_words_of(problem::Status status) {
   }
 }
 
-nlohmann::ordered_json json_of(const Row& row) {
-  nlohmann::ordered_json json;
+base::Json json_of(const Row& row) {
+  base::Json json;
   json["file"] = row.file;
   if (!row.error.empty()) {
     json["status"] = "bad input";
@@ -163,7 +163,7 @@ class Table {
 void write_impulses(const std::filesystem::path& path, const Eigen::VectorXd& impulses) {
   std::string text;
   for (const double value : impulses) text += fmt::format("{:.17g}\n", value);
-  record::write_file(path, text);
+  host::write_file(path, text);
 }
 
 void write_results(const std::string& out, const Row& row, bool several) {
@@ -182,12 +182,11 @@ void write_results(const std::string& out, const Row& row, bool several) {
 
 int command_solve(const SolveArguments& arguments) {
   solve::ContactSettings settings = settings_of(arguments);
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  ThreadPool pool(arguments.threads > 0 ? arguments.threads : static_cast<int>(cores));
+  host::ThreadPool pool(arguments.threads);
   settings.executor = pool.executor();
   const Table table(arguments.files, arguments.rank);
   if (!arguments.json) table.print_heading();
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  base::Json all = base::Json::list();
   int code = kFine;
   for (const std::string& file : arguments.files) {
     const Row row = solve_file(file, arguments, settings);
@@ -204,7 +203,7 @@ int command_solve(const SolveArguments& arguments) {
     }
     write_results(arguments.out, row, arguments.files.size() > 1);
   }
-  if (arguments.json) fmt::print("{}\n", all.dump(2));
+  if (arguments.json) fmt::print("{}\n", all.pretty());
   return code;
 }
 

@@ -17,6 +17,7 @@ enum ExitCode : int {
 
 struct SceneArguments {
   std::string file;
+  std::string text;  // of the file, read once: a pipe cannot be read again
   std::string scheme;
   std::string step;
   std::string until;
@@ -91,6 +92,7 @@ struct SolveArguments {
 };
 
 int command_new(const std::string& file);
+int command_schemes();
 int command_run(const RunArguments& arguments);
 int command_check(const SceneArguments& arguments);
 int command_inspect(const InspectArguments& arguments);

@@ -8,7 +8,7 @@
 #include "report_text.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
 #include "ricochet/step/capture.h"
 #include "ricochet/study/motion.h"
 
@@ -66,6 +66,9 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   const auto refuse = [](const char* problem, const char* remedy) {
     throw base::InputError("--dump-step", problem, remedy);
   };
+  if (scene.structure() != nullptr) {
+    refuse("the guides of a structure are no contact problem", "leave --dump-step out");
+  }
   if (!scene.family.empty()) {
     refuse("a family of runs has no single step of a number",
            "choose a member with --set, or leave --dump-step out");
@@ -73,7 +76,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.run.control.is_on()) {
     refuse("steps chosen by step control have no fixed numbers", "set run.step to one number");
   }
-  if (!step::is_staggered(scene.scheme)) {
+  if (!scene.scheme.info().is_staggered) {
     refuse("is for the schemes billiard, elast, inel and moreau",
            "run it with --scheme moreau, or leave --dump-step out");
   }
@@ -87,8 +90,8 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
 
 std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   const model::State<model::kDynamic> state = state_before(dump, scene);
-  const step::StepProblem captured =
-      step::capture_step(*scene.model, scene.scheme, scene.run, state);
+  const step::CapturedStep captured =
+      step::capture_step(*scene.system().model, scene.scheme, scene.run, state);
   if (!captured.has_form) {
     throw base::InputError(option_of(dump),
                            "has a law of friction that contact files do not know, or joints that "
@@ -101,7 +104,7 @@ std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
   }
   problem::ContactProblem problem = captured.contacts;
   problem.title = fmt::format("{}, step {}", scene.title, dump.step);
-  problem::write_contact_file(dump.file, problem);
+  host::write_contact_file(dump.file, problem);
   return fmt::format("dumped      step {} with {}: {}\n", dump.step,
                      counted(problem.contacts(), "contact"), dump.file);
 }

@@ -51,7 +51,7 @@ std::string describe_checks(const scene::Scene& scene,
   std::string text =
       entry("residual", fmt::format("{:.2g} at most{}: impulses and velocities obey the law",
                                     residual.value, residual.where()));
-  if (scene.model->contacts() == 0) return text;
+  if (scene.columns.contacts.empty()) return text;
   return text + entry("violation", violation.member == 0
                                        ? "none: no gap was negative at the end of a step"
                                        : fmt::format("gaps down to -{:.3g}{}", violation.value,

@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "old_files.h"
+#include "ricochet/host/output_file.h"
 #include "ricochet/plot/animation.h"
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/table.h"
-#include "ricochet/record/output_file.h"
-#include "structure_command.h"
 
 namespace ricochet::app {
 namespace {
@@ -41,10 +40,14 @@ std::size_t count_agreeing(const std::vector<study::Fact>& facts) {
 }  // namespace
 
 void GalleryPages::keep(const std::string& label, FolderRun& run) {
-  KeptRun kept{label, run.motion.scene, run.data, run.motion.outcome.certificate,
-               run.report.frames()};
+  KeptRun kept{label,
+               run.motion.scene,
+               run.picture,
+               run.motion.outcome.certificate,
+               run.report.frames(),
+               run.motion.structure};
   if (label == kFeatured || player_.empty()) {
-    player_ = plot::make_player(kept.scene, kept.data, kept.frames, kept.certificate);
+    player_ = plot::make_player(kept.scene, kept.picture.data(), kept.frames, kept.certificate);
     player_title_ = kept.scene.title;
   }
   runs_.push_back(std::move(kept));
@@ -60,7 +63,6 @@ std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted
 }
 
 std::string GalleryPages::draw(const study::Plate& plate) const {
-  if (!plate.structure.empty()) return draw_builtin_structure(plate.structure);
   if (!plate.rows.empty()) {
     return plot::draw_table(plate.title, plate.caption, plate.header, plate.rows);
   }
@@ -68,11 +70,19 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
   for (const study::PlateRun& wanted : plate.runs) {
     const std::vector<const KeptRun*> together = find_all(wanted);
     if (together.empty()) continue;
+    const KeptRun& first = *together[0];
+    if (first.line) {  // a structure has a picture of its own
+      const std::string words =
+          fmt::format("{}; {}, {}", plate.caption, step::name_of(first.scene.scheme),
+                      study::describe_step(first.scene.run));
+      return plot::draw_run(first.scene, first.picture, first.certificate, first.line, words).svg;
+    }
     plot::Block block{&together[0]->scene.plot, {}, wanted.heading};
     const bool named = wanted.label.ends_with('/');  // "scene/": its runs go by their own names
     for (const KeptRun* run : together) {
-      block.runs.push_back({&run->data, named ? run->label.substr(wanted.label.size()) : "",
-                            run->scene.model.get(), &run->certificate});
+      block.runs.push_back({&run->picture.data(),
+                            named ? run->label.substr(wanted.label.size()) : "",
+                            run->scene.formulas(), &run->certificate});
     }
     blocks.push_back(std::move(block));
   }
@@ -99,7 +109,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   for (const study::Plate& plate : exhibit.plates) {
     const std::string svg = draw(plate);
     const std::string file = fmt::format("plates/{}.svg", plate.name);
-    record::write_file(folder_ / file, svg);
+    host::write_file(folder_ / file, svg);
     if (shown.picture.empty() && plate.rows.empty()) shown.picture = file;
     body +=
         fmt::format("<h2 id=\"{}\">{}</h2>\n<div class=\"columns\">\n{}<div>\n{}</div>\n</div>\n",
@@ -119,7 +129,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   }
   if (!runs_.empty()) body += runs_of_entry();
   const std::filesystem::path place = folder_ / entry.name / "index.html";
-  record::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
+  host::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
   cards_.push_back(std::move(shown));
   runs_.clear();
   return place;
@@ -149,7 +159,7 @@ std::filesystem::path GalleryPages::write_index() const {
   }
   body += "<h2>Experiments</h2>\n<div class=\"cards\">\n" + cards + "</div>\n</main>\n";
   const std::filesystem::path place = folder_ / "index.html";
-  record::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
+  host::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
   return place;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "ricochet/plot/collector.h"
 #include "ricochet/plot/frames.h"
+#include "ricochet/plot/run_plot.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/gallery.h"
 #include "run_folder.h"
@@ -16,9 +17,10 @@ namespace ricochet::app {
 struct KeptRun {
   std::string label;
   scene::Scene scene;
-  plot::Collector data;
+  plot::RunPicture picture;
   certify::Certificate certificate;
   plot::Frames frames;
+  std::optional<record::LineRecord> line;  // of a structure
 };
 
 /// The pages of a gallery: one of each experiment with its plates, the facts beside them and links

@@ -12,7 +12,7 @@ namespace {
 using study::ActiveRow;
 using study::Inspection;
 
-constexpr std::size_t kMostNames = 12;
+constexpr std::size_t kMostWords = 12;
 constexpr std::size_t kMostRows = 20;
 
 /// Words joined by commas; what is beyond `most` is counted.
@@ -29,15 +29,16 @@ std::string list(const std::vector<std::string>& words, std::size_t most) {
 std::string by_coordinate(const scene::Scene& scene, const Inspection::Vec& v,
                           const std::string& primes) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < scene.model->coordinates().size(); ++i) {
-    words.push_back(fmt::format("{}{} = {:.9g}", scene.model->coordinates()[i], primes,
-                                v[static_cast<Eigen::Index>(i)]));
+  const std::vector<std::string>& names = scene.columns.coordinates;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    words.push_back(
+        fmt::format("{}{} = {:.9g}", names[i], primes, v[static_cast<Eigen::Index>(i)]));
   }
-  return list(words, kMostNames);
+  return list(words, kMostWords);
 }
 
 const std::string& name_of(const scene::Scene& scene, const ActiveRow& row) {
-  return scene.model->contact_names()[static_cast<std::size_t>(row.row)];
+  return scene.columns.contacts[static_cast<std::size_t>(row.row)];
 }
 
 std::string describe_active(const Inspection& found, const scene::Scene& scene) {
@@ -71,11 +72,11 @@ std::string describe_normals(const Inspection& found, const scene::Scene& scene)
     for (Eigen::Index i = 0; i < row.generator.size(); ++i) {
       if (row.generator[i] == 0.0) continue;
       words.push_back(fmt::format(
-          "{} {:.6g}", scene.model->coordinates()[static_cast<std::size_t>(i)], row.generator[i]));
+          "{} {:.6g}", scene.columns.coordinates[static_cast<std::size_t>(i)], row.generator[i]));
     }
     text += entry(k == 0 ? "normals" : "",
                   fmt::format("{}: {}{}", name_of(scene, row),
-                              words.empty() ? "none, the gradient is 0" : list(words, kMostNames),
+                              words.empty() ? "none, the gradient is 0" : list(words, kMostWords),
                               row.is_joint ? ", and its opposite" : ""));
   }
   return text;
@@ -140,7 +141,7 @@ std::string describe_inspection(const Inspection& found, const scene::Scene& sce
   text += describe_active(found, scene) + describe_normals(found, scene);
   if (!found.active.empty()) text += describe_velocity(found, scene);
   text += found.ok() ? describe_motion(found, scene) : describe_failure(found);
-  if (!scene.model->has_friction()) return text;
+  if (!scene.columns.has_friction()) return text;
   return text + entry("friction",
                       "is left out here: cones, shock and reactions are those of smooth contacts; "
                       "run a few steps to see it act");

@@ -12,8 +12,10 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/base/version.h"
-#include "ricochet/record/output_file.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
+#include "ricochet/step/scheme.h"
+#include "scene_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -32,7 +34,8 @@ void add_set(CLI::App& command, SceneArguments& scene) {
 }
 
 void add_scene_options(CLI::App& command, SceneArguments& scene) {
-  command.add_option("scene", scene.file, "the scene, a TOML file")->required();
+  command.add_option("scene", scene.file, "the scene, a TOML file; - is standard input")
+      ->required();
   const auto add = [&](const char* name, std::string& to, const char* type,
                        const std::string& words) {
     command.add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
@@ -77,7 +80,8 @@ AddOption option_adder(CLI::App& command) {
 
 CLI::App* add_converge(CLI::App& app, ConvergeArguments& converge) {
   CLI::App* command = app.add_subcommand("converge", "measured order, with steps of your choice");
-  command->add_option("scene", converge.scene.file, "the scene, a TOML file")->required();
+  command->add_option("scene", converge.scene.file, "the scene, a TOML file; - is standard input")
+      ->required();
   const AddOption add = option_adder(*command);
   add("--steps", converge.steps, "H1,H2,...", "lengths of steps, at least two");
   command->get_option("--steps")->required();
@@ -108,7 +112,8 @@ std::string in_lines(std::string text) {
 
 CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
   CLI::App* command = app.add_subcommand("compare", "schemes side by side on one scene");
-  command->add_option("scene", compare.scene.file, "the scene, a TOML file")->required();
+  command->add_option("scene", compare.scene.file, "the scene, a TOML file; - is standard input")
+      ->required();
   const AddOption add = option_adder(*command);
   const std::string known = in_lines("of " + base::list_names(step::scheme_names()));
   add("--schemes", compare.schemes, "A,B,...", known.c_str());
@@ -193,6 +198,35 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   return run_command;
 }
 
+CLI::App* add_check(CLI::App& app, SceneArguments& check) {
+  CLI::App* command = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
+  add_scene_options(*command, check);
+  add_until(*command, check);
+  return command;
+}
+
+CLI::App* add_inspect(CLI::App& app, InspectArguments& inspect) {
+  CLI::App* command =
+      app.add_subcommand("inspect", "cones, accelerations and reactions at an instant");
+  add_scene_options(*command, inspect.scene);
+  command->add_option("--at", inspect.at, "run until this time first (the start)");
+  command->add_flag("--json", inspect.json, "print JSON");
+  return command;
+}
+
+void add_gallery(CLI::App& app, GalleryArguments& gallery) {
+  CLI::App* command =
+      app.add_subcommand("gallery", "recompute published experiments; no name: list");
+  command->add_option("name", gallery.name, "one experiment");
+  command->add_flag("--all", gallery.all, "all of them");
+  command->add_flag("--report", gallery.report,
+                    "pages with the plates and every run\n"
+                    "(out/gallery without --out)");
+  command->add_option("--out", gallery.out, "folder for the runs (none are kept without)")
+      ->type_name("DIR")
+      ->check(refuse_nothing, "");
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -213,29 +247,13 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* run_command = add_run(app, run);
 
   SceneArguments check;
-  CLI::App* check_command =
-      app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
-  add_scene_options(*check_command, check);
-  add_until(*check_command, check);
-
+  const CLI::App* check_command = add_check(app, check);
   InspectArguments inspect;
-  CLI::App* inspect_command =
-      app.add_subcommand("inspect", "cones, accelerations and reactions at an instant");
-  add_scene_options(*inspect_command, inspect.scene);
-  inspect_command->add_option("--at", inspect.at, "run until this time first (the start)");
-  inspect_command->add_flag("--json", inspect.json, "print JSON");
-
+  const CLI::App* inspect_command = add_inspect(app, inspect);
   GalleryArguments gallery;
-  CLI::App* gallery_command =
-      app.add_subcommand("gallery", "recompute published experiments; no name: list");
-  gallery_command->add_option("name", gallery.name, "one experiment");
-  gallery_command->add_flag("--all", gallery.all, "all of them");
-  gallery_command->add_flag("--report", gallery.report,
-                            "pages with the plates and every run\n"
-                            "(out/gallery without --out)");
-  gallery_command->add_option("--out", gallery.out, "folder for the runs (none are kept without)")
-      ->type_name("DIR")
-      ->check(refuse_nothing, "");
+  add_gallery(app, gallery);
+  const CLI::App* schemes_command =
+      app.add_subcommand("schemes", "the schemes and their settings, as a table");
 
   ConvergeArguments converge;
   const CLI::App* converge_command = add_converge(app, converge);
@@ -253,6 +271,10 @@ int parse_and_run(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
+  for (SceneArguments* scene : {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene,
+                                &plot.scene}) {  // one of them at most is given
+    if (!scene->file.empty()) read_text(*scene);
+  }
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check);
   if (inspect_command->parsed()) return command_inspect(inspect);
@@ -260,6 +282,7 @@ int parse_and_run(int argc, char** argv) {
   if (compare_command->parsed()) return command_compare(compare);
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
+  if (schemes_command->parsed()) return command_schemes();
   return command_gallery(gallery);
 }
 
@@ -270,7 +293,7 @@ int run_guarded(int argc, char** argv) {
   } catch (const base::InputError& error) {
     fmt::print(stderr, "{}\n", wrapped(error.what()));
     return kBadInput;
-  } catch (const record::OutputError& error) {
+  } catch (const host::OutputError& error) {
     fmt::print(stderr, "{}\n", wrapped(fmt::format("error: {}", error.what())));
     return kBadInput;
   } catch (const std::exception& error) {
@@ -285,6 +308,7 @@ int run_guarded(int argc, char** argv) {
 }  // namespace ricochet::app
 
 int main(int argc, char** argv) {
+  ricochet::host::end_cleanly_on_signals();
   const int code = ricochet::app::run_guarded(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   fmt::print(stderr, "error: cannot write to standard output\n");

@@ -24,9 +24,9 @@ bool is_trajectory_of_member(std::string_view name) {
 
 void remove_old_files(const std::filesystem::path& folder) {
   std::error_code ignored;  // what cannot be removed cannot be replaced either, and that is said
-  std::vector<std::filesystem::path> old = {folder / kTrajectory,   folder / kSummary,
-                                            folder / kPlot,         folder / kReport,
-                                            folder / "spectra.csv", folder / "shapes.csv"};
+  std::vector<std::filesystem::path> old = {folder / kTrajectory, folder / kSummary,
+                                            folder / kPlot,       folder / kReport,
+                                            folder / kSpectra,    folder / kShapes};
   for (std::filesystem::directory_iterator at(folder, ignored), end; !ignored && at != end;
        at.increment(ignored)) {
     if (is_trajectory_of_member(at->path().filename().string())) old.push_back(at->path());

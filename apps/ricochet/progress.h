@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "ricochet/base/clock.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::app {
 

@@ -6,9 +6,8 @@ namespace ricochet::app {
 
 std::string describe_run(const FolderRun& run, const std::filesystem::path& folder) {
   return study::describe(run) +
-         entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, plot.svg{}",
-                                      folder.string(), counted(run.rows, "row"),
-                                      run.report.frames().size() > 0 ? ", report.html" : "")) +
+         entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, {}", folder.string(),
+                                      counted(run.rows, "row"), run.files)) +
          study::describe_speed(run.motion.outcome);
 }
 

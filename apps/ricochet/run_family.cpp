@@ -10,14 +10,14 @@
 #include <optional>
 
 #include "family_text.h"
-#include "member_monitors.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/host/member_monitors.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
-#include "ricochet/record/output_file.h"
 #include "scene_file.h"
-#include "stop_signals.h"
-#include "threads.h"
 
 namespace ricochet::app {
 namespace {
@@ -43,11 +43,11 @@ class FamilyRunner {
 
   void run(const study::Executor& executor) {
     const base::Stopwatch clock;
-    MemberMonitors monitors(whole_, members_.size());
+    host::MemberMonitors monitors(whole_, members_.size());
     executor(members_.size(), [&](std::size_t k) {
       try {
         run_member(k, monitors[k]);
-      } catch (const record::OutputError& error) {
+      } catch (const host::OutputError& error) {
         stop_with(k, error.what(), nullptr);
       } catch (...) {
         stop_with(k, "", std::current_exception());
@@ -57,15 +57,15 @@ class FamilyRunner {
     if (fault_.exception) std::rethrow_exception(fault_.exception);
   }
 
-  /// The picture and the summary; throws record::OutputError after the summary has said why.
+  /// The picture and the summary; throws host::OutputError after the summary has said why.
   record::FamilySummary write() const {
     record::FamilySummary summary = summarise();
     if (summary.output_error.empty() && first_) {
-      summary.output_error = record::try_to_write(folder_ / kPlot, picture());
+      summary.output_error = host::try_to_write(folder_ / kPlot, picture());
     }
-    const std::string last = record::try_to_write(folder_ / kSummary, record::to_json(summary));
+    const std::string last = host::try_to_write(folder_ / kSummary, record::to_json(summary));
     if (summary.output_error.empty()) summary.output_error = last;
-    if (!summary.output_error.empty()) throw record::OutputError(summary.output_error);
+    if (!summary.output_error.empty()) throw host::OutputError(summary.output_error);
     return summary;
   }
 
@@ -98,7 +98,7 @@ class FamilyRunner {
     // What holds for all is said once.
     if (run.summary.facts_not_checked == options_.no_facts) run.summary.facts_not_checked.clear();
     members_[k] = digest(k, file, run);
-    if (k < data_.size()) data_[k] = std::move(run.data);
+    if (k < data_.size()) data_[k] = std::move(run.picture);
     if (k > 0) return;
     run.motion.scene.text.clear();
     first_ = std::move(run);
@@ -123,7 +123,7 @@ class FamilyRunner {
       if (!fact.holds) kept.unmet.push_back(fmt::format("{} ({})", fact.statement, fact.found));
     }
     constexpr std::size_t kMostNames = 6;
-    const auto& names = run.motion.scene.model->coordinates();
+    const std::vector<std::string>& names = run.motion.scene.columns.coordinates;
     for (std::size_t i = 0; i < names.size() && names.size() <= kMostNames; ++i) {
       kept.final_words += fmt::format("{}{} = {:.6g}", i == 0 ? "" : ", ", names[i],
                                       run.motion.final_state.q[static_cast<Eigen::Index>(i)]);
@@ -133,11 +133,7 @@ class FamilyRunner {
 
   record::FamilySummary summarise() const {
     record::FamilySummary summary;
-    summary.first.title = scene_.title;
-    summary.first.source = scene_.source;
-    summary.first.file = scene_.file;
-    summary.first.scheme = scene_.scheme;
-    summary.first.run = scene_.run;
+    summary.first = study::settings_of(scene_);
     summary.first.overrides = options_.overrides;
     if (!scene_.expectations.empty()) summary.first.facts_not_checked = options_.no_facts;
     summary.common = plan_.common;
@@ -159,15 +155,19 @@ class FamilyRunner {
     std::string subtitle = scene_.source + (scene_.source.empty() ? "" : "; ");
     if (!draws_all_) {
       subtitle += fmt::format("member 1 of {}: {}", members_.size(), scene_.family.describe(0));
-      return plot::draw_run(first, data_[0], first_->motion.outcome.certificate, subtitle).svg;
+      return plot::draw_run(first, data_[0], first_->motion.outcome.certificate,
+                            first_->motion.structure, subtitle)
+          .svg;
     }
     plot::Block block{&first.plot, {}, ""};
     for (std::size_t k = 0; k < data_.size(); ++k) {
-      if (data_[k].rows() == 0) continue;
-      block.runs.push_back({&data_[k], scene_.family.describe(k), first.model.get(), nullptr});
+      if (data_[k].data().rows() == 0) continue;
+      block.runs.push_back(
+          {&data_[k].data(), scene_.family.describe(k), first.formulas(), nullptr});
     }
     subtitle += describe_members(scene_.family);
-    if (first.model->contacts() > 0) subtitle += "; walls of member 1";
+    if (first.formulas() != nullptr && !first.columns.contacts.empty())
+      subtitle += "; walls of member 1";
     return plot::draw_sheet({block}, {first.title, subtitle, first.plot.caption}).svg;
   }
 
@@ -179,7 +179,7 @@ class FamilyRunner {
   step::Monitor& whole_;
   const bool draws_all_;
   std::vector<std::optional<MemberRun>> members_;
-  std::vector<plot::Collector> data_;
+  std::vector<plot::RunPicture> data_;
   std::optional<FolderRun> first_;
   std::mutex mutex_;
   Fault fault_;
@@ -207,15 +207,15 @@ bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
 
 int run_family(const RunArguments& arguments, const FolderOptions& options,
                const scene::Scene& scene, const std::filesystem::path& folder) {
-  StopSignals signals;
-  const study::Executor executor = make_executor(arguments.threads, signals.monitor().stop);
+  host::StopSignals signals;
+  const study::Executor executor = host::make_executor(arguments.threads, signals.monitor().stop);
   const study::FamilyPlan plan = study::plan_family(scene, changes_of(arguments.scene), executor);
   if (signals.monitor().stop.load()) {
     if (!arguments.quiet) fmt::print(stderr, "interrupted: nothing was run or changed\n");
     return kInterrupted;
   }
   if (!arguments.quiet) note_size(plan, scene.family.size());
-  { const record::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
+  { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
   remove_old_files(folder);
   FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());
   {

@@ -8,13 +8,11 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/threads.h"
+#include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/report.h"
-#include "ricochet/plot/run_plot.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/step/run_formula.h"
-#include "threads.h"
-#include "trajectory_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -30,37 +28,56 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
 
 std::string picture_of(const FolderRun& run) {
   const study::Motion& motion = run.motion;
-  return plot::draw_run(motion.scene, run.data, motion.outcome.certificate,
+  return plot::draw_run(motion.scene, run.picture, motion.outcome.certificate, motion.structure,
                         study::describe_settings(motion), &run.error_bar)
       .svg;
 }
 
+/// A structure keeps enough shapes for its report to play them.
+scene::Scene with_frames(scene::Scene scene) {
+  constexpr long long kFrames = 900;
+  auto* part = std::get_if<scene::StructurePart>(&scene.part);
+  if (part != nullptr && part->shapes > 1) {
+    const long long frames = std::min(kFrames, scene.run.steps);
+    part->shape_stride = std::max(1, static_cast<int>(frames / (part->shapes - 1)));
+  }
+  return scene;
+}
+
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
-void write_results(const std::filesystem::path& folder, const FolderRun& run, bool report,
+void write_results(const std::filesystem::path& folder, FolderRun& run, bool report,
                    std::string error) {
-  if (error.empty()) error = record::try_to_write(folder / kPlot, picture_of(run));
-  if (error.empty() && report) {
-    error = record::try_to_write(
-        folder / kReport,
-        plot::make_report(run.motion.scene, study::summary_of(run, ""), run.data, run.report));
+  const auto write = [&](const char* name, const std::string& text) {
+    if (error.empty()) error = host::try_to_write(folder / name, text);
+    run.files += (run.files.empty() ? "" : ", ") + std::string(name);
+  };
+  write(kPlot, picture_of(run));
+  if (const auto& line = run.motion.structure) {
+    if (!line->spectra.empty()) write(kSpectra, record::spectra_csv(line->spectra));
+    if (!line->shapes.empty()) write(kShapes, record::shapes_csv(*line));
+  }
+  if (report) {
+    write(kReport,
+          plot::make_report(run.motion.scene, study::summary_of(run, ""), run.picture, run.report));
   }
   const std::string last =
-      record::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
+      host::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
   if (error.empty()) error = last;
-  if (!error.empty()) throw record::OutputError(error);
+  if (!error.empty()) throw host::OutputError(error);
 }
 
 }  // namespace
 
-FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
+FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
                    const FolderOptions& options, step::Monitor& monitor) {
-  const record::Columns columns = record::columns_of(*scene.model);
+  const scene::Scene scene = options.report ? with_frames(asked) : asked;
+  const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
-  TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
+  host::TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
   if (!is_member) remove_old_files(folder);
   FolderRun run;
-  run.data = plot::Collector(scene.plot, options.runs_in_picture);
+  run.picture = plot::RunPicture(scene, options.runs_in_picture);
   if (options.report) run.report = plot::ReportData(scene);
   study::Extent extent;
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
@@ -68,7 +85,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
     record::fill_row(columns, sample, row);
-    run.data.add(row);
+    run.picture.add(row);
     if (options.report) run.report.add(row);
     extent.add(sample.q);
     if (!trajectory.error().empty()) monitor.stop.store(true);
@@ -79,10 +96,10 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scen
     run.motion = companions.run(options.keep_rows, observe, &monitor);
   }
   run.error_bar =
-      companions.compare(run.motion, make_executor(options.threads, monitor.stop), &monitor);
+      companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
   if (monitor.stop.load()) run.motion.outcome.interrupted = true;
   trajectory.finish();
-  run.data.close();
+  run.picture.close();
   run.report.close();
   run.rows = trajectory.rows();
   run.overrides = options.overrides;

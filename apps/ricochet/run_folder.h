@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "ricochet/plot/collector.h"
 #include "ricochet/plot/report.h"
+#include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/companions.h"
@@ -14,9 +14,10 @@ namespace ricochet::app {
 /// A run whose files lie in a folder.
 struct FolderRun : study::RunReport {
   long long rows{0};
-  plot::Collector data;     // what the picture shows
+  plot::RunPicture picture;
   plot::ReportData report;  // when one is made
   record::Summary summary;  // of a member of a family, instead of a file
+  std::string files;        // written besides trajectory and summary: "plot.svg, report.html"
 };
 
 struct FolderOptions {
@@ -32,11 +33,11 @@ struct FolderOptions {
   int threads{0};  // for the companions that tell the error; 0: one for each core
 };
 
-/// Runs a scene into trajectory.csv, plot.svg, report.html if asked for, and summary.json of
-/// `folder`, whose old ones are removed first, so that it never holds parts of two runs. A monitor
-/// that says stop ends the run between two steps, with the files whole. The summary comes last. A
-/// file that cannot be written ends the run too: record::OutputError, after a summary with the
-/// status "output_error".
+/// Runs a scene into trajectory.csv, plot.svg, report.html if asked for, of structures spectra.csv
+/// and shapes.csv, and summary.json of `folder`, whose old ones are removed first, so that it never
+/// holds parts of two runs. A monitor that says stop ends the run between two steps, with the files
+/// whole. The summary comes last. A file that cannot be written ends the run too:
+/// host::OutputError, after a summary with the status "output_error".
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
                    const FolderOptions& options, step::Monitor& monitor);
 

@@ -6,7 +6,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
-#include "ricochet/scene/scene_file.h"
+#include "ricochet/host/scene_file.h"
 
 namespace ricochet::app {
 namespace {
@@ -45,14 +45,13 @@ std::string changing_options(const SceneArguments& arguments) {
   return base::list_names(options);
 }
 
-scene::Scene read_scene_file(const SceneArguments& arguments) {
-  return scene::read_scene(arguments.file, scene::read_scene_text(arguments.file),
-                           changes_of(arguments));
+void read_text(SceneArguments& arguments) {
+  if (arguments.file == "-") arguments.file = "/dev/stdin";
+  arguments.text = host::read_scene_text(arguments.file);
 }
 
-scene::StructureScene read_structure_file(const SceneArguments& arguments) {
-  return scene::read_structure_scene(arguments.file, scene::read_scene_text(arguments.file),
-                                     changes_of(arguments));
+scene::Scene read_scene(const SceneArguments& arguments) {
+  return scene::read_scene(arguments.file, arguments.text, changes_of(arguments));
 }
 
 }  // namespace ricochet::app

@@ -5,15 +5,15 @@
 
 #include "commands.h"
 #include "ricochet/scene/scene.h"
-#include "ricochet/scene/structure_scene.h"
 
 namespace ricochet::app {
 
-/// Reads the scene the arguments name, with what they change. Throws base::InputError.
-scene::Scene read_scene_file(const SceneArguments& arguments);
+/// Reads the file that the arguments name into their text; - is the standard input. Throws
+/// base::InputError.
+void read_text(SceneArguments& arguments);
 
-/// The same of a scene with a [structure].
-scene::StructureScene read_structure_file(const SceneArguments& arguments);
+/// The scene of the text, with what the arguments change. Throws base::InputError.
+scene::Scene read_scene(const SceneArguments& arguments);
 
 /// What the arguments change in the scene, in the order in which it is done.
 std::vector<scene::Override> changes_of(const SceneArguments& arguments);

@@ -15,14 +15,14 @@
 #include <map>
 #include <thread>
 
-#include "../../apps/ricochet/thread_pool.h"
 #include "profile_plot.h"
 #include "ricochet/base/clock.h"
 #include "ricochet/base/error.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/problem/contact_generator.h"
 #include "ricochet/problem/contact_text.h"
-#include "ricochet/record/output_file.h"
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/gauss_seidel.h"
 #include "rival.h"
@@ -74,9 +74,9 @@ std::vector<Problem> read_problems(const Options& options) {
   std::sort(files.begin(), files.end());
   std::filesystem::create_directories(options.out / "problems");
   for (const std::filesystem::path& file : files) {
-    Problem problem{file.filename().string(), problem::read_contact_file(file.string()), {}};
+    Problem problem{file.filename().string(), host::read_contact_file(file.string()), {}};
     const std::filesystem::path text = options.out / "problems" / (problem.name + ".txt");
-    record::write_file(text, problem::contact_text(problem::in_blocks(problem.given)));
+    host::write_file(text, problem::contact_text(problem::in_blocks(problem.given)));
     problem.text_file = text.string();
     problems.push_back(std::move(problem));
   }
@@ -208,11 +208,11 @@ void compare(int dim, const std::vector<Problem>& all, double tolerance, const O
   fmt::print("{:<28} {:>7} {:>12.4g}\n", "Siconos, best for each",
              static_cast<long>(problems.size()) - missed, total);
   const std::string stem = fmt::format("{}d-{:g}", dim, tolerance);
-  record::write_file(options.out / ("results-" + stem + ".csv"), csv_of(problems, order, table));
-  record::write_file(options.out / ("profile-" + stem + ".svg"),
-                     draw_profiles(fmt::format("{} problems in {}D, tolerance {:g}",
-                                               problems.size(), dim, tolerance),
-                                   curves));
+  host::write_file(options.out / ("results-" + stem + ".csv"), csv_of(problems, order, table));
+  host::write_file(options.out / ("profile-" + stem + ".svg"),
+                   draw_profiles(fmt::format("{} problems in {}D, tolerance {:g}", problems.size(),
+                                             dim, tolerance),
+                                 curves));
 }
 
 /// Cost of a sweep per contact, without and with rests.
@@ -280,7 +280,7 @@ double time_sweep(const problem::LocalProblem& local, const base::Executor& exec
 
 /// Generated packings up to 1e5 contacts, and what a second thread gives.
 void grow(const Options& options) {
-  app::ThreadPool pool(2);
+  host::ThreadPool pool(2);
   Curve one{"one thread", {}, {}};
   Curve two{"two threads", {}, {}};
   fmt::print("\npackings to 1e-4 by auto, and a sweep of all contacts; one and two threads\n");
@@ -309,8 +309,8 @@ void grow(const Options& options) {
     two.x.push_back(problem.contacts());
     two.y.push_back(second);
   }
-  record::write_file(options.out / "growth.svg",
-                     draw_growth("Packings of balls to 1e-4", "contacts", "seconds", {one, two}));
+  host::write_file(options.out / "growth.svg",
+                   draw_growth("Packings of balls to 1e-4", "contacts", "seconds", {one, two}));
 }
 
 Options options_of(int argc, char** argv) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ricochet/base/text.h"
-#include "ricochet/record/output_file.h"
+#include "ricochet/host/output_file.h"
 
 namespace ricochet::python {
 namespace {
@@ -52,7 +52,7 @@ void bind_errors(py::module_&) {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const base::InputError& error) {
       set_input_error("SceneError", error);
-    } catch (const record::OutputError& error) {
+    } catch (const host::OutputError& error) {
       PyErr_SetString(PyExc_OSError, error.what());
     }
   });

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "errors.h"
-#include "ricochet/problem/contact_file.h"
+#include "ricochet/host/contact_file.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/solve/contact.h"
-#include "thread_pool.h"
 
 namespace ricochet::python {
 namespace {
@@ -67,8 +67,7 @@ Solution solve_problem(const ContactProblem& problem, const std::string& method,
     settings.scale_free_tolerance = std::max(1e-6, 100.0 * tolerance);
     settings.time_limit = time_limit;
     const py::gil_scoped_release release;
-    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    app::ThreadPool pool(threads > 0 ? threads : static_cast<int>(cores));
+    host::ThreadPool pool(threads);
     settings.executor = pool.executor();
     Solution solution{{}, std::make_shared<Eigen::VectorXd>()};
     solution.report = solve::solve_contacts(problem, settings, *solution.impulses);
@@ -114,7 +113,7 @@ void bind_problem(py::module_& m) {
       .def_readonly("mu", &ContactProblem::mu)
       .def_property_readonly("contacts", &ContactProblem::contacts)
       .def("write", [](const ContactProblem& problem, const std::string& path) {
-        problem::write_contact_file(path, problem);
+        host::write_contact_file(path, problem);
       });
   py::class_<Solution>(m, "Solution")
       .def_readonly("impulses", &Solution::impulses)
@@ -129,7 +128,7 @@ void bind_problem(py::module_& m) {
       .def_property_readonly("residual", residual_of);
   m.def("make_problem", make_problem);
   m.def("read_problem", [](const std::string& path) {
-    return telling([&] { return problem::read_contact_file(path); });
+    return telling([&] { return host::read_contact_file(path); });
   });
   m.def("solve", solve_problem, py::arg("problem"), py::arg("method"), py::arg("tolerance"),
         py::arg("time_limit"), py::arg("threads"));

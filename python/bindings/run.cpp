@@ -7,12 +7,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "member_monitors.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/member_monitors.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/study/family.h"
-#include "threads.h"
 #include "watch.h"
 
 namespace ricochet::python {
@@ -30,7 +30,7 @@ std::vector<std::string> overrides_of(const ReadScene& read) {
 
 /// Rows are kept in memory: too many of them are refused before the first step.
 void check_room(const scene::Scene& scene) {
-  const record::Trajectory row(record::columns_of(*scene.model), 0.0);
+  const record::Trajectory row(scene.columns, 0.0);
   const double bytes =
       record::expected_rows(scene.run) * static_cast<double>(row.width() * sizeof(double));
   const double room = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
@@ -46,7 +46,7 @@ void check_room(const scene::Scene& scene) {
 /// Functions of Python are called by one thread.
 study::Executor executor_for(const ReadScene& read, int threads, const std::atomic<bool>& stop) {
   return read.calls_python() ? study::Executor(study::run_in_order)
-                             : app::make_executor(threads, stop);
+                             : host::make_executor(threads, stop);
 }
 
 std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
@@ -67,7 +67,7 @@ std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
 Runs run_members(const ReadScene& read, const study::Executor& executor,
                  const std::string& no_facts, step::Monitor& whole) {
   Runs runs(read.scene.family.size());
-  app::MemberMonitors monitors(whole, runs.size());
+  host::MemberMonitors monitors(whole, runs.size());
   std::mutex mutex;
   std::exception_ptr error;
   executor(runs.size(), [&](std::size_t k) {
@@ -103,13 +103,13 @@ Runs run_family(const ReadScene& read, int threads, const std::string& no_facts,
 
 std::string svg_of(const KeptRun& run) {
   const study::Motion& motion = run.report.motion;
-  plot::Collector data(motion.scene.plot);
+  plot::RunPicture picture(motion.scene);
   const std::size_t width = run.rows->width();
   for (std::size_t row = 0; row < run.rows->rows(); ++row) {
-    data.add({run.rows->data() + row * width, width - 1});  // the plan does not know T + V
+    picture.add({run.rows->data() + row * width, width - 1});  // the plan does not know T + V
   }
-  data.close();
-  return plot::draw_run(motion.scene, data, motion.outcome.certificate,
+  picture.close();
+  return plot::draw_run(motion.scene, picture, motion.outcome.certificate, motion.structure,
                         study::describe_settings(motion), &run.report.error_bar)
       .svg;
 }
@@ -138,8 +138,8 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
                                   step::Monitor& monitor, study::BarChoice error_bar,
                                   const study::Executor& executor) {
   auto kept = std::make_shared<KeptRun>();
-  kept->rows = std::make_shared<record::Trajectory>(record::columns_of(*scene.model),
-                                                    record::expected_rows(scene.run));
+  kept->rows =
+      std::make_shared<record::Trajectory>(scene.columns, record::expected_rows(scene.run));
   study::Extent extent;
   const auto observe = [&](const step::Sample& sample) {
     kept->rows->add(sample);

@@ -1,10 +1,11 @@
 #include "scene.h"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <memory>
 
-#include "ricochet/scene/scene_file.h"
+#include "ricochet/host/scene_file.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/family.h"
 #include "ricochet/study/motion.h"
@@ -20,13 +21,7 @@ ReadScene read(const std::string& file, const std::string& text, const std::vect
   for (const auto& [key, value, argument] : changes) {
     read.changes.push_back({key, value, argument});
   }
-  try {
-    read.scene = scene::read_scene(file, text, read.changes, functions);
-  } catch (const base::InputError& error) {
-    if (error.key() != "structure") throw;
-    throw base::InputError("structure", "is for the command line: Python has no structures yet",
-                           "ricochet run " + file, error.spot());
-  }
+  read.scene = scene::read_scene(file, text, read.changes, functions);
   read.scene.run.backward = backward;
   study::check_direction(read.scene);
   if (functions) functions->check(read.scene.start);
@@ -43,8 +38,12 @@ py::dict by_name(const std::vector<std::string>& names, const Eigen::VectorXd& v
 
 py::list derived(const ReadScene& read) {
   py::list list;
-  for (const auto& one : read.scene.model->derived()) {
-    list.append(py::make_tuple(one.of, one.formula));
+  if (const model::FormulaModel* model = read.scene.formulas()) {
+    for (const auto& one : model->derived()) list.append(py::make_tuple(one.of, one.formula));
+    return list;
+  }
+  for (const double frequency : read.scene.structure()->frequencies) {
+    list.append(py::make_tuple("mode", fmt::format("{:.9g} Hz, without guides", frequency)));
   }
   return list;
 }
@@ -65,6 +64,37 @@ py::list members(const ReadScene& read) {
   return list;
 }
 
+/// All schemes as plain data.
+py::list schemes() {
+  py::list all;
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    py::list settings;
+    for (const step::Setting& setting : info->settings) {
+      py::dict one;
+      one["name"] = setting.name;
+      one["meaning"] = setting.meaning;
+      if (setting.is_choice()) {
+        one["words"] = std::vector<std::string>(setting.words.begin(), setting.words.end());
+        one["default"] = setting.words[static_cast<std::size_t>(setting.standard)];
+      } else if (setting.is_automatic) {
+        one["default"] = py::none();
+      } else {
+        one["default"] = setting.standard;
+      }
+      settings.append(one);
+    }
+    py::dict scheme;
+    scheme["name"] = info->name;
+    scheme["meaning"] = info->meaning;
+    scheme["use"] = info->use;
+    scheme["restitution"] = info->restitution;
+    scheme["friction"] = info->has_friction;
+    scheme["settings"] = settings;
+    all.append(scheme);
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_scene(py::module_& m) {
@@ -75,10 +105,10 @@ void bind_scene(py::module_& m) {
       .def_property_readonly("source", [](const ReadScene& s) { return s.scene.source; })
       .def_property_readonly("notes", [](const ReadScene& s) { return s.scene.notes; })
       .def_property_readonly("coordinates",
-                             [](const ReadScene& s) { return s.scene.model->coordinates(); })
+                             [](const ReadScene& s) { return s.scene.columns.coordinates; })
       .def_property_readonly("contacts",
-                             [](const ReadScene& s) { return s.scene.model->contact_names(); })
-      .def_property_readonly("joints", [](const ReadScene& s) { return s.scene.model->joints(); })
+                             [](const ReadScene& s) { return s.scene.columns.contacts; })
+      .def_property_readonly("joints", [](const ReadScene& s) { return s.scene.columns.joints; })
       .def_property_readonly("parameters",
                              [](const ReadScene& s) {
                                py::dict dict;
@@ -95,10 +125,10 @@ void bind_scene(py::module_& m) {
                              [](const ReadScene& s) { return s.scene.run.start_time; })
       .def_property_readonly(
           "position",
-          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.q); })
+          [](const ReadScene& s) { return by_name(s.scene.columns.coordinates, s.scene.start.q); })
       .def_property_readonly(
           "velocity",
-          [](const ReadScene& s) { return by_name(s.scene.model->coordinates(), s.scene.start.u); })
+          [](const ReadScene& s) { return by_name(s.scene.columns.coordinates, s.scene.start.u); })
       .def_property_readonly("warnings", [](const ReadScene& s) { return s.scene.warnings; })
       .def_property_readonly("calls_python", &ReadScene::calls_python)
       .def("derived", derived)
@@ -109,8 +139,9 @@ void bind_scene(py::module_& m) {
     if (read.scene.family.empty()) return;
     (void)study::plan_family(read.scene, read.changes, study::run_in_order);
   });
-  m.def("read_text", scene::read_scene_text);
+  m.def("read_text", host::read_scene_text);
   m.def("scheme_names", step::scheme_names);
+  m.def("schemes", schemes);
   m.def("builtin_text", [](const std::string& name) { return study::builtin_scene(name); });
   m.def("builtin_names", [] {
     std::vector<std::string> names;

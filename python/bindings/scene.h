@@ -14,7 +14,9 @@ struct ReadScene {
   scene::Scene scene;
   std::vector<scene::Override> changes;
 
-  bool calls_python() const { return scene.outside != nullptr; }
+  bool calls_python() const {
+    return scene.formulas() != nullptr && scene.system().outside != nullptr;
+  }
 };
 
 }  // namespace ricochet::python

@@ -21,7 +21,7 @@ py::tuple inspect(const ReadScene& read, std::optional<double> at, const std::st
   const study::SceneInspection inspection = watched(
       watch, read.calls_python(), [&] { return study::inspect_end(scene, &watch.monitor()); });
   const certify::Certificate& c = inspection.reached.certificate;
-  return py::make_tuple(inspection.found ? study::to_json(*inspection.found, *scene.model) : "",
+  return py::make_tuple(inspection.found ? study::to_json(*inspection.found, scene.columns) : "",
                         c.ok() ? "" : "error: " + certify::describe_failure(c));
 }
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "bindings.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::python {
 

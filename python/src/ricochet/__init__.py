@@ -19,10 +19,10 @@ from .problem import ContactProblem, Solution, solve
 from .run import Certificate, ContactRecord, Family, Run
 from .study import Comparison, Convergence, Inspection
 from .system import (Contact, System, builtin, builtin_names, compare, converge, load, loads,
-                     scheme_names)
+                     scheme_names, schemes)
 
 __all__ = [
     "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem", "ContactRecord",
     "Convergence", "Family", "GradientError", "InputError", "Inspection", "NotConverged",
     "ProblemError", "RicochetError", "Run", "SceneError", "Solution", "System", "builtin",
-    "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "solve"]
+    "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]

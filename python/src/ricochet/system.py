@@ -356,7 +356,7 @@ class System:
         if isinstance(schemes, str):
             raise TypeError("schemes must be a list of names")
         names = list(schemes)
-        first = names[:1] or ["elast"]
+        first = names[:1] or scheme_names()[:1]
         scene = self._readable(changes, first + names)
         with _progress(progress) as told:
             text, _, _ = _engine.compare(scene, names, float(reference or 0), reference_scheme,
@@ -423,8 +423,8 @@ def _counted(count, noun):
 
 
 def _by_name(names, values):
-    """A start by coordinate."""
-    if values is None or isinstance(values, dict):
+    """A start by coordinate; of a structure a formula of x stays one."""
+    if values is None or isinstance(values, (dict, str)):
         return values
     numbers = list(values) if hasattr(values, "__iter__") else [values]
     if len(numbers) != len(names):
@@ -499,6 +499,15 @@ def builtin_names():
 def scheme_names():
     """Names of the schemes."""
     return list(_engine.scheme_names())
+
+
+def schemes():
+    """What is known of each scheme: a list of dicts with its settings.
+
+    >>> [s["default"] for s in ricochet.schemes()[0]["settings"]]
+    [0.0, 'none']
+    """
+    return list(_engine.schemes())
 
 
 def _system(what):

@@ -11,7 +11,12 @@ class Sum {
     lost_ = (next - total_) - corrected;
     total_ = next;
   }
+  void add(const Sum& other) {
+    add(other.total_);
+    add(-other.lost_);
+  }
   double value() const { return total_; }
+  bool operator==(const Sum&) const = default;
 
  private:
   double total_{0.0};

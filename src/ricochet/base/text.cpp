@@ -39,7 +39,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d.back();
 }
 
-/// Bytes of the code point that UTF-8 text begins with; 0 when it begins with none.
+bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
 std::size_t code_point_length(std::string_view text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned first = byte(0);
@@ -53,10 +56,6 @@ std::size_t code_point_length(std::string_view text) {
   const bool none = (first == 0xEDU && byte(1) >= 0xA0U) || (first == 0xF4U && byte(1) >= 0x90U);
   return overlong || none ? 0 : length;
 }
-
-bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
-}  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
   if (text.empty()) return std::nullopt;

@@ -21,6 +21,9 @@ std::string list_names(std::span<const std::string> names, std::size_t most = 12
 /// `text` without blanks at both ends.
 std::string trimmed(std::string_view text);
 
+/// Bytes of the code point that UTF-8 text begins with; 0 when it begins with none.
+std::size_t code_point_length(std::string_view text);
+
 /// Columns that UTF-8 text takes on a terminal, one per code point.
 int display_width(std::string_view text);
 

@@ -2,86 +2,116 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ricochet::certify {
+namespace {
+
+void merge_proof(Proof& all, const Proof& later) {
+  if (all.ok()) {
+    all.failure = later.failure;
+    all.failure_time = later.failure_time;
+    all.failure_contact = later.failure_contact;
+    all.failure_value = later.failure_value;
+  }
+  all.steps += later.steps;
+  if (later.residual_max > all.residual_max) {
+    all.residual_max = later.residual_max;
+    all.residual_time = later.residual_time;
+  }
+  if (later.violation_max > all.violation_max) {
+    all.violation_max = later.violation_max;
+    all.violation_contact = later.violation_contact;
+    all.violation_time = later.violation_time;
+    all.violation_depth = later.violation_depth;
+  }
+  all.balance_max = std::max(all.balance_max, later.balance_max);
+  all.arc_max = std::max(all.arc_max, later.arc_max);
+  all.arc_limit = std::max(all.arc_limit, later.arc_limit);
+  all.joint_max = std::max(all.joint_max, later.joint_max);
+}
+
+void merge_friction(std::vector<FrictionRecord>& all, const std::vector<FrictionRecord>& later) {
+  all.resize(std::max(all.size(), later.size()));
+  for (std::size_t a = 0; a < later.size(); ++a) {
+    all[a].stick_time += later[a].stick_time;
+    all[a].slip_time += later[a].slip_time;
+    all[a].dissipated.add(later[a].dissipated);
+    all[a].tangential_shocks += later[a].tangential_shocks;
+  }
+}
+
+void merge_shocks(Statistics& all, const Statistics& later) {
+  all.shock_counts.resize(std::max(all.shock_counts.size(), later.shock_counts.size()), 0);
+  for (std::size_t a = 0; a < later.shock_counts.size(); ++a) {
+    all.shock_counts[a] += later.shock_counts[a];
+  }
+  all.shocks_cut = all.shocks_cut || later.shocks_cut;
+  for (const Shock& shock : later.shocks) {
+    if (all.shocks.size() < Statistics::kMostShocks) {
+      all.shocks.push_back(shock);
+    } else {
+      all.shocks_cut = true;
+    }
+  }
+}
+
+}  // namespace
+
+void Ledger::merge(const Ledger& later) {
+  kinetic_end = later.kinetic_end;
+  potential_end = later.potential_end;
+  for (base::Sum Ledger::*sum :
+       {&Ledger::forces, &Ledger::contacts, &Ledger::shocks, &Ledger::tangential, &Ledger::friction,
+        &Ledger::gain, &Ledger::joints, &Ledger::explicit_gain, &Ledger::defect,
+        &Ledger::correction}) {
+    (this->*sum).add(later.*sum);
+  }
+  defect_max = std::max(defect_max, later.defect_max);
+  kinetic_max = std::max(kinetic_max, later.kinetic_max);
+  lowest = std::min(lowest, later.lowest);
+  highest = std::max(highest, later.highest);
+}
 
 double Certificate::violation_rms() const { return std::sqrt(mean(violation_squares)); }
 
-FailureText describe(Failure failure) {
-  switch (failure) {
-    case Failure::None: return {"ok", "every step was checked and holds", ""};
-    case Failure::ActiveSet:
-      return {"active_set", "the active contacts are not those with gap <= 0",
-              "this is a fault of the program; please report it with the scene"};
-    case Failure::Residual:
-      return {"residual", "impulses and velocities do not satisfy the contact law",
-              "scale the scene so that masses and lengths are nearer to 1, or raise "
-              "run.residual_limit if this accuracy is enough"};
-    case Failure::Balance:
-      return {"balance", "the change of momentum is not that of forces and impulses",
-              "scale the scene so that masses and lengths are nearer to 1"};
-    case Failure::Kinematics:
-      return {"kinematics", "the positions do not follow the velocities",
-              "positions are too large for double precision; move the origin nearer"};
-    case Failure::EnergyGain:
-      return {"energy_gain", "a contact created energy, which its law forbids",
-              "try a smaller step"};
-    case Failure::NotFinite:
-      return {"not_finite", "a number became infinite or undefined",
-              "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
-              "asin of values out of range"};
-    case Failure::Diverged:
-      return {"diverged", "the energy grew tenfold with nothing to drive the motion",
-              "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"};
-    case Failure::Violation:
-      return {"violation", "a gap went below run.violation_limit", "try a smaller step"};
-    case Failure::Infeasible:
-      return {"infeasible", "the active constraints leave no velocity that satisfies them all",
-              "check the inequalities (and the speed of moving walls) against each other"};
-    case Failure::Degenerate:
-      return {"degenerate", "the gradient of a gap vanishes where the contact has to push",
-              "write the inequality so that its gradient is not zero on the wall, for example "
-              "x <= R instead of (x - R)^2 >= 0"};
-    case Failure::NoSolution:
-      return {"no_solution", "the contact solver stopped before it was done",
-              "try a smaller step; please report it with the scene"};
-    case Failure::Law:
-      return {"law", "an impulse follows another law than the scene states",
-              "this is a fault of the program; please report it with the scene"};
-    case Failure::Correction:
-      return {"correction", "a violation correction does not put the walls right",
-              "try a smaller step, or correction = \"none\""};
-    case Failure::SingularMass:
-      return {"singular_mass", "the mass matrix is not positive definite there",
-              "choose coordinates whose kinetic energy is positive for every velocity, "
-              "or keep the motion away from that configuration"};
-    case Failure::BadFriction:
-      return {
-          "bad_friction", "a coefficient of friction is negative or not finite there",
-          "check the formula of `friction` (or of `normal`) for the slip and place of that step"};
-    case Failure::BadRestitution:
-      return {"bad_restitution", "a coefficient of restitution is not between 0 and 1 there",
-              "check the formula of `restitution` for the place and approach of that step"};
-    case Failure::LawEnters:
-      return {"law_enters", "an impact law sends the system into the wall: F is not in V(q)",
-              "write `law` so that the gap's rate after the impact is not negative"};
-    case Failure::LawPulls:
-      return {"law_pulls", "an impact law needs a reaction that is no push: F - u is not in -N(q)",
-              "write `law` so that M (F - u) is a positive multiple of the gap's gradient: "
-              "tangential velocities must stay as they are"};
-    case Failure::LawGains:
-      return {"law_gains", "an impact law creates kinetic energy",
-              "write `law` so that |F| is at most |u| in the kinetic metric"};
-    case Failure::Zeno:
-      return {"zeno", "impacts accumulate: infinitely many before that time",
-              "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
-              "zeno = \"contact\" in [run]"};
-    case Failure::NoConvergence:
-      return {"no_convergence", "the implicit equations of a step did not settle",
-              "try a smaller step"};
+void Certificate::merge(const Certificate& later) {
+  merge_proof(*this, later);
+  residual_sum += later.residual_sum;
+  violation_sum += later.violation_sum;
+  violation_squares += later.violation_squares;
+  if (coupled_impacts == 0) coupled_time = later.coupled_time;
+  coupled_impacts += later.coupled_impacts;
+  if (later.zeno_count > 0) zeno_time = later.zeno_time;
+  zeno_count += later.zeno_count;
+  adhesive_count += later.adhesive_count;
+  adhesive_max = std::max(adhesive_max, later.adhesive_max);
+  impulses_unique = impulses_unique && later.impulses_unique;
+  ledger.merge(later.ledger);
+  merge_friction(friction, later.friction);
+  merge_shocks(*this, later);
+  // Parts that stopped at other speeds had other thresholds; one that was set is the same in all.
+  const bool differ = shock_threshold != later.shock_threshold;
+  shock_threshold = std::max(shock_threshold, later.shock_threshold);
+  if (differ) drop_slow_shocks(shock_threshold);
+}
+
+void Certificate::drop_slow_shocks(double threshold) {
+  if (shocks_cut) return;  // those beyond the list were counted as they came
+  const auto is_slow = [&](const Shock& shock) { return shock.speed < threshold; };
+  for (const Shock& shock : shocks) {
+    if (!is_slow(shock)) continue;
+    const auto a = static_cast<std::size_t>(shock.contact);
+    --shock_counts[a];
+    if (!friction.empty()) {
+      if (shock.tangential) --friction[a].tangential_shocks;
+      friction[a].dissipated.add(shock.dissipated);
+      ledger.friction.add(shock.friction);
+    }
+    ledger.shocks.add(-shock.work);
   }
-  return {"unknown", "", ""};
+  shocks.erase(std::remove_if(shocks.begin(), shocks.end(), is_slow), shocks.end());
 }
 
 std::string describe_failure(const Certificate& certificate) {

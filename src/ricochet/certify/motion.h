@@ -24,7 +24,7 @@ struct Atom {
 /// A motion that no scheme made: q continuous, u of bounded variation, the reaction a measure, that
 /// is a density and atoms. Between two instants q, u and the density are smooth.
 template <int N, int K>
-struct Motion {
+struct GivenMotion {
   std::vector<double> instants;  // increasing, from the begin of the motion to its end
   std::function<void(double t, Vector<N>& q, Vector<N>& u)> at{};
   std::function<void(double t, Vector<K>& r)> reaction{};  // by contact; empty: atoms alone
@@ -48,7 +48,7 @@ class MotionJudge {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = Vector<N>;
-  using TheMotion = Motion<N, K>;
+  using TheMotion = GivenMotion<N, K>;
   using TheAtom = Atom<N, K>;
   using TheClaim = Claim<N, K, M::kSlips>;
 
@@ -152,7 +152,7 @@ class MotionJudge {
   /// As the impact of a step that takes no time: everything is recomputed by the judge of steps.
   void check_atom(const TheAtom& atom) {
     TheClaim claim(model_.contacts());
-    bool struck = false;
+    claim.piece = Piece::Impact;
     for (int a = 0; a < model_.contacts(); ++a) {
       const double p = atom.impulses[a];
       if (!touches(a)) {
@@ -161,18 +161,15 @@ class MotionJudge {
       }
       claim.impulses[claim.active.size()] = p;
       claim.active.push(a);
-      struck = struck || place_.normals.dot(a, atom.before) + place_.rate[a] < 0.0;
     }
-    claim.t_mid = atom.t;
-    claim.test_point = claim.cone_point = claim.mass_point = &q_;
-    claim.restitution = kOwnRestitution;
-    take_law(claim, struck);
-    NodeRule<N, K> rule;
-    rule.touching = std::max(touching_, std::numeric_limits<double>::min());
+    if constexpr (model::ImpactModel<M>) claim.lawful = claim.impulses;
+    Limits limits = limits_;
+    limits.touching_gap = touching_;
     const model::State<N> before{atom.t, q_, atom.before};
     const model::State<N> after{atom.t, q_, atom.after};
-    Judge<M> judge(model_, limits_, before);  // a motion has few atoms, far apart in energy
-    (void)judge.check_start(before, after, 0.0, claim, rule);
+    // A motion has few atoms, far apart in energy: each has a judge of its own.
+    Judge<M> judge(model_, {.integrator = Integrator::Arcs}, limits, before);
+    (void)judge.template check<Integrator::Arcs>(before, after, 0.0, claim);
     enter_impact(judge.finish());
   }
 
@@ -185,17 +182,6 @@ class MotionJudge {
     for (const Shock& shock : impact.shocks) {
       ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
       if (c.shocks.size() < Certificate::kMostShocks) c.shocks.push_back(shock);
-    }
-  }
-
-  void take_law(TheClaim& claim, bool struck) const {
-    if constexpr (model::ImpactModel<M>) {
-      if (!model_.has_laws() || !struck) return;
-      if (model_.impact_kind(claim.active[0]) == model::ImpactKind::Newton) return;
-      for (int k = 0; k < claim.active.size(); ++k) {
-        claim.branch(k) = Branch::Lawful;
-        claim.lawful[k] = claim.impulses[k];
-      }
     }
   }
 
@@ -308,7 +294,7 @@ class MotionJudge {
 
 /// The certificate of a motion: `ok`, or the first thing that is not as it has to be.
 template <model::Model M>
-Certificate certify_motion(const M& model, const Motion<M::kDofs, M::kContacts>& motion,
+Certificate certify_motion(const M& model, const GivenMotion<M::kDofs, M::kContacts>& motion,
                            const Limits& limits = {}, double touching = 0.0) {
   return MotionJudge<M>(model, motion, limits, touching).judge();
 }

@@ -3,8 +3,11 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <concepts>
+#include <type_traits>
 #include <utility>
 #include <variant>
+
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::convex {
 
@@ -57,6 +60,7 @@ class DiagonalMetric {
   Matrix<N, N> matrix() const { return diagonal_.asDiagonal(); }
   const Vector<N>& diagonal() const { return diagonal_; }
   const Vector<N>& inverse() const { return inverse_; }
+  const Vector<N>& half_inverse() const { return half_inverse_; }
 
  private:
   Vector<N> diagonal_;
@@ -90,15 +94,27 @@ class FullMetric {
   void apply(const Vector<N>& v, Vector<N>& out) const { out.noalias() = matrix_ * v; }
   void solve(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    factor_.solveInPlace(out);
+    if constexpr (N == kDynamic) {
+      factor_.solve(out);
+    } else {
+      factor_.solveInPlace(out);
+    }
   }
   void half_solve(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    factor_.matrixL().solveInPlace(out);
+    if constexpr (N == kDynamic) {
+      factor_.half_solve(out);
+    } else {
+      factor_.matrixL().solveInPlace(out);
+    }
   }
   void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    factor_.matrixU().solveInPlace(out);
+    if constexpr (N == kDynamic) {
+      factor_.half_solve_transposed(out);
+    } else {
+      factor_.matrixU().solveInPlace(out);
+    }
   }
   double half_square(const Vector<N>& v) const {
     double total = 0.0;
@@ -109,7 +125,7 @@ class FullMetric {
 
  private:
   Matrix<N, N> matrix_;
-  Eigen::LLT<Matrix<N, N>> factor_;
+  std::conditional_t<N == kDynamic, Cholesky, Eigen::LLT<Matrix<N, N>>> factor_;
 };
 static_assert(MetricLike<FullMetric<2>>);
 
@@ -153,6 +169,11 @@ class Metric {
   const double* inverse_diagonal() const {
     const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
     return d == nullptr ? nullptr : d->inverse().data();
+  }
+  /// And those of L^-1.
+  const double* half_inverse_diagonal() const {
+    const auto* d = std::get_if<DiagonalMetric<N>>(&metric_);
+    return d == nullptr ? nullptr : d->half_inverse().data();
   }
   /// A full metric takes another matrix of the same size. False when it is not positive definite.
   bool reset(const Matrix<N, N>& m) { return std::get<FullMetric<N>>(metric_).reset(m); }

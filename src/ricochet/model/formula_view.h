@@ -17,6 +17,7 @@ template <int N, int K, int T = (N == kDynamic && K == kDynamic) ? 2 : 0>
 class FormulaView {
  public:
   static constexpr int kSlips = T;
+  static constexpr int kPlaces = N;
   static constexpr int kDofs = N;
   static constexpr int kContacts = K;
   static constexpr bool kPlain = N != kDynamic || K != kDynamic;
@@ -278,6 +279,7 @@ class FormulaView {
   }
 
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
   bool is_conservative() const { return model_.is_conservative(); }

@@ -72,6 +72,7 @@ template <UserSystem S>
 class InlineModel {
  public:
   static constexpr int kSlips = slips_of<S>();
+  static constexpr int kPlaces = S::kDofs;
   static constexpr int kDofs = S::kDofs;
   static constexpr bool kPlain = !HasKinetic<S>;
   static constexpr int kContacts = S::kContacts;
@@ -206,6 +207,7 @@ class InlineModel {
     }
   }
   static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
 
   static constexpr bool has_potential() {
     return requires(const S& s, const Vec& q) { s.potential(0.0, q); };

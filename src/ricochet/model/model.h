@@ -65,12 +65,14 @@ struct ContactPlace : SlipPlace<N, K, T> {
 ///   d/dt (dT/du) - dT/dq = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
 ///
 /// Rows are the contacts and, after them, the joints: equations g = 0 that always hold.
+/// Places q and velocities u need not be of one kind: only the model moves the one along the other
+/// (`advance`) and tells what lies between two places (`difference`).
 /// Contacts with friction have tangential velocities too, U_T = S u + rate, and a section of their
 /// friction cone; see FrictionModel.
 template <class M>
-concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
-                         const Vector<M::kDofs>& u, Vector<M::kDofs>& out,
-                         const IndexList<M::kContacts>& active, double t) {
+concept Model = requires(const M& m, typename M::Place& place, const Vector<M::kPlaces>& q,
+                         Vector<M::kPlaces>& moved, const Vector<M::kDofs>& u,
+                         Vector<M::kDofs>& out, const IndexList<M::kContacts>& active, double t) {
   { m.dofs() } -> std::convertible_to<int>;
   { m.contacts() } -> std::convertible_to<int>;  // rows: contacts, then joints
   { m.joints() } -> std::convertible_to<int>;    // the last so many rows
@@ -81,8 +83,9 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   m.gradients(active, place);  // place.normals and rate of `active`, where gaps was just called
   { m.gaps_and_potential(t, q, place) } -> std::same_as<double>;  // gaps, and V; 0 without one
   m.force(t, q, u, place, out);                                   // out = Q
-  m.mass(place);            // M(q) of the last `load_mass`, a MetricLike
-  m.advance(q, u, t, out);  // out = q moved along u for a time t; may be q itself
+  m.mass(place);              // M(q) of the last `load_mass`, a MetricLike
+  m.advance(q, u, t, moved);  // q moved along u for a time t; `moved` may be q itself
+  m.difference(q, q, out);    // of q1 from q0: the u with advance(q0, u, 1) = q1
   { m.has_potential() } -> std::same_as<bool>;
   // Nothing feeds the motion: all forces from a potential without t or from damping, walls fixed.
   { m.is_autonomous() } -> std::same_as<bool>;
@@ -93,30 +96,46 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   { m.restitution(0) } -> std::convertible_to<double>;  // e of a contact; 0 where none is stated
 }
 &&requires {
-  { M::kDofs } -> std::convertible_to<int>;
+  { M::kPlaces } -> std::convertible_to<int>;  // numbers that make up a place
+  { M::kDofs } -> std::convertible_to<int>;    // velocities
   { M::kContacts } -> std::convertible_to<int>;
   // The mass is constant and there are no joints: known to the compiler.
   { M::kPlain } -> std::convertible_to<bool>;
   { M::kSlips } -> std::convertible_to<int>;  // tangential directions of a contact, at most
 };
 
+template <Model M>
+using StateOf = State<M::kPlaces, M::kDofs>;
+
+/// The size of what differences of places near q are computed from, for their rounding: |q_i|,
+/// unless the model knows better.
+template <Model M>
+void difference_size(const M& model, const Vector<M::kPlaces>& q, Vector<M::kDofs>& out) {
+  if constexpr (requires { model.difference_size(q, out); }) {
+    model.difference_size(q, out);
+  } else {
+    static_assert(M::kPlaces == M::kDofs, "places of another kind need `difference_size`");
+    out = q.cwiseAbs();
+  }
+}
+
 /// What a model with impact laws beyond a constant e adds. The velocity u is that before the
 /// impact, the approach -U.
 template <class M>
 concept ImpactModel = Model<M> &&
-    requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q, Vector<M::kDofs>& out,
-             double t) {
+    requires(const M& m, typename M::Place& place, const Vector<M::kPlaces>& q,
+             const Vector<M::kDofs>& u, Vector<M::kDofs>& out, double t) {
   { m.has_laws() } -> std::same_as<bool>;
   { m.impact_kind(0) } -> std::same_as<ImpactKind>;
   { m.restitution_varies(0) } -> std::same_as<bool>;
-  { m.restitution_at(0, t, q, q, t, place) } -> std::convertible_to<double>;  // e
-  m.impact(0, t, q, q, t, place, out);                                        // F of `Own`
+  { m.restitution_at(0, t, q, u, t, place) } -> std::convertible_to<double>;  // e
+  m.impact(0, t, q, u, t, place, out);                                        // F of `Own`
 };
 
 /// Q - c(q,u): all that accelerates a free system, M du/dt = Q - c. Only models whose mass varies
 /// need a function for it.
 template <Model M>
-void applied_force(const M& model, double t, const Vector<M::kDofs>& q, const Vector<M::kDofs>& u,
+void applied_force(const M& model, double t, const Vector<M::kPlaces>& q, const Vector<M::kDofs>& u,
                    typename M::Place& place, Vector<M::kDofs>& out) {
   if constexpr (requires { model.applied(t, q, u, place, out); }) {
     model.applied(t, q, u, place, out);
@@ -129,10 +148,11 @@ void applied_force(const M& model, double t, const Vector<M::kDofs>& q, const Ve
 /// What a model with friction adds.
 template <class M>
 concept FrictionModel = Model<M> &&(M::kSlips > 0) &&
-                        requires(const M& m, typename M::Place& place, const Vector<M::kDofs>& q,
-                                 const IndexList<M::kContacts>& active, double t) {
+                        requires(const M& m, typename M::Place& place, const Vector<M::kPlaces>& q,
+                                 const Vector<M::kDofs>& u, const IndexList<M::kContacts>& active,
+                                 double t) {
   { m.slips(0) } -> std::convertible_to<int>;  // of one contact: 0 (no friction), 1 or 2
-  m.friction(t, q, q, active, place);  // the SlipPlace of `active` at (t, q, u), gaps being there
+  m.friction(t, q, u, active, place);  // the SlipPlace of `active` at (t, q, u), gaps being there
   { m.is_lawful(0, place) } -> std::same_as<bool>;                 // coefficients >= 0 and finite
   { m.section(0, true, place) } -> std::same_as<convex::Section>;  // D, after stick or not
 };

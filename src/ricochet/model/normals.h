@@ -54,6 +54,10 @@ class Normals {
   void copy_to(int a, V& out) const {
     out = columns_.col(a);
   }
+  template <class Work>
+  void each(int a, Work&& work) const {  // work(coordinate, entry)
+    for (Eigen::Index i = 0; i < columns_.rows(); ++i) work(static_cast<int>(i), columns_(i, a));
+  }
   double norm(int a) const { return columns_.col(a).norm(); }
   double largest(int a) const { return columns_.col(a).cwiseAbs().maxCoeff(); }
   double abs_sum(int a) const { return columns_.col(a).cwiseAbs().sum(); }
@@ -119,15 +123,15 @@ class Normals<convex::kDynamic, convex::kDynamic> {
     return sum;
   }
 
- private:
   template <class Work>
-  void each(int a, Work&& work) const {
+  void each(int a, Work&& work) const {  // work(coordinate, entry)
     const std::size_t end = pattern_->end(a);
     for (std::size_t e = pattern_->begin(a); e < end; ++e) {
       work(pattern_->coordinates[e], values_[e]);
     }
   }
 
+ private:
   const Pattern* pattern_{nullptr};
   std::vector<double> values_;
 };

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <vector>
-
 #include "ricochet/convex/metric.h"
+#include "ricochet/model/memory.h"
 
 namespace ricochet::model {
 
@@ -11,12 +10,12 @@ using convex::Matrix;
 using convex::Vector;
 
 /// One instant of a motion. Positions are taken at t, velocities just after t.
-template <int N>
+template <int Q, int U = Q>
 struct State {
-  double t{0.0};              // [s]
-  Vector<N> q;                // configuration, in the units of the scene
-  Vector<N> u;                // right velocity u(t+)
-  std::vector<char> stuck{};  // by contact: the step before ended in stick; empty without friction
+  double t{0.0};    // [s]
+  Vector<Q> q;      // places, in the units of the scene
+  Vector<U> u;      // right velocity u(t+)
+  Memory memory{};  // of the steps before
 };
 
 }  // namespace ricochet::model

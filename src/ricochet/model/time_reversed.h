@@ -12,6 +12,7 @@ namespace ricochet::model {
 template <Model M>
 class TimeReversed {
  public:
+  static constexpr int kPlaces = M::kPlaces;
   static constexpr int kDofs = M::kDofs;
   static constexpr int kContacts = M::kContacts;
   static constexpr bool kPlain = M::kPlain;
@@ -67,6 +68,7 @@ class TimeReversed {
   void advance(const Vec& q, const Vec& w, double h, Vec& out) const {
     model_.advance(q, w, h, out);
   }
+  void difference(const Vec& q1, const Vec& q0, Vec& out) const { model_.difference(q1, q0, out); }
   bool has_potential() const { return model_.has_potential(); }
   /// Damping gives back what it took, so that the energy may grow without limit.
   bool is_autonomous() const { return model_.is_autonomous() && !model_.force_uses_velocity(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ricochet/formula/tape.h"
 #include "ricochet/plot/sheet.h"
@@ -60,18 +61,15 @@ class FrameWriter {
  public:
   FrameWriter(const scene::Scene& scene, const scene::PlotPlan& plan, const Frame& frame,
               const Frames& frames)
-      : scene_(scene),
-        plan_(plan),
-        panel_(plan.panels[0]),
-        frame_(frame),
-        frames_(frames),
-        pushes_(*scene.model, plan, panel_) {
+      : scene_(scene), plan_(plan), panel_(plan.panels[0]), frame_(frame), frames_(frames) {
+    if (scene.formulas() != nullptr) pushes_.emplace(*scene.formulas(), plan, panel_);
     std::vector<formula::NodeId> nodes = {panel_.x.node};
     for (const scene::PlotFormula& y : panel_.y) nodes.push_back(y.node);
     const std::vector<formula::NodeId> body = body_nodes(plan.body);
     tape_ = formula::Tape(plan.graph, static_cast<int>(plan.columns.size()), {nodes, body});
     registers_ = tape_.registers();
-    moving_walls_ = has_moving_walls(*scene.model, panel_, plan);
+    moving_walls_ =
+        scene.formulas() != nullptr && has_moving_walls(*scene.formulas(), panel_, plan);
   }
 
   std::string write() {
@@ -129,9 +127,13 @@ class FrameWriter {
     return text;
   }
 
+  std::vector<Push> pushes_at(std::span<const double> row) {
+    return pushes_ ? pushes_->at(row) : std::vector<Push>();
+  }
+
   void find_largest_push() {
     for (std::size_t k = 0; k < frames_.size(); ++k) {
-      for (const Push& push : pushes_.at(frames_.row(k))) {
+      for (const Push& push : pushes_at(frames_.row(k))) {
         largest_push_ = std::max(largest_push_, std::hypot(push.impulse.x, push.impulse.y));
       }
     }
@@ -142,7 +144,7 @@ class FrameWriter {
   std::string pushes_of(std::span<const double> row) {
     constexpr double kLongest = 70.0;  // [px]
     std::string text;
-    for (const Push& push : pushes_.at(row)) {
+    for (const Push& push : pushes_at(row)) {
       const double size = std::hypot(push.impulse.x, push.impulse.y);
       if (!(size > 0.0)) continue;
       const double length = 8.0 + (kLongest - 8.0) * std::sqrt(size / largest_push_);
@@ -160,7 +162,7 @@ class FrameWriter {
   std::string walls_of_row(std::span<const double> row) {
     const Window window{frame_.x.range, frame_.y.range, frame_.width / 2.0, frame_.height / 2.0};
     std::string text;
-    for (const WallCurve& wall : find_walls(*scene_.model, plan_, panel_, window, row)) {
+    for (const WallCurve& wall : find_walls(*scene_.formulas(), plan_, panel_, window, row)) {
       const std::vector<Point> points = simplified(frame_.at(wall.points), 0.3);
       for (std::size_t k = 0; k < points.size(); ++k) {
         text += k == 0 ? 'M' : 'L';
@@ -177,7 +179,7 @@ class FrameWriter {
   const scene::PlotPanel& panel_;
   const Frame frame_;
   const Frames& frames_;
-  Pushes pushes_;
+  std::optional<Pushes> pushes_;
   formula::Tape tape_;
   std::vector<double> registers_;
   bool moving_walls_{false};
@@ -199,21 +201,13 @@ std::string parts_json(const std::vector<scene::BodyPart>& body) {
   return text;
 }
 
-std::string shocks_json(const certify::Certificate& certificate) {
-  std::string text;
-  for (const certify::Shock& shock : certificate.shocks) {
-    text += fmt::format("{}{:.6g}", text.empty() ? "" : ",", shock.t);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::size_t most_frames(const scene::Scene& scene) {
   const scene::PlotPlan& plan = scene.plot;
   const std::size_t k = panel_to_play(plan);
-  const bool moving =
-      k < plan.panels.size() && has_moving_walls(*scene.model, plan.panels[k], plan);
+  const bool moving = k < plan.panels.size() && scene.formulas() != nullptr &&
+                      has_moving_walls(*scene.formulas(), plan.panels[k], plan);
   // Rows of thousands of columns would make a large file of what one cannot see.
   const std::size_t bounded = std::max<std::size_t>(100, 2'000'000 / plan.columns.size());
   return std::min(bounded, moving ? kMostWithMovingWalls : kMostFrames);
@@ -225,10 +219,8 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
   if (number >= scene.plot.panels.size() || frames.size() < 2) return "";
   const scene::PlotPlan plan = plan_to_play(scene.plot);
   const Collector alone = data.only(number);
-  const Block block{&plan, {{&alone, "", scene.model.get(), &certificate}}, ""};
+  const Block block{&plan, {{&alone, "", scene.formulas(), &certificate}}, ""};
   const Sheet sheet = draw_sheet({block}, {});
-  std::string svg = sheet.svg;
-  svg.insert(svg.rfind("</svg>"), "<g class=\"live\"></g>\n");
   FrameWriter writer(scene, plan, sheet.panels[0].frame, frames);
   const Frame& frame = sheet.panels[0].frame;
   const std::string json = fmt::format(
@@ -236,6 +228,20 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
       "\n{}}}",
       frame.corner.x, frame.corner.y, frame.width, frame.height, plan.panels[0].is_history(),
       parts_json(plan.body), shocks_json(certificate), writer.write());
+  return wrap_player(scene.title, sheet.svg, frames.row(0)[0], json);
+}
+
+std::string shocks_json(const certify::Certificate& certificate) {
+  std::string text;
+  for (const certify::Shock& shock : certificate.shocks) {
+    text += fmt::format("{}{:.6g}", text.empty() ? "" : ",", shock.t);
+  }
+  return text;
+}
+
+std::string wrap_player(const std::string& title, std::string svg, double start,
+                        const std::string& json) {
+  svg.insert(svg.rfind("</svg>"), "<g class=\"live\"></g>\n");
   return fmt::format(
       "<div class=\"player\" tabindex=\"0\" role=\"group\" aria-label=\"Animation of {0}\">\n{1}"
       "<div class=\"controls\" hidden>\n"
@@ -249,7 +255,7 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
       "<option value=\"4\">× 4</option></select>\n</div>\n"
       "<noscript><p>The picture can be played where scripts are allowed.</p></noscript>\n"
       "<script type=\"application/json\">{3}</script>\n</div>\n",
-      escape(scene.title), svg, frames.row(0)[0], json);
+      escape(title), svg, start, json);
 }
 
 }  // namespace ricochet::plot

@@ -17,6 +17,13 @@ std::size_t most_frames(const scene::Scene& scene);
 std::string make_player(const scene::Scene& scene, const Collector& data, const Frames& frames,
                         const certify::Certificate& certificate);
 
+/// A picture with controls below it, in which the numbers of `json` move: see player.js.
+std::string wrap_player(const std::string& title, std::string svg, double start,
+                        const std::string& json);
+
+/// The times of the shocks, for the script.
+std::string shocks_json(const certify::Certificate& certificate);
+
 /// What a page with players needs once: style and script.
 std::string player_script();
 

@@ -12,9 +12,9 @@
 namespace ricochet::plot {
 namespace {
 
-constexpr double kMargin = 16.0;
-constexpr double kWidth = 760.0;
-constexpr double kHead = 64.0;  // title and subtitle
+constexpr double kChartMargin = 16.0;
+constexpr double kChartWidth = 760.0;
+constexpr double kChartHead = 64.0;  // title and subtitle
 
 bool is_shown(double value) { return std::isfinite(value) && value > 0.0; }
 
@@ -48,11 +48,11 @@ class LogRange {
 };
 
 void draw_head(Svg& svg, const ChartText& text) {
-  const double width = kWidth - 2.0 * kMargin;
+  const double width = kChartWidth - 2.0 * kChartMargin;
   const std::vector<std::string> title = fit_lines(text.title, width, 15.0, 1);
-  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
+  if (!title.empty()) svg.text({kChartMargin, 26.0}, title[0], "start", "title");
   const std::vector<std::string> below = fit_lines(text.subtitle, width, kLabelSize, 1);
-  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
+  if (!below.empty()) svg.text({kChartMargin, 46.0}, below[0], "start", "note");
 }
 
 void draw_legend(Svg& svg, const std::vector<ChartCurve>& curves, Point corner) {
@@ -79,14 +79,14 @@ std::string draw_log_chart(const ChartText& text, const std::vector<ChartCurve>&
   }
   if (xs.empty()) return "";
   constexpr double kHeight = 400.0;
-  Svg svg(kWidth, kHead + kHeight + kAxisBottom + kMargin, text.title);
+  Svg svg(kChartWidth, kChartHead + kHeight + kAxisBottom + kChartMargin, text.title);
   draw_head(svg, text);
   Frame frame;
   frame.height = kHeight;
   frame.x = {xs.range(), true, text.x_label};
   frame.y = {ys.range(), true, text.y_label};
-  frame.corner = {kMargin + frame.left_room(), kHead};
-  frame.width = kWidth - 2.0 * kMargin - frame.left_room() - widest - 48.0;
+  frame.corner = {kChartMargin + frame.left_room(), kChartHead};
+  frame.width = kChartWidth - 2.0 * kChartMargin - frame.left_room() - widest - 48.0;
   frame.draw(svg);
   for (std::size_t k = 0; k < curves.size(); ++k) {
     const std::vector<Point> points = frame.at(shown(curves[k]));
@@ -95,14 +95,14 @@ std::string draw_log_chart(const ChartText& text, const std::vector<ChartCurve>&
     for (const Point p : points) svg.mark(p, "o", 5.0, colour);
   }
   frame.draw_border(svg);
-  draw_legend(svg, curves, {frame.right() + 16.0, kHead});
+  draw_legend(svg, curves, {frame.right() + 16.0, kChartHead});
   return svg.finish();
 }
 
 std::string draw_bars(const ChartText& text, const std::vector<BarPanel>& panels) {
   constexpr double kBar = 22.0;
   constexpr double kPanelRoom = 26.0 + kAxisBottom;
-  double height = kHead + kMargin;
+  double height = kChartHead + kChartMargin;
   double widest = 0.0;
   for (const BarPanel& panel : panels) {
     height += kBar * static_cast<double>(panel.bars.size()) + kPanelRoom;
@@ -110,17 +110,17 @@ std::string draw_bars(const ChartText& text, const std::vector<BarPanel>& panels
       widest = std::max(widest, text_width(label, kLabelSize));
     }
   }
-  Svg svg(kWidth, height, text.title);
+  Svg svg(kChartWidth, height, text.title);
   draw_head(svg, text);
-  double top = kHead;
+  double top = kChartHead;
   for (const BarPanel& panel : panels) {
     LogRange values;
     for (const auto& [label, value] : panel.bars) {
       if (is_shown(value)) values.add(value);
     }
     Frame frame;
-    frame.corner = {kMargin + widest + 12.0, top + 18.0};
-    frame.width = kWidth - kMargin - frame.corner.x - 70.0;
+    frame.corner = {kChartMargin + widest + 12.0, top + 18.0};
+    frame.width = kChartWidth - kChartMargin - frame.corner.x - 70.0;
     frame.height = kBar * static_cast<double>(panel.bars.size());
     frame.x = {values.range(), true, ""};
     svg.text({frame.corner.x, top + 10.0}, panel.title, "start", "heading");

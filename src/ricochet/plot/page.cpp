@@ -9,7 +9,7 @@
 namespace ricochet::plot {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kPageStyle = R"css(
 :root { color-scheme: light dark; --ink: #23282f; --soft: #5d6570; --ground: #f6f7f9; --paper: #ffffff;
   --line: #dfe3e8; --link: #005f99; --good: #00785a; --bad: #b34700; --accent: #0072b2 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e6ea; --soft: #a3abb6; --ground: #0d0f13;
@@ -58,7 +58,7 @@ std::string make_page(const std::string& title, const std::string& body, bool ha
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" "
       "href=\"data:,\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      escape(title), kStyle);
+      escape(title), kPageStyle);
   page += body;
   page += fmt::format("<footer>Ricochet {}</footer>\n", base::kVersion);
   if (has_players) page += "<script>" + player_script() + "</script>\n";

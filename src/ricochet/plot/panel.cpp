@@ -17,8 +17,8 @@ using ScaleKind = scene::PlotPanel::Scale;
 constexpr double kDot = 3.6;   // radius of the dots at start and end [px]
 constexpr double kBar = 15.0;  // height of an event bar [px]
 constexpr double kBarSpacing = 24.0;
-constexpr double kMargin = 0.06;  // of a range, on both sides
-constexpr double kSmooth = 0.15;  // what a curve may be off to have fewer points [px]
+constexpr double kRangeMargin = 0.06;  // of a range, on both sides
+constexpr double kSmooth = 0.15;       // what a curve may be off to have fewer points [px]
 constexpr Range kNoRange{std::numeric_limits<double>::infinity(),
                          -std::numeric_limits<double>::infinity()};
 
@@ -214,7 +214,7 @@ Range PanelView::x_range() const {
   if (!(range.low <= range.high)) range = {0.0, 1.0};
   const bool is_time = plan().is_history();
   if (is_time && range.size() > 0.0) return range;
-  return widened(range, is_time ? 0.0 : kMargin);
+  return widened(range, is_time ? 0.0 : kRangeMargin);
 }
 
 Range PanelView::y_range() const {
@@ -238,7 +238,7 @@ Range PanelView::y_range() const {
     }
   }
   if (!(range.low <= range.high)) range = {0.0, 1.0};
-  if (plan().kind != Kind::Energy) return widened(range, kMargin);
+  if (plan().kind != Kind::Energy) return widened(range, kRangeMargin);
   double lowest = 0.0;  // areas stand on the lowest potential, or on zero
   if (plan().y.size() > 1) {
     lowest = std::numeric_limits<double>::infinity();

@@ -30,7 +30,7 @@
     box.setAttribute("viewBox", [bx, by, bw, bh].join(" "));
     const wall = data.w.length ? make(box, "path", "wall") : null;
     if (wall) svg.querySelectorAll("g.walls").forEach(function (g) { g.setAttribute("display", "none"); });
-    const trail = data.history ? null : make(box, "path", "trail");
+    const trail = data.history || data.trail === false ? null : make(box, "path", "trail");
     const cursor = data.history ? make(box, "line", "cursor") : null;
     const flash = make(box, "circle", "flash");
     const body = make(box, "path", "moving");
@@ -107,9 +107,9 @@
       arrows.setAttribute("d", arrow(pushes));
       if (wall) wall.setAttribute("d", data.w[k]);
       const near = data.shocks.some(function (s) { return Math.abs(s - at) <= Math.abs(span) / whole * 0.12; });
-      flash.setAttribute("r", near ? 16 : 0);
       const spot = next.length ? next : p;
-      flash.setAttribute("cx", spot[0]); flash.setAttribute("cy", spot[1]);
+      flash.setAttribute("r", near && spot.length ? 16 : 0);
+      if (spot.length) { flash.setAttribute("cx", spot[0]); flash.setAttribute("cy", spot[1]); }
       scrub.value = span ? Math.round(1000 * (at - first) / span) : 0;
       out.textContent = "t = " + Number(at.toPrecision(4));
       root.dataset.time = at;

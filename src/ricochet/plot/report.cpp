@@ -30,7 +30,9 @@ std::string head(const scene::Scene& scene, const record::Summary& s) {
   if (!scene.notes.empty()) text += fmt::format("<p>{}</p>\n", escape(scene.notes));
   return text +
          "<nav class=\"parts\"><a href=\"#motion\">Motion</a> <a href=\"#pictures\">Pictures</a> "
-         "<a href=\"#certificate\">Certificate</a> <a href=\"#energy\">Energy</a> "
+         "<a href=\"#certificate\">Certificate</a> " +
+         (s.structure ? "<a href=\"#structure\">Guides and points</a> " : "") +
+         "<a href=\"#energy\">Energy</a> "
          "<a href=\"#scene\">Scene</a> <a href=\"#timing\">Timing</a></nav>\n</header>\n<main>\n";
 }
 
@@ -87,6 +89,11 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
   words.push_back(
       fmt::format("Momentum and positions add up to {:.2g} at most; the limit is {:.0e}.",
                   c.balance_max, limits.balance));
+  if (c.arc_limit > 0.0) {
+    words.push_back(fmt::format(
+        "Motions between impacts follow the forces to {:.2g} at most; the limit is {:.0e}.",
+        c.arc_max, c.arc_limit));
+  }
   if (!s.columns.contacts.empty()) {
     words.push_back(
         c.violation_contact < 0
@@ -123,6 +130,11 @@ Rows ledger_rows(const record::Summary& s) {
                                      ledger.kinetic_end + ledger.potential_end));
   }
   rows.emplace_back("work of forces", fmt::format("{:.9g}", ledger.forces.value()));
+  if (s.structure) {
+    rows.emplace_back("of it, of loads", fmt::format("{:.9g}", s.structure->books.loads.value()));
+    rows.emplace_back("of it, of damping",
+                      fmt::format("{:.9g}", s.structure->books.damping.value()));
+  }
   rows.emplace_back("work of contacts in shocks", fmt::format("{:.9g}", ledger.shocks.value()));
   rows.emplace_back("work of lasting contacts",
                     fmt::format("{:.9g}", ledger.contacts.value() - ledger.shocks.value()));
@@ -148,14 +160,15 @@ Rows timing_rows(const record::Summary& s, long long rows) {
   return table;
 }
 
-std::string pictures(const scene::Scene& scene, const record::Summary& s, const Collector& picture,
+std::string pictures(const scene::Scene& scene, const record::Summary& s, const RunPicture& picture,
                      const ReportData& data) {
   const certify::Certificate& c = s.outcome.certificate;
   std::string text = "<h2 id=\"pictures\">Pictures</h2>\n";
-  text += figure(draw_run(scene, picture, c, scene.source, &s.error_bar).svg, "", "picture");
+  text += figure(draw_run(scene, picture, c, s.structure, scene.source, &s.error_bar).svg, "",
+                 "picture");
   if (!data.histories_plan().panels.empty()) {
     const Block block{
-        &data.histories_plan(), {{&data.histories(), "", scene.model.get(), &c, &s.error_bar}}, ""};
+        &data.histories_plan(), {{&data.histories(), "", scene.formulas(), &c, &s.error_bar}}, ""};
     text += figure(draw_sheet({block}, {"Coordinates, velocities, phase portraits", "", ""}).svg,
                    "", "picture");
   }
@@ -179,10 +192,45 @@ std::string certificate(const record::Summary& s) {
   return text;
 }
 
+std::string with_error(const structure::Estimate& estimate) {
+  return fmt::format("{:.4g} ± {:.1g}", estimate.value, estimate.error);
+}
+
+/// What engineers ask of a structure: guides, points, modes.
+std::string guides_and_points(const record::LineRecord& line) {
+  std::string text = "<h2 id=\"structure\">Guides and points</h2>\n";
+  text += "<p class=\"soft\">Errors are standard errors, from twenty equal parts of the run.</p>\n";
+  Rows rows;
+  for (const structure::GuideStatistics& guide : line.guides) {
+    rows.emplace_back(
+        guide.name,
+        guide.impacts == 0
+            ? "not touched"
+            : fmt::format(
+                  "{} impacts, {} a second; in contact {} of the time; impulse {:.4g}, force "
+                  "up to {:.4g}; work rate {} normal, {} sliding",
+                  guide.impacts, with_error(guide.rate), with_error(guide.contact_ratio),
+                  guide.impulse, guide.force_max, with_error(guide.work_normal),
+                  with_error(guide.work_sliding)));
+  }
+  for (const structure::PointStatistics& point : line.points) {
+    rows.emplace_back(
+        point.name,
+        fmt::format("rms {}, from {:.4g} to {:.4g}, strongest at {:.4g} Hz", with_error(point.rms),
+                    point.lowest, point.highest, point.main_frequency));
+  }
+  std::string frequencies;
+  for (const double f : line.frequencies) {
+    frequencies += fmt::format("{}{:.6g}", frequencies.empty() ? "" : ", ", f);
+  }
+  rows.emplace_back("modes, without guides", frequencies + " Hz");
+  return text + pair_table(rows);
+}
+
 std::string energy(const scene::Scene& scene, const record::Summary& s, const ReportData& data) {
   std::string text = "<h2 id=\"energy\">Energy and contacts</h2>\n";
   const Block block{
-      &data.energy_plan(), {{&data.energy(), "", scene.model.get(), &s.outcome.certificate}}, ""};
+      &data.energy_plan(), {{&data.energy(), "", scene.formulas(), &s.outcome.certificate}}, ""};
   text += figure(draw_sheet({block}, {"Energy, gaps and impulses", "", ""}).svg, "", "picture");
   return text + pair_table(ledger_rows(s));
 }
@@ -202,8 +250,8 @@ std::string scene_text(const scene::Scene& scene, const record::Summary& s) {
 }  // namespace
 
 ReportData::ReportData(const scene::Scene& scene)
-    : histories_plan_(scene::report_plan(*scene.model)),
-      energy_plan_(scene::energy_plan(*scene.model)),
+    : histories_plan_(scene::report_plan(scene.plot)),
+      energy_plan_(scene::energy_plan(scene.plot)),
       histories_(histories_plan_),
       energy_(energy_plan_),
       frames_(scene.plot.columns, most_frames(scene)) {}
@@ -220,9 +268,11 @@ void ReportData::close() {
 }
 
 std::string make_report(const scene::Scene& scene, const record::Summary& summary,
-                        const Collector& picture, const ReportData& data) {
-  const std::string player =
-      make_player(scene, picture, data.frames(), summary.outcome.certificate);
+                        const RunPicture& picture, const ReportData& data) {
+  const certify::Certificate& c = summary.outcome.certificate;
+  std::string player;
+  if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
+  if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;
@@ -234,9 +284,11 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   }
   body += pictures(scene, summary, picture, data);
   body += certificate(summary);
+  if (summary.structure) body += guides_and_points(*summary.structure);
   body += energy(scene, summary, data);
   body += scene_text(scene, summary);
-  body += "<h2 id=\"timing\">Timing</h2>\n" + pair_table(timing_rows(summary, picture.rows()));
+  body +=
+      "<h2 id=\"timing\">Timing</h2>\n" + pair_table(timing_rows(summary, picture.data().rows()));
   return make_page(scene.title, body + "</main>\n", !player.empty());
 }
 

@@ -5,6 +5,7 @@
 
 #include "ricochet/plot/collector.h"
 #include "ricochet/plot/frames.h"
+#include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
 
@@ -35,8 +36,8 @@ class ReportData {
 
 /// One page about one run, with everything in it: the motion to be played, the pictures, the
 /// certificate in words, the energy ledger, the stated facts, the scene, the timings. `picture` is
-/// the data of the scene's own plan.
+/// that of the run.
 std::string make_report(const scene::Scene& scene, const record::Summary& summary,
-                        const Collector& picture, const ReportData& data);
+                        const RunPicture& picture, const ReportData& data);
 
 }  // namespace ricochet::plot

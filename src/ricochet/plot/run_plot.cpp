@@ -9,12 +9,12 @@
 namespace ricochet::plot {
 
 std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
-                       const model::FormulaModel& model) {
+                       const model::FormulaModel* model) {
   constexpr long long kFew = 50;
   if (data.rows() == 0) return "";
   std::string remarks;
   for (const scene::PlotPanel& panel : plan.panels) {
-    if (!has_moving_walls(model, panel, plan)) continue;
+    if (model == nullptr || !has_moving_walls(*model, panel, plan)) continue;
     double t = data.last_row()[0];
     for (const auto& [slot, value] : panel.at) {
       if (slot == model::FormulaSystem::kTimeSlot) t = value;
@@ -28,12 +28,26 @@ std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
   return remarks;
 }
 
-Sheet draw_run(const scene::Scene& scene, const Collector& data,
-               const certify::Certificate& certificate, const std::string& subtitle,
+RunPicture::RunPicture(const scene::Scene& scene, std::size_t runs) : data_(scene.plot, runs) {
+  if (scene.structure() != nullptr && !scene.plot.is_written) structure_.emplace(scene);
+}
+
+void RunPicture::add(std::span<const double> row) {
+  data_.add(row);
+  if (structure_) structure_->add(row);
+}
+
+Sheet draw_run(const scene::Scene& scene, const RunPicture& picture,
+               const certify::Certificate& certificate,
+               const std::optional<record::LineRecord>& line, const std::string& subtitle,
                const record::ErrorBar* bar) {
-  const Block block{&scene.plot, {{&data, "", scene.model.get(), &certificate, bar}}, ""};
-  return draw_sheet({block}, {scene.title, subtitle + remarks_on(scene.plot, data, *scene.model),
-                              scene.plot.caption});
+  if (line && picture.structure() != nullptr) {
+    return picture.structure()->draw(scene, *line, subtitle);
+  }
+  const Block block{&scene.plot, {{&picture.data(), "", scene.formulas(), &certificate, bar}}, ""};
+  return draw_sheet(
+      {block}, {scene.title, subtitle + remarks_on(scene.plot, picture.data(), scene.formulas()),
+                scene.plot.caption});
 }
 
 }  // namespace ricochet::plot

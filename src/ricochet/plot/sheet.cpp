@@ -8,7 +8,7 @@
 namespace ricochet::plot {
 namespace {
 
-constexpr double kMargin = 24.0;
+constexpr double kSheetMargin = 24.0;
 constexpr double kTitleSize = 15.0;
 constexpr double kRight = 18.0;  // beyond a frame, for half a tick's text
 constexpr double kLegendLine = 18.0;
@@ -69,7 +69,7 @@ void size_slots(std::vector<Slot>& slots, const std::vector<Block>& blocks, doub
     for (Slot& slot : slots) {
       const int columns = std::max(1, blocks[slot.block].plan->side_by_side);
       const bool is_wide = slot.view.plan().kind == scene::PlotPanel::Kind::Events;
-      const double whole = (width - 2.0 * kMargin + kRight) / (is_wide ? 1 : columns);
+      const double whole = (width - 2.0 * kSheetMargin + kRight) / (is_wide ? 1 : columns);
       const double room = left[static_cast<std::size_t>(slot.column)];
       slot.frame.width = whole - room - kRight;
       slot.frame.height = 0.0;
@@ -78,7 +78,7 @@ void size_slots(std::vector<Slot>& slots, const std::vector<Block>& blocks, doub
       slot.view.set_axes(slot.frame);
       double& most = needed[static_cast<std::size_t>(slot.column)];
       most = std::max(most, slot.view.left_room(slot.frame));
-      slot.frame.corner.x = kMargin + (is_wide ? 0.0 : slot.column * whole) + room;
+      slot.frame.corner.x = kSheetMargin + (is_wide ? 0.0 : slot.column * whole) + room;
     }
     left = needed;
   }
@@ -134,7 +134,7 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
   for (const Block& block : blocks) columns = std::max(columns, block.plan->side_by_side);
   Sheet sheet;
   sheet.width = columns > 1 ? 960.0 : 720.0;
-  const double room = sheet.width - 2.0 * kMargin;
+  const double room = sheet.width - 2.0 * kSheetMargin;
   const std::vector<std::string> titles = fit_lines(text.title, room, kTitleSize, 2);
   const std::vector<std::string> notes = fit_lines(text.subtitle, room, kLabelSize, 3);
   const std::vector<std::string> caption = fit_lines(text.caption, room, kLabelSize, 6);
@@ -150,9 +150,10 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
   sheet.height = below + 16.0 * static_cast<double>(caption.size()) + 10.0;
   Svg svg(sheet.width, sheet.height, text.title);
   double y = 6.0;
-  for (const std::string& line : titles) svg.text({kMargin, y += 20.0}, line, "start", "title");
+  for (const std::string& line : titles)
+    svg.text({kSheetMargin, y += 20.0}, line, "start", "title");
   y += 2.0;
-  for (const std::string& line : notes) svg.text({kMargin, y += 16.0}, line, "start", "note");
+  for (const std::string& line : notes) svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
   for (const Slot& slot : slots) {
     draw_head(svg, slot);
     svg.begin_group(
@@ -162,7 +163,8 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
     sheet.panels.push_back({slot.block, slot.view.number(), slot.frame});
   }
   y = below;
-  for (const std::string& line : caption) svg.text({kMargin, y += 16.0}, line, "start", "note");
+  for (const std::string& line : caption)
+    svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
   sheet.svg = svg.finish();
   return sheet;
 }

@@ -16,7 +16,7 @@ namespace {
 /// Colours are from the palette of Okabe and Ito, which colour-blind people can tell apart, with
 /// the yellow left out, which white paper swallows. Readers without the dark rules show the light
 /// ones.
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kPictureStyle = R"css(
 .rico { background: #ffffff; font-family: Helvetica, Arial, sans-serif }
 .rico .paper { fill: #ffffff } .rico .frame { fill: none; stroke: #8a8f98 }
 .rico .tick { stroke: #8a8f98 } .rico .grid { stroke: #e9ebee }
@@ -97,7 +97,7 @@ std::vector<std::string> fit_lines(const std::string& words, double width, doubl
   return lines;
 }
 
-std::string_view picture_style() { return kStyle; }
+std::string_view picture_style() { return kPictureStyle; }
 
 void append_pixels(double value, std::string& text) {
   const double rounded = std::round(value * 100.0) / 100.0;
@@ -109,7 +109,7 @@ Svg::Svg(double width, double height, std::string_view title) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rico\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n",
-      width, height, escape(title), kStyle);
+      width, height, escape(title), kPictureStyle);
   rectangle({0.0, 0.0}, std::round(width), std::round(height), "paper");
 }
 

@@ -6,11 +6,12 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/index.h"
 
 namespace ricochet::problem {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& key,
                          const std::string& message, const std::string& remedy) {
@@ -182,8 +183,10 @@ void check(const ContactProblem& problem, const std::string& file) {
   }
   check_numbers(file, "mu", problem.mu.data(), problem.mu.size());
   for (std::size_t i = 0; i < problem.mu.size(); ++i) {
-    if (problem.mu[i] >= 0.0) continue;
-    refuse(file, "mu", fmt::format("contact {} has {:g}", i + 1, problem.mu[i]), "must be >= 0");
+    if (problem.mu[i] >= 0.0 && problem.mu[i] <= kMostFriction) continue;
+    refuse(file, "mu", fmt::format("contact {} has {:g}", i + 1, problem.mu[i]),
+           fmt::format("must be >= 0 and at most {:g}: beyond, u_N is lost beside mu |u_T|",
+                       kMostFriction));
   }
   const Eigen::Index rows = problem.rows();
   const auto check_vector = [&](const char* key, const Eigen::VectorXd& v, Eigen::Index size) {

@@ -64,8 +64,13 @@ struct ContactProblem {
   bool is_global() const { return std::holds_alternative<GlobalForm>(matrix); }
 };
 
+/// The largest coefficient of friction: with a larger one u_N is lost to rounding in
+/// u + mu |u_T| n, and wrong impulses pass for right ones.
+inline constexpr double kMostFriction = 1e6;
+
 /// Throws base::InputError, with place and remedy, when sizes do not fit together, a number is not
-/// finite, a mu is negative or a diagonal block cannot push back (tr W_ii <= 0).
+/// finite, a mu is negative or above kMostFriction, or a diagonal block cannot push back (tr W_ii
+/// <= 0).
 void check(const ContactProblem& problem, const std::string& file = {});
 
 /// Blocks of a matrix of scalars, and of a dense one; blocks of zeros are left out.

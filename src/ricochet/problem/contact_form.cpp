@@ -15,12 +15,12 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// mu and the stretch of each contact. A disc has one mu; an ellipse is a disc of radius 1 where
 /// impulses are measured by its axes.
-bool ContactForm::read_sections(const Frictional& step) {
-  contacts_.resize(step.count);
-  mu_.resize(step.count);
+bool ContactForm::read_sections(const StepProblem& step) {
+  contacts_.resize(step.contacts.size());
+  mu_.resize(step.contacts.size());
   W_.dim = 2;
-  for (std::size_t i = 0; i < step.count; ++i) {
-    const Frictional::Contact& given = step.contacts[i];
+  for (std::size_t i = 0; i < step.contacts.size(); ++i) {
+    const StepProblem::Contact& given = step.contacts[i];
     Contact& contact = contacts_[i];
     contact = {given.first, 1 + given.slips, {1.0, 1.0, 1.0}, 0.0, false};
     if (given.slips == 2) W_.dim = 3;
@@ -44,10 +44,10 @@ bool ContactForm::read_sections(const Frictional& step) {
 }
 
 /// A_j = Q T by the method of Gram and Schmidt, twice, so that Q is orthogonal to rounding.
-bool ContactForm::eliminate_joints(const Frictional& step) {
+bool ContactForm::eliminate_joints(const StepProblem& step) {
   constexpr double kSingular = 1e-13;
   held_ = step.held;
-  step_rows_ = step.rows - step.held;
+  step_rows_ = step.contact_rows();
   if (held_ == 0) return true;
   if (Q_.rows() != step.dofs || Q_.cols() != held_) {
     Q_.resize(step.dofs, held_);
@@ -61,7 +61,7 @@ bool ContactForm::eliminate_joints(const Frictional& step) {
   T_.setZero();
   for (Index k = 0; k < held_; ++k) {
     auto q = Q_.col(k);
-    q = step.factor.col(step_rows_ + k);
+    step.column(static_cast<int>(step_rows_ + k), q, scratch_);
     const double before = q.norm();
     for (int twice = 0; twice < 2; ++twice) {
       for (Index l = 0; l < k; ++l) {
@@ -74,50 +74,65 @@ bool ContactForm::eliminate_joints(const Frictional& step) {
     if (!(T_(k, k) > kSingular * before)) return false;
     q /= T_(k, k);
   }
-  joint_free_ = step.free.segment(step_rows_, held_);
+  joint_free_ = Eigen::Map<const Eigen::VectorXd>(step.free.data() + step_rows_, held_);
   T_.transpose().triangularView<Eigen::Lower>().solveInPlace(joint_free_);
   return true;
 }
 
-/// Columns of A, stretched, less what the joints take: (1 - Q Q^T) A; and
-/// q = b_c - W_cj W_jj^-1 b_j = b_c - A_c^T Q T^-T b_j.
-void ContactForm::gather_columns(const Frictional& step) {
+/// Entries of a contact's j-th column of A, stretched, less what the joints take: (1 - Q Q^T) A; of
+/// one that nothing moves, none. `free` loses what the joints take.
+void ContactForm::take_column(const StepProblem& step, Contact& contact, int j, double& free) {
   constexpr double kRounding = 1e-13;  // of what the joints leave
+  const Index row = contact.first + j;
+  const double stretch = contact.stretch[at(j)];
+  const auto begin = static_cast<std::ptrdiff_t>(entries_.size());
+  double before = 0.0;
+  double after = 0.0;
+  if (held_ == 0 && step.metric.is_diagonal()) {
+    step.each(static_cast<int>(row), [&](int c, double value) {
+      const double entry = step.metric.half_inverse(c) * value;
+      after += entry * entry;
+      entries_.push_back({c, stretch * entry});
+    });
+    before = after;
+  } else {
+    if (column_.size() != step.dofs) column_.resize(step.dofs);
+    step.column(static_cast<int>(row), column_, scratch_);
+    before = column_.squaredNorm();
+    for (Index k = 0; k < held_; ++k) {
+      const double part = Q_.col(k).dot(column_);
+      coupling_(k, row) = part;
+      column_ -= part * Q_.col(k);
+      free -= part * joint_free_[k];
+    }
+    after = column_.squaredNorm();
+    for (Index c = 0; c < step.dofs; ++c) {
+      if (column_[c] != 0.0) entries_.push_back({static_cast<int>(c), stretch * column_[c]});
+    }
+  }
+  if (j == 0) contact.is_flat = !(after > kRounding * before);
+  if (contact.is_flat) entries_.erase(entries_.begin() + begin, entries_.end());
+}
+
+/// All columns, and q = b_c - W_cj W_jj^-1 b_j = b_c - A_c^T Q T^-T b_j.
+void ContactForm::gather_columns(const StepProblem& step) {
   constexpr double kMust = 1e-10;
-  const double largest = step.rows > 0 ? step.free.head(step.rows).cwiseAbs().maxCoeff() : 0.0;
+  double largest = 0.0;
+  for (const double b : step.free) largest = std::max(largest, std::abs(b));
   is_degenerate_ = false;
-  const Index needed = rows();
-  if (q_.size() < needed) q_.resize(needed);
+  if (q_.size() < rows()) q_.resize(rows());
   q_.setZero();
-  if (column_.size() < step.dofs) column_.resize(step.dofs);
-  auto column = column_.head(step.dofs);
   entry_start_.assign(1, 0);
   entries_.clear();
   for (int i = 0; i < W_.rows; ++i) {
     Contact& contact = contacts_[at(i)];
-    for (int j = 0; j < contact.rows; ++j) {
-      const Index row = contact.first + j;
-      column = step.factor.col(row);
-      double free = step.free[row];
-      const double before = column.squaredNorm();
-      for (Index k = 0; k < held_; ++k) {
-        const double part = Q_.col(k).dot(column);
-        coupling_(k, row) = part;
-        column -= part * Q_.col(k);
-        free -= part * joint_free_[k];
+    for (int j = 0; j < W_.dim; ++j) {
+      if (j < contact.rows) {
+        double free = step.free[at(contact.first + j)];
+        take_column(step, contact, j, free);
+        if (j == 0 && contact.is_flat && !(free >= -kMust * largest)) is_degenerate_ = true;
+        if (!contact.is_flat) q_[Index{W_.dim} * i + j] = contact.stretch[at(j)] * free;
       }
-      if (j == 0) contact.is_flat = !(column.squaredNorm() > kRounding * before);
-      if (j == 0 && contact.is_flat && !(free >= -kMust * largest)) is_degenerate_ = true;
-      const double stretch = contact.stretch[at(j)];
-      if (!contact.is_flat) {
-        q_[Index{W_.dim} * i + j] = stretch * free;
-        for (Index c = 0; c < step.dofs; ++c) {
-          if (column[c] != 0.0) entries_.push_back({static_cast<int>(c), stretch * column[c]});
-        }
-      }
-      entry_start_.push_back(static_cast<int>(entries_.size()));
-    }
-    for (int j = contact.rows; j < W_.dim; ++j) {
       entry_start_.push_back(static_cast<int>(entries_.size()));
     }
   }
@@ -184,12 +199,12 @@ void ContactForm::add_missing(int i) {
   for (int j = there; j < d; ++j) block[d * j + j] = there > 0 ? mean : 1.0;
 }
 
-bool ContactForm::take(const Frictional& step) {
+bool ContactForm::take(const StepProblem& step) {
   if (!read_sections(step) || !eliminate_joints(step)) return false;
-  W_.rows = static_cast<int>(step.count);
+  W_.rows = step.count();
   gather_columns(step);
   find_touching(at(step.dofs));
-  mark_.assign(step.count, -1);
+  mark_.assign(step.contacts.size(), -1);
   spread_.assign(3 * at(step.dofs), 0.0);
   W_.start.assign(1, 0);
   W_.column.clear();

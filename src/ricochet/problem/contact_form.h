@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "ricochet/problem/contact.h"
-#include "ricochet/problem/friction.h"
+#include "ricochet/problem/step_problem.h"
 
 namespace ricochet::problem {
 
-/// A step's contacts (`Frictional`) in the form of a `ContactProblem`: joints are eliminated,
+/// A step's contacts (`StepProblem`) in the form of a `ContactProblem`: joints are eliminated,
 /// ellipses made discs by stretching, and every contact is given d - 1 tangential directions. One
 /// that a contact does not have moves by itself alone, as easily as its others do in the mean and
 /// without a velocity of its own: its impulse is 0 in any solution, and rho is unchanged. So is a
@@ -20,7 +20,7 @@ class ContactForm {
  public:
   /// False when the step has no such form: a section that is a polygon, a flat ellipse or a segment
   /// with two different ends, or joints that depend on each other.
-  bool take(const Frictional& step);
+  bool take(const StepProblem& step);
 
   /// Whether a contact that no impulse can move would have to be pushed: no impulses help.
   bool is_degenerate() const { return is_degenerate_; }
@@ -55,9 +55,10 @@ class ContactForm {
     double value{0.0};
   };
 
-  bool read_sections(const Frictional& step);
-  bool eliminate_joints(const Frictional& step);
-  void gather_columns(const Frictional& step);
+  bool read_sections(const StepProblem& step);
+  bool eliminate_joints(const StepProblem& step);
+  void gather_columns(const StepProblem& step);
+  void take_column(const StepProblem& step, Contact& contact, int j, double& free);
   void find_touching(std::size_t dofs);
   void fill_row(int i);
   void add_missing(int i);
@@ -78,7 +79,8 @@ class ContactForm {
   Eigen::Index step_rows_{0};  // without joints
 
   // Columns of A without their zeros, joints eliminated.
-  Eigen::VectorXd column_;
+  Eigen::VectorXd column_;  // one of them with its zeros
+  Eigen::VectorXd scratch_;
   std::vector<int> entry_start_;
   std::vector<Entry> entries_;
   std::vector<int> touch_start_;  // by coordinate: contacts that move it

@@ -1,12 +1,13 @@
 #include "ricochet/problem/mass_inverse.h"
 
-#include <Eigen/LU>
 #include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/index.h"
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::problem {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// Up to this many coordinates a part is factored as a dense matrix.
 constexpr std::size_t kDense = 96;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 int root_of(std::vector<int>& parent, int i) {
   while (parent[index(i)] != i) i = parent[index(i)] = parent[index(parent[index(i)])];
@@ -96,7 +97,7 @@ void MassInverse::factor_part(const SparseMatrix& mass, Part& part) const {
   SparseMatrix small(size, size);
   small.setFromTriplets(entries.begin(), entries.end());
   if (part.coordinates.size() <= kDense) {
-    part.inverses = Eigen::MatrixXd(small).partialPivLu().inverse();
+    part.inverses = convex::inverse_of(Eigen::MatrixXd(small));
     if (!part.inverses.allFinite()) refuse();
     return;
   }

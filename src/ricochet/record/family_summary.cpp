@@ -8,24 +8,21 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+using base::Json;
 
 /// The settings of a run, without anything about its motion.
 Json settings_of(const Summary& summary) {
   Summary bare;
   bare.scheme = summary.scheme;
   bare.run = summary.run;
+  bare.structure = summary.structure;
   return json_of(bare);
 }
 
 /// The parts of the ledger at the start and at the end.
 Json energies_of(const Json& ledger) {
   Json energies;
-  for (const auto& [key, value] : ledger.items()) {
+  for (const auto& [key, value] : ledger.members()) {
     if (key.ends_with("_start") || key.ends_with("_end")) energies[key] = value;
   }
   return energies;
@@ -70,11 +67,14 @@ MemberRow row_of(const FamilyMember& member, const Summary& summary, const Famil
   copy("residual");
   row["energy"] = energies_of(all["energy"]);
   row["shocks"] = all["shocks"]["count"];
+  if (all.contains("structure")) {
+    for (const char* key : {"points", "guides"}) row["structure"][key] = all["structure"][key];
+  }
   if (!summary.warnings.empty()) copy("warnings");
   copy("facts");
   copy("facts_not_checked");
   row["file"] = member.file;
-  return {row["status"], dump(row, -1)};
+  return {row["status"].text(), row.compact()};
 }
 
 std::string status_of(const FamilySummary& family) {
@@ -109,7 +109,7 @@ std::string to_json(const FamilySummary& family) {
   json["steps_per_second"] =
       family.wall_seconds > 0.0 ? static_cast<double>(family.steps) / family.wall_seconds : 0.0;
   json["version"] = base::kVersion;
-  std::string text = dump(json, 2);
+  std::string text = json.pretty();
   text.resize(text.size() - 2);  // its closing bracket, for the rows to come before it
   text += ",\n  \"members\": [";
   for (std::size_t k = 0; k < family.rows.size(); ++k) {

@@ -14,36 +14,13 @@ void append_number(double value, std::string& text) {
   fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.17g}"), value);
 }
 
-/// "impulse_t" in the plane, "impulse_t1" and "impulse_t2" in space.
-void append_names(const std::string& contact, const std::string& what, int slips,
-                  std::string& text) {
-  for (int j = 1; j <= slips; ++j) {
-    text += "," + contact + "." + what + (slips > 1 ? std::to_string(j) : "");
-  }
-}
-
 }  // namespace
 
-Columns columns_of(const model::FormulaModel& model) {
-  Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
-  if (!model.has_friction()) return columns;
-  for (int a = 0; a < model.contacts(); ++a) columns.slips.push_back(model.slips(a));
-  return columns;
-}
-
 void append_header(const Columns& columns, std::string& text) {
-  text += "t";
-  for (const std::string& name : columns.coordinates) text += "," + name;
-  for (const std::string& name : columns.coordinates) text += ",d_" + name;
-  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
-    const std::string& name = columns.contacts[a];
-    text += "," + name + ".gap," + name + ".impulse_n";
-    append_names(name, "impulse_t", columns.slips_of(a), text);
-    append_names(name, "slip", columns.slips_of(a), text);
-    if (columns.slips_of(a) > 0) text += "," + name + ".state";
+  const std::size_t begin = text.size();
+  for (const std::string& name : step::names_of(columns)) {
+    text += (text.size() == begin ? "" : ",") + name;
   }
-  text += ",energy.kinetic";
-  if (columns.has_potential) text += ",energy.potential";
   text += "\n";
 }
 

@@ -1,7 +1,6 @@
 #include "ricochet/record/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ricochet/base/version.h"
@@ -10,25 +9,31 @@
 namespace ricochet::record {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 std::string contact_name(const Summary& s, int contact) {
   return contact < 0 ? "" : s.columns.contacts[static_cast<std::size_t>(contact)];
 }
 
-/// What only one scheme has.
 void add_scheme_settings(Json& json, const step::Scheme& scheme) {
-  if (const auto* jean = std::get_if<step::MoreauJean>(&scheme)) json["theta"] = jean->theta;
-  if (const auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme)) {
-    constexpr std::array kNames = {"central", "backward", "forward"};
-    json["average"] = kNames[static_cast<std::size_t>(paoli->average)];
+  for (const step::Setting& setting : scheme.info().settings) {
+    const std::string name(setting.name);
+    const double value = scheme.value(setting.name);
+    if (setting.is_choice()) {
+      json[name] = std::string(setting.words[static_cast<std::size_t>(value)]);
+    } else if (!setting.is_automatic || value != setting.standard) {
+      json[name] = value;
+    }
   }
-  if (const auto* penalty = std::get_if<step::Penalty>(&scheme)) {
-    if (penalty->stiffness > 0.0) json["stiffness"] = penalty->stiffness;
-  }
-  if (const auto* events = std::get_if<step::EventDriven>(&scheme)) {
-    json["zeno"] = events->zeno == step::Zeno::Stop ? "stop" : "contact";
-    json["accuracy"] = events->accuracy;
+}
+
+/// What only a scheme of systems has.
+void add_settings_of_system(Json& json, const Summary& s) {
+  add_scheme_settings(json, s.scheme);
+  if (const auto e = s.scheme.info().restitution) {
+    json["restitution"] = *e;
+  } else {
+    json["restitution"] = "of each contact";
   }
 }
 
@@ -48,17 +53,22 @@ Json settings_json(const Summary& s) {
                             {"tolerance", s.run.control.tolerance}};
   }
   json["record"] = s.run.record_every;
-  if (step::is_staggered(s.scheme)) {
-    json["anticipation"] = step::anticipation_of(s.scheme);
-    json["correction"] = step::corrects(s.scheme) ? "project" : "none";
+  if (!s.structure) {
+    add_settings_of_system(json, s);
+  } else if (s.structure->contact_stiffness > 0.0) {
+    json["stiffness"] = s.structure->contact_stiffness;
   }
-  add_scheme_settings(json, s.scheme);
-  json["restitution"] = step::implied_restitution(s.scheme);
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
+  if (s.structure) json["closure_limit"] = certify::StructureJudge::kClosureLimit;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
-  json["correction_limit"] = limits.correction;
+  if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
+  if (s.outcome.certificate.arc_limit > 0.0) {
+    json["arc_limit"] = s.outcome.certificate.arc_limit;
+    json["touching_limit"] = limits.touching;
+    json["rest_limit"] = limits.rest;
+  }
   json["shock_fraction"] = limits.shock_fraction;
   return json;
 }
@@ -95,7 +105,7 @@ Json error_bar_json(const Summary& s) {
   const auto& names = s.columns.coordinates;
   const ErrorBar& bar = s.error_bar;
   if (!bar.made || bar.position.size() != names.size()) return nullptr;
-  Json json;
+  Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = bar.position[i];
   for (std::size_t i = 0; i < names.size(); ++i) json["d_" + names[i]] = bar.velocity[i];
   return json;
@@ -104,7 +114,11 @@ Json error_bar_json(const Summary& s) {
 /// What the error bar rests on.
 Json resolution_json(const ErrorBar& bar) {
   Json json;
-  json["companions"] = bar.made ? Json(bar.steps) : Json(nullptr);
+  if (bar.made) {
+    json["companions"] = std::vector<long long>(bar.steps.begin(), bar.steps.end());
+  } else {
+    json["companions"] = nullptr;
+  }
   json["unresolved"] = bar.unresolved.empty() ? Json(nullptr) : Json(bar.unresolved);
   json["horizon"] = bar.horizon ? Json(*bar.horizon) : Json(nullptr);
   if (!bar.made) json["not_made"] = bar.not_made;
@@ -153,6 +167,13 @@ Json energy_json(const Summary& s) {
   json["correction"] = ledger.correction.value();
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
+  if (!s.structure) return json;
+  const certify::StructureBooks& books = s.structure->books;
+  json["work_loads"] = books.loads.value();
+  json["work_damping"] = books.damping.value();
+  json["work_elastic"] = books.elastic.value();
+  json["closure"] = books.closure.value();
+  json["closure_max"] = books.closure_max;
   return json;
 }
 
@@ -188,8 +209,10 @@ Json shocks_json(const Summary& s) {
   }
   json["count"] = count;
   json["speed"] = c.shock_threshold;
-  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap" : "sqrt(2 T)";
-  Json instants = Json::array();
+  json["speed_unit"] = s.run.limits.shock_speed >= 0.0 ? "rate of the gap"
+                       : s.structure                   ? "part of the largest speed at a guide"
+                                                       : "sqrt(2 T)";
+  Json instants = Json::list();
   for (const certify::Shock& shock : c.shocks) {
     Json one;
     one["t"] = shock.t;
@@ -255,6 +278,7 @@ Json json_of(const Summary& s) {
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
   json["balance"] = {{"max", c.balance_max}};
+  if (c.arc_limit > 0.0) json["arcs"] = {{"max", c.arc_max}};
   json["energy"] = energy_json(s);
   json["shocks"] = shocks_json(s);
   if (!c.friction.empty()) json["friction"] = friction_json(s);
@@ -267,7 +291,7 @@ Json json_of(const Summary& s) {
   }
   json["warnings"] = s.warnings;
   if (!s.facts.empty()) {
-    Json facts = Json::array();
+    Json facts = Json::list();
     for (const StatedFact& fact : s.facts) {
       facts.push_back(
           {{"statement", fact.statement}, {"found", fact.found}, {"holds", fact.holds}});
@@ -280,11 +304,10 @@ Json json_of(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
+  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.steps);
   return json;
 }
 
-std::string to_json(const Summary& s) {
-  return json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string to_json(const Summary& s) { return json_of(s).pretty() + "\n"; }
 
 }  // namespace ricochet::record

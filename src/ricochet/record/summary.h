@@ -1,13 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ricochet/model/state.h"
 #include "ricochet/record/error_bar.h"
+#include "ricochet/record/line_record.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/scheme.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::record {
 
@@ -39,6 +43,7 @@ struct Summary {
   std::vector<StatedFact> facts;
   std::string facts_not_checked;  // why; empty when they were, or when there are none
   std::string output_error;       // why files of the run could not be written; empty when they were
+  std::optional<LineRecord> structure;  // of a run of one
 };
 
 /// The name of the failure of the certificate, else "output_error", "interrupted" or "ok".

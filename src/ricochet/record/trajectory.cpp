@@ -6,16 +6,8 @@
 namespace ricochet::record {
 namespace {
 
-std::vector<std::string> names_of(const Columns& columns) {
-  std::string header;
-  append_header(columns, header);
-  header.back() = ',';  // the end of the line
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < header.size();) {
-    const std::size_t end = header.find(',', begin);
-    names.push_back(header.substr(begin, end - begin));
-    begin = end + 1;
-  }
+std::vector<std::string> names_with_energy(const Columns& columns) {
+  std::vector<std::string> names = step::names_of(columns);
   names.emplace_back("energy");
   return names;
 }
@@ -23,7 +15,7 @@ std::vector<std::string> names_of(const Columns& columns) {
 }  // namespace
 
 Trajectory::Trajectory(Columns columns, double expected)
-    : columns_(std::move(columns)), names_(names_of(columns_)) {
+    : columns_(std::move(columns)), names_(names_with_energy(columns_)) {
   constexpr double kMost = 1e8;  // numbers; the system gives pages only as they are written
   const double numbers = expected * static_cast<double>(width());
   values_.reserve(static_cast<std::size_t>(std::min(numbers, kMost)));

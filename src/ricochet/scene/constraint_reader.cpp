@@ -195,10 +195,10 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
 void ConstraintReader::check_laws(const step::Scheme& scheme) const {
   impacts_.check(scheme, !frictions_.empty());
   check_joints(scheme);
-  if (step::has_friction(scheme) || frictions_.empty()) return;
+  if (scheme.info().has_friction || frictions_.empty()) return;
   std::vector<std::string> able;
-  for (const std::string& name : step::scheme_names()) {
-    if (step::has_friction(step::make_scheme(name))) able.push_back(name);
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    if (info->has_friction) able.emplace_back(info->name);
   }
   const auto& [key, value] = frictions_[0];
   throw base::InputError(key, fmt::format("the scheme {} has no friction", step::name_of(scheme)),
@@ -207,15 +207,12 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
 }
 
 void ConstraintReader::check_joints(const step::Scheme& scheme) const {
-  if (step::is_staggered(scheme) || system_.joints == 0) return;
-  std::vector<std::string> able;
-  for (const std::string& name : step::scheme_names()) {
-    if (step::is_staggered(step::make_scheme(name))) able.push_back(name);
-  }
+  if (scheme.info().is_staggered || system_.joints == 0) return;
   const Value& holds = *document_.root().find("hold");
-  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
-                         fmt::format("schemes that have them: {}", base::list_names(able)),
-                         document_.spot_of_key(holds.entries[0].second));
+  throw base::InputError(
+      "hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
+      fmt::format("schemes that have them: {}", base::list_names(step::staggered_names())),
+      document_.spot_of_key(holds.entries[0].second));
 }
 
 }  // namespace ricochet::scene

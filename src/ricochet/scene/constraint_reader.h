@@ -8,7 +8,7 @@
 #include "ricochet/scene/friction_reader.h"
 #include "ricochet/scene/impact_reader.h"
 #include "ricochet/scene/table_reader.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::scene {
 

@@ -26,7 +26,10 @@ struct Found {
 
 /// Keys that mean the same have the same full name.
 std::string full_name(const std::string& key) {
-  if (key.find('.') == std::string::npos) return "system.parameters." + key;
+  if (key.find('.') == std::string::npos) return "parameters." + key;
+  for (const char* part : {"system.", "structure."}) {
+    if (key.starts_with(std::string(part) + "parameters.")) return key.substr(key.find('.') + 1);
+  }
   return key == "run.steps" ? "run.until" : key;  // the two ways to say how long
 }
 
@@ -135,13 +138,22 @@ class FamilyReader {
                            document_.spot_of_key(at));
   }
 
-  void check_key(const Found& found) const {
+  /// Where a key stands in the document.
+  std::string path_of(const Found& found) const {
     const std::string name = full_name(found.name);
+    if (!name.starts_with("parameters.")) return name;
+    return (document_.root().find("structure") != nullptr ? "structure." : "system.") + name;
+  }
+
+  void check_key(const Found& found) const {
+    const std::string name = path_of(found);
     const std::vector<std::string> parts = parts_of(name);
     if (std::count(parts.begin(), parts.end(), "") > 0) {
       fail_at_key(found, "is no key", "name a parameter, or a dotted key such as \"run.step\"");
     }
-    for (const char* path : {"system.parameters", "system.define", "contact", "hold", "expect"}) {
+    for (const char* path :
+         {"system.parameters", "system.define", "contact", "hold", "expect", "structure.parameters",
+          "structure.force", "structure.mass", "structure.guide", "structure.point"}) {
       if (name.starts_with(std::string(path) + ".")) check_name(found, path);
     }
     const Value* table = &document_.root();
@@ -161,7 +173,7 @@ class FamilyReader {
     for (const std::string& part : parts_of(path)) {
       if (table != nullptr) table = table->find(part);
     }
-    const std::string name = parts_of(full_name(found.name).substr(path.size() + 1))[0];
+    const std::string name = parts_of(path_of(found).substr(path.size() + 1))[0];
     if (table != nullptr && table->find(name) != nullptr) return;
     std::vector<std::string> known;
     if (table != nullptr) {

@@ -159,7 +159,7 @@ formula::NodeId FormulaReader::read_one(const Value& value, const std::string& k
 void FormulaReader::add_coordinates(const std::vector<CoordinateGroup>& groups) {
   constexpr const char* kNoCoordinate = "a number is needed here; it cannot depend on coordinates";
   constexpr const char* kNoVelocity = "only t and positions can be used here, not velocities";
-  coordinates_ = groups.back().begin + groups.back().count;
+  coordinates_ = groups.empty() ? 0 : groups.back().begin + groups.back().count;
   const formula::NodeId time = graph_.input(model::FormulaSystem::kTimeSlot);
   position_scope_.define("t", time);
   velocity_scope_.define("t", time);

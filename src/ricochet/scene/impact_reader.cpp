@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ricochet/base/text.h"
 #include "ricochet/formula/range.h"
@@ -16,19 +17,16 @@ using model::ImpactKind;
 
 std::vector<std::string> schemes_with(step::Laws least) {
   std::vector<std::string> able;
-  for (const std::string& name : step::scheme_names()) {
-    const step::Scheme scheme = step::make_scheme(name);
-    const bool fits = step::implied_restitution(scheme) == certify::kOwnRestitution;
-    if (fits && step::laws_of(scheme) >= least) able.push_back(name);
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    if (!info->restitution && info->laws >= least) able.emplace_back(info->name);
   }
   return able;
 }
 
 std::vector<std::string> schemes_with_restitution(double e) {
   std::vector<std::string> able;
-  for (const std::string& name : step::scheme_names()) {
-    const double possible = step::implied_restitution(step::make_scheme(name));
-    if (possible == e || possible == certify::kOwnRestitution) able.push_back(name);
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    if (info->restitution.value_or(e) == e) able.emplace_back(info->name);
   }
   return able;
 }
@@ -135,16 +133,16 @@ void ImpactReader::check(const step::Scheme& scheme, bool has_friction) const {
 
 /// A scheme that implies an e has no other.
 void ImpactReader::check_number(const step::Scheme& scheme, const Stated& stated) const {
-  const double implied = step::implied_restitution(scheme);
+  const std::optional<double> implied = scheme.info().restitution;
   const bool plain = stated.law.impact.is_plain();
-  if (implied != certify::kOwnRestitution && plain && stated.law.restitution != implied) {
+  if (implied && plain && stated.law.restitution != *implied) {
     refuse(stated,
-           fmt::format("the scheme {} has restitution {}, not {}", step::name_of(scheme), implied,
+           fmt::format("the scheme {} has restitution {}, not {}", step::name_of(scheme), *implied,
                        stated.law.restitution),
            fmt::format("schemes that have it: {}",
                        base::list_names(schemes_with_restitution(stated.law.restitution))));
   }
-  const bool able = implied == certify::kOwnRestitution && step::laws_of(scheme) == step::Laws::All;
+  const bool able = !implied && scheme.info().laws == step::Laws::All;
   if (!plain && !able) {
     refuse(stated,
            fmt::format("the scheme {} has impact laws with a constant restitution only",
@@ -174,7 +172,7 @@ void ImpactReader::check_kinds(const step::Scheme& scheme, bool has_friction) co
              "contacts may be struck together: write the same kind of `law` for all of them");
     }
   }
-  if (step::laws_of(scheme) != step::Laws::OneConstant) return;
+  if (scheme.info().laws != step::Laws::OneConstant) return;
   for (std::size_t a = 1; a < contacts; ++a) {
     if (system_.restitution[a] == system_.restitution[0]) continue;
     const auto other = std::find_if(stated_.begin(), stated_.end(), [&](const Stated& stated) {

@@ -6,7 +6,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/table_reader.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::scene {
 

@@ -64,15 +64,18 @@ formula::Scope scope_of(PlotPlan& plan) {
 /// Fills a plan with panels, from the names of columns and the kinds of coordinates.
 class Planner {
  public:
-  Planner(PlotPlan& plan, std::vector<bool> angles, int joints = 0)
-      : plan_(plan), layout_(layout_of(plan.columns)), angles_(std::move(angles)) {
-    layout_.contacts.resize(layout_.contacts.size() - static_cast<std::size_t>(joints));
+  explicit Planner(PlotPlan& plan)
+      : plan_(plan), layout_(layout_of(plan.columns)), angles_(plan.angles) {
+    layout_.contacts.resize(layout_.contacts.size() - static_cast<std::size_t>(plan.joints));
     angles_.resize(layout_.coordinates.size(), false);
   }
 
   std::size_t dofs() const { return layout_.coordinates.size(); }
 
   void add_history(std::size_t i) { add_curves({"t", input(0), ""}, coordinate(i)); }
+  void add_histories() {
+    for (std::size_t i = 0; i < std::min(dofs(), kMostHistories); ++i) add_history(i);
+  }
   void add_velocity(std::size_t i) { add_curves({"t", input(0), ""}, velocity(i)); }
   void add_phase(std::size_t i) { add_curves(coordinate(i), velocity(i)); }
   void add_plane(std::size_t i, std::size_t j) {
@@ -194,14 +197,17 @@ void plan_by_coordinates(Planner planner) {
       planner.add_history(rest);
     }
   } else {
-    for (std::size_t i = 0; i < std::min(n, kMostHistories); ++i) planner.add_history(i);
+    planner.add_histories();
   }
   planner.add_events();
 }
 
-PlotPlan empty_plan(std::vector<std::string> columns) {
+PlotPlan without_panels(const PlotPlan& rows) {
   PlotPlan plan;
-  plan.columns = std::move(columns);
+  plan.columns = rows.columns;
+  plan.angles = rows.angles;
+  plan.joints = rows.joints;
+  plan.has_walls = rows.has_walls;
   return plan;
 }
 
@@ -216,7 +222,10 @@ void add_terms(const formula::Graph& graph, formula::NodeId id, std::vector<int>
   }
 }
 
-/// Which coordinates are angles, found in one pass over the formulas.
+}  // namespace
+
+bool PlotPanel::is_history() const { return x.text == "t"; }
+
 std::vector<bool> angles_of(const model::FormulaModel& model) {
   const formula::Graph& graph = model.system().graph;
   std::vector<bool> angles(static_cast<std::size_t>(model.dofs()), false);
@@ -235,50 +244,37 @@ std::vector<bool> angles_of(const model::FormulaModel& model) {
   return angles;
 }
 
-}  // namespace
-
-bool PlotPanel::is_history() const { return x.text == "t"; }
-
-std::vector<std::string> row_columns(const model::FormulaModel& model) {
-  std::vector<std::string> names = {"t"};
-  for (const std::string& name : model.coordinates()) names.push_back(name);
-  for (const std::string& name : model.coordinates()) names.push_back("d_" + name);
-  for (int a = 0; a < model.contacts(); ++a) {
-    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
-    names.push_back(name + ".gap");
-    names.push_back(name + ".impulse_n");
-    const int slips = model.slips(a);
-    for (const char* what : {".impulse_t", ".slip"}) {
-      for (int j = 1; j <= slips; ++j) {
-        names.push_back(name + what + (slips > 1 ? std::to_string(j) : ""));
-      }
-    }
-    if (slips > 0) names.push_back(name + ".state");
-  }
-  names.emplace_back("energy.kinetic");
-  if (model.has_potential()) names.emplace_back("energy.potential");
-  return names;
+PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles) {
+  PlotPlan plan;
+  plan.columns = step::names_of(columns);
+  plan.angles = std::move(angles);
+  plan.joints = columns.joints;
+  return plan;
 }
 
-bool is_angle(const model::FormulaModel& model, int coordinate) {
-  return angles_of(model)[static_cast<std::size_t>(coordinate)];
-}
-
-PlotPlan default_plan(const model::FormulaModel& model) {
-  PlotPlan plan = empty_plan(row_columns(model));
-  plan_by_coordinates(Planner(plan, angles_of(model), model.joints()));
+PlotPlan default_plan(const PlotPlan& rows) {
+  PlotPlan plan = without_panels(rows);
+  plan_by_coordinates(Planner(plan));
   return plan;
 }
 
 PlotPlan default_plan(const std::vector<std::string>& columns) {
-  PlotPlan plan = empty_plan(columns);
-  plan_by_coordinates(Planner(plan, {}));
+  PlotPlan rows;
+  rows.columns = columns;
+  return default_plan(rows);
+}
+
+PlotPlan history_plan(const PlotPlan& rows) {
+  PlotPlan plan = without_panels(rows);
+  Planner planner(plan);
+  planner.add_histories();
+  planner.add_events();
   return plan;
 }
 
-PlotPlan report_plan(const model::FormulaModel& model) {
-  PlotPlan plan = empty_plan(row_columns(model));
-  Planner planner(plan, angles_of(model), model.joints());
+PlotPlan report_plan(const PlotPlan& rows) {
+  PlotPlan plan = without_panels(rows);
+  Planner planner(plan);
   const std::size_t shown = std::min(planner.dofs(), kMostHistories);
   for (std::size_t i = 0; i < shown; ++i) {
     planner.add_history(i);
@@ -289,17 +285,17 @@ PlotPlan report_plan(const model::FormulaModel& model) {
   return plan;
 }
 
-PlotPlan energy_plan(const model::FormulaModel& model) {
-  PlotPlan plan = empty_plan(row_columns(model));
-  Planner planner(plan, {}, model.joints());
+PlotPlan energy_plan(const PlotPlan& rows) {
+  PlotPlan plan = without_panels(rows);
+  Planner planner(plan);
   planner.add_energy();
   planner.add_contact_histories();
   return plan;
 }
 
-void add_energy_panel(PlotPlan& plan) { Planner(plan, {}).add_energy(); }
+void add_energy_panel(PlotPlan& plan) { Planner(plan).add_energy(); }
 
-void add_events_panel(PlotPlan& plan, int joints) { Planner(plan, {}, joints).add_events(); }
+void add_events_panel(PlotPlan& plan) { Planner(plan).add_events(); }
 
 PlotFormula plot_formula(const std::string& text, PlotPlan& plan) {
   const formula::Scope scope = scope_of(plan);

@@ -8,6 +8,7 @@
 
 #include "ricochet/formula/graph.h"
 #include "ricochet/model/formula_model.h"
+#include "ricochet/step/columns.h"
 
 namespace ricochet::scene {
 
@@ -72,6 +73,9 @@ struct PlotPanel {
 struct PlotPlan {
   formula::Graph graph;
   std::vector<std::string> columns;  // of a row, as in trajectory.csv; the inputs of the graph
+  std::vector<bool> angles;          // by coordinate; what is missing is none
+  int joints{0};                     // among the contacts, the last
+  bool has_walls{true};              // contacts are formulas, so that walls can be drawn
   std::vector<PlotPanel> panels;
   std::vector<BodyPart> body;  // for snapshots, and for what moves
   std::string caption;
@@ -79,30 +83,33 @@ struct PlotPlan {
   bool is_written{false};  // in a [plot] of the scene; else chosen by the program
 };
 
-/// Names of the numbers of one row of a trajectory: t, coordinates, d_<coordinate>, of each contact
-/// gap and impulse, energies.
-std::vector<std::string> row_columns(const model::FormulaModel& model);
+/// A plan without panels, for rows of these columns.
+PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles = {});
 
 /// What is shown without a [plot], by the number and the kinds of the coordinates: one against time
 /// and as a phase portrait, two as a path, three as projections, more against time; then contacts.
-PlotPlan default_plan(const model::FormulaModel& model);
+/// `rows` is any plan of the same rows.
+PlotPlan default_plan(const PlotPlan& rows);
 
 /// The same where only the columns of a trajectory are known.
 PlotPlan default_plan(const std::vector<std::string>& columns);
 
+/// Each coordinate against time, whatever their number, then contacts: of points of a structure.
+PlotPlan history_plan(const PlotPlan& rows);
+
 /// Coordinates and velocities against time, and phase portraits: the further pictures of a report.
-PlotPlan report_plan(const model::FormulaModel& model);
+PlotPlan report_plan(const PlotPlan& rows);
 
 /// Energies as stacked areas, gaps and impulses.
-PlotPlan energy_plan(const model::FormulaModel& model);
+PlotPlan energy_plan(const PlotPlan& rows);
 
-/// Add such a panel to a plan: energies; contacts, of which the last `joints` are none.
+/// Add such a panel to a plan: energies; contacts without joints.
 void add_energy_panel(PlotPlan& plan);
-void add_events_panel(PlotPlan& plan, int joints);
+void add_events_panel(PlotPlan& plan);
 
-/// Whether a coordinate is an angle: a sine or cosine is taken of it, or of a sum with it, without
-/// a factor. sin(2*pi*x/L) makes no angle of x.
-bool is_angle(const model::FormulaModel& model, int coordinate);
+/// Which coordinates are angles: a sine or cosine is taken of one, or of a sum with it, without a
+/// factor. sin(2*pi*x/L) makes no angle of x.
+std::vector<bool> angles_of(const model::FormulaModel& model);
 
 /// A formula of the columns of a trajectory, x' standing for d_x. Throws formula::FormulaError.
 PlotFormula plot_formula(const std::string& text, PlotPlan& plan);

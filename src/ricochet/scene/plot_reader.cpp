@@ -28,13 +28,16 @@ void PlotReader::fail(const Value& value, const std::string& key, const std::str
   throw base::InputError(key, message, remedy, document_.spot_of(value));
 }
 
-PlotPlan PlotReader::read(const Value* table) {
-  if (table == nullptr) return default_plan(model_);
-  plan_.columns = row_columns(model_);
+PlotPlan PlotReader::read(const Value& table) {
+  plan_.columns = rows_.columns;
+  plan_.angles = rows_.angles;
+  plan_.joints = rows_.joints;
+  plan_.has_walls = rows_.has_walls;
   plan_.graph = formulas_.graph();
   plan_.is_written = true;
-  extra_columns_.assign(plan_.columns.begin() + 1 + 2 * model_.dofs(), plan_.columns.end());
-  TableReader reader(document_, *table, "plot");
+  const auto coordinates = static_cast<std::ptrdiff_t>(names_.coordinates.size());
+  extra_columns_.assign(plan_.columns.begin() + 1 + 2 * coordinates, plan_.columns.end());
+  TableReader reader(document_, table, "plot");
   read_units(reader);
   read_body(reader);
   plan_.caption = reader.text("caption").value_or("");
@@ -44,7 +47,7 @@ PlotPlan PlotReader::read(const Value* table) {
   }
   const Value* panels = reader.find("panel");
   if (panels == nullptr) {
-    read_panel(*table, "plot", true);
+    read_panel(table, "plot", true);
     return std::move(plan_);
   }
   if (panels->kind != Value::Kind::Array || panels->items.empty()) {
@@ -66,8 +69,8 @@ void PlotReader::read_units(TableReader& reader) {
   if (table == nullptr) return;
   for (const auto& [name, value] : table->entries) {
     const bool known =
-        name == "t" || std::find(model_.coordinates().begin(), model_.coordinates().end(), name) !=
-                           model_.coordinates().end();
+        name == "t" || std::find(names_.coordinates.begin(), names_.coordinates.end(), name) !=
+                           names_.coordinates.end();
     const std::string key = "plot.units." + name;
     if (!known) fail(value, key, "is no coordinate, and not t", "name a coordinate of the scene");
     if (value.kind != Value::Kind::Text) {
@@ -83,10 +86,8 @@ std::string PlotReader::unit_of(const std::string& text) const {
     for (const auto& [known, unit] : units_) {
       if (known == name) return unit;
     }
-    for (int i = 0; i < model_.dofs(); ++i) {
-      if (model_.coordinates()[static_cast<std::size_t>(i)] == name && is_angle(model_, i)) {
-        return "rad";
-      }
+    for (std::size_t i = 0; i < plan_.angles.size(); ++i) {
+      if (names_.coordinates[i] == name && plan_.angles[i]) return "rad";
     }
     return "";
   };
@@ -213,7 +214,7 @@ BodyPart PlotReader::read_part(const Value& value, const std::string& path) {
 }
 
 int PlotReader::contact_of(const std::string& name, const Value& at, const std::string& key) const {
-  const std::vector<std::string>& names = model_.contact_names();
+  const std::vector<std::string>& names = names_.contacts;
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   std::string remedy = fmt::format("contacts: {}", base::list_names(names));
@@ -226,6 +227,10 @@ int PlotReader::contact_of(const std::string& name, const Value& at, const std::
 void PlotReader::read_walls(TableReader& reader, PlotPanel& panel) {
   const Value* value = reader.find("walls");
   if (value == nullptr) return;
+  if (!plan_.has_walls) {
+    reader.fail(*value, "walls", "the guides of a structure are no walls of a plane",
+                "leave it out; their gaps are columns, such as guide_above.gap");
+  }
   const std::string key = reader.full("walls");
   if (value->kind == Value::Kind::Boolean) {
     panel.all_walls = value->boolean;
@@ -253,14 +258,12 @@ void PlotReader::read_at(TableReader& reader, PlotPanel& panel) {
   if (table == nullptr) return;
   for (const auto& [name, value] : table->entries) {
     const std::string key = reader.full("at") + "." + name;
-    const auto& names = model_.coordinates();
+    const auto& names = names_.coordinates;
     const auto found = std::find(names.begin(), names.end(), name);
     if (name != "t" && found == names.end()) {
       fail(value, key, "is no coordinate, and not t", "name a coordinate of the scene");
     }
-    const int slot = name == "t"
-                         ? model::FormulaSystem::kTimeSlot
-                         : model_.system().position_slot(static_cast<int>(found - names.begin()));
+    const int slot = name == "t" ? 0 : 1 + static_cast<int>(found - names.begin());  // of a row
     panel.at.emplace_back(slot, formulas_.number(value, key));
   }
 }
@@ -269,7 +272,7 @@ void PlotReader::read_curves(TableReader& reader, PlotPanel& panel) {
   if (const Value* x = reader.find("x")) {
     panel.x = read_formula(*x, reader.full("x"));
   } else {
-    panel.x = {"t", plan_.graph.input(model::FormulaSystem::kTimeSlot), unit_of("t")};
+    panel.x = {"t", plan_.graph.input(0), unit_of("t")};
   }
   const Value& y = reader.require("y", kPanelKeys);
   if (y.kind == Value::Kind::Array) {
@@ -359,7 +362,7 @@ void PlotReader::read_panel(const Value& table, const std::string& path, bool is
   if (panel.kind == PlotPanel::Kind::Energy) {
     add_energy_panel(plan_);
   } else {
-    add_events_panel(plan_, model_.joints());
+    add_events_panel(plan_);
   }
   if (plan_.panels.size() > before && !panel.title.empty()) plan_.panels.back().title = panel.title;
 }

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_plan.h"
 #include "ricochet/scene/table_reader.h"
@@ -13,11 +12,12 @@ namespace ricochet::scene {
 /// Reads [plot]: the panels of the picture of a run.
 class PlotReader {
  public:
-  PlotReader(const Document& document, FormulaReader& formulas, const model::FormulaModel& model)
-      : document_(document), formulas_(formulas), model_(model) {}
+  /// `rows` is a plan of the rows to be drawn, which gives columns, angles and joints.
+  PlotReader(const Document& document, FormulaReader& formulas, const step::Columns& columns,
+             const PlotPlan& rows)
+      : document_(document), formulas_(formulas), names_(columns), rows_(rows) {}
 
-  /// The default plan when there is no table.
-  PlotPlan read(const Value* table);
+  PlotPlan read(const Value& table);
 
  private:
   void read_panel(const Value& table, const std::string& path, bool is_root);
@@ -42,7 +42,8 @@ class PlotReader {
 
   const Document& document_;
   FormulaReader& formulas_;
-  const model::FormulaModel& model_;
+  const step::Columns& names_;
+  const PlotPlan& rows_;
   PlotPlan plan_;
   std::vector<std::string> extra_columns_;  // of a row, after t, positions and velocities
   std::vector<std::pair<std::string, std::string>> units_;

@@ -25,14 +25,15 @@ const Value& empty_table() {
 
 }  // namespace
 
-step::Scheme RunReader::read_scheme(const Value* table) {
+step::Scheme RunReader::read_scheme(const Value* table, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
-  const std::string remedy = fmt::format("write scheme = \"...\" in [run]; known: {}",
-                                         base::list_names(step::scheme_names()));
-  const Value& value = run.require("scheme", remedy);
+  const auto names = of_structure ? step::structure_scheme_names() : step::scheme_names();
+  const Value& value =
+      run.require("scheme", fmt::format("write scheme = \"{}\" in [run]; known: {}",
+                                        of_structure ? names[0] : "...", base::list_names(names)));
   const std::string name = run.text("scheme").value();
   try {
-    return step::make_scheme(name);
+    return of_structure ? step::make_structure_scheme(name) : step::make_scheme(name);
   } catch (const base::InputError& error) {
     throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(value));
   }
@@ -51,16 +52,20 @@ double RunReader::whole(TableReader& table, const Value& value, const std::strin
              "write 0, 1, 2, ...");
 }
 
-step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) {
+step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme, bool of_structure) {
   TableReader run(document_, *table, "run");
   (void)run.find("scheme");
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {
-    if (!step::is_staggered(scheme)) {
+    if (of_structure) {
+      run.fail(step, "step", "a structure has steps of one length", "write a number");
+    }
+    if (!scheme.info().is_staggered) {
       run.fail(step, "step",
                fmt::format("the scheme {} has steps of one length", step::name_of(scheme)),
-               "write a number; step control is for billiard, elast, inel and moreau");
+               fmt::format("write a number; step control is for {}",
+                           base::list_names(step::staggered_names())));
     }
     read_step_control(step, settings);
   } else {
@@ -77,42 +82,6 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme) 
   read_scheme_settings(run, scheme);
   run.finish();
   return settings;
-}
-
-step::RunSettings RunReader::read_structure_run(const Value* table,
-                                                step::StructureSettings& settings) {
-  TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
-  const std::string remedy = fmt::format("write scheme = \"newmark\" in [run]; known: {}",
-                                         base::list_names(step::structure_scheme_names()));
-  const Value& scheme = run.require("scheme", remedy);
-  try {
-    settings.scheme = step::make_structure_scheme(run.text("scheme").value());
-  } catch (const base::InputError& error) {
-    throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(scheme));
-  }
-  step::RunSettings found;
-  const Value& step = run.require("step", "write step = 1e-5, in the scene's unit of time");
-  if (step.kind == Value::Kind::Table) {
-    run.fail(step, "step", "a structure has steps of one length", "write a number");
-  }
-  found.step = positive(run, step, "step");
-  if (const Value* value = run.find("start_time")) {
-    found.start_time = formulas_.number(*value, "run.start_time");
-  }
-  read_duration(run, found);
-  if (const Value* value = run.find("record")) {
-    found.record_every = static_cast<long long>(whole(run, *value, "record"));
-  }
-  read_limits(run, found);
-  if (const Value* value = run.find("stiffness")) {
-    if (settings.scheme != step::StructureScheme::Penalty) {
-      refuse_key(run, *value, "stiffness", step::name_of(settings.scheme));
-    } else {
-      settings.stiffness = positive(run, *value, "stiffness");
-    }
-  }
-  run.finish();
-  return found;
 }
 
 void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
@@ -176,36 +145,37 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
   }
 }
 
+/// What the scheme lets a scene choose; what only other schemes have is refused.
 void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
-  if (const Value* value = run.find("anticipation")) {
-    const double anticipation = formulas_.number(*value, "run.anticipation");
-    std::visit(
-        [&](auto& chosen) {
-          if constexpr (chosen.kStaggered) {
-            chosen.anticipation = anticipation;
-          } else {
-            refuse_key(run, *value, "anticipation", chosen.kName);
-          }
-        },
-        scheme);
+  const auto settings = scheme.info().settings;
+  for (const std::string& name : step::setting_names()) {
+    const Value* value = run.find(name);
+    if (value == nullptr) continue;
+    const auto setting = std::find_if(settings.begin(), settings.end(),
+                                      [&](const step::Setting& one) { return one.name == name; });
+    if (setting == settings.end()) {
+      refuse_key(run, *value, name, step::name_of(scheme));
+    } else {
+      scheme.set(name, read_setting(run, *value, *setting));
+    }
   }
-  read_node_settings(run, scheme);
-  const std::optional<std::string> correction = run.text("correction");
-  if (!correction) return;
-  if (*correction != "none" && *correction != "project") {
-    run.fail(*run.find("correction"), "correction", fmt::format("'{}' is not known", *correction),
-             "write \"none\" or \"project\"");
+}
+
+double RunReader::read_setting(TableReader& run, const Value& value, const step::Setting& setting) {
+  const std::string key(setting.name);
+  if (setting.is_choice()) {
+    const std::string word = run.text(key).value();
+    const auto found = std::find(setting.words.begin(), setting.words.end(), word);
+    if (found != setting.words.end()) return static_cast<double>(found - setting.words.begin());
+    run.fail(value, key, fmt::format("'{}' is not known", word),
+             fmt::format("write \"{}\"", fmt::join(setting.words, "\" or \"")));
   }
-  std::visit(
-      [&](auto& chosen) {
-        if constexpr (chosen.kStaggered) {
-          chosen.correction =
-              *correction == "project" ? step::Correction::Project : step::Correction::None;
-        } else {
-          refuse_key(run, *run.find("correction"), "correction", chosen.kName);
-        }
-      },
-      scheme);
+  if (setting.is_positive) return positive(run, value, key);
+  const double number = formulas_.number(value, run.full(key));
+  if (number >= setting.least && number <= setting.most) return number;
+  run.fail(value, key,
+           fmt::format("must lie in [{}, {}], not {}", setting.least, setting.most, number),
+           std::string(setting.remedy));
 }
 
 void RunReader::refuse_key(TableReader& run, const Value& value, const std::string& key,
@@ -214,52 +184,6 @@ void RunReader::refuse_key(TableReader& run, const Value& value, const std::stri
   if (!run.find("scheme")->override_text.empty() && value.override_text.empty()) return;
   run.fail(value, key, fmt::format("the scheme {} has no such setting", scheme),
            fmt::format("remove {}", key));
-}
-
-/// theta, average, stiffness, zeno: each of one scheme alone.
-void RunReader::read_node_settings(TableReader& run, step::Scheme& scheme) {
-  const std::string name = step::name_of(scheme);
-  const auto find = [&](const char* key, bool is_mine) {
-    const Value* value = run.find(key);
-    if (value != nullptr && !is_mine) refuse_key(run, *value, key, name);
-    return is_mine ? value : nullptr;
-  };
-  auto* jean = std::get_if<step::MoreauJean>(&scheme);
-  if (const Value* value = find("theta", jean != nullptr)) {
-    jean->theta = formulas_.number(*value, "run.theta");
-    if (!(jean->theta >= 0.5 && jean->theta <= 1.0)) {
-      run.fail(*value, "theta", fmt::format("must lie in [1/2, 1], not {}", jean->theta),
-               "1/2 keeps energy and is of second order, 1 damps the most");
-    }
-  }
-  auto* paoli = std::get_if<step::PaoliSchatzman>(&scheme);
-  if (const Value* value = find("average", paoli != nullptr)) {
-    const int choice = choose(run, *value, "average", {"central", "backward", "forward"});
-    paoli->average = static_cast<step::Average>(choice);
-  }
-  auto* penalty = std::get_if<step::Penalty>(&scheme);
-  if (const Value* value = find("stiffness", penalty != nullptr)) {
-    penalty->stiffness = positive(run, *value, "stiffness");
-  }
-  auto* events = std::get_if<step::EventDriven>(&scheme);
-  if (const Value* value = find("zeno", events != nullptr)) {
-    events->zeno = static_cast<step::Zeno>(choose(run, *value, "zeno", {"stop", "contact"}));
-  }
-  if (const Value* value = find("accuracy", events != nullptr)) {
-    events->accuracy = positive(run, *value, "accuracy");
-  }
-}
-
-/// The place of a word among those a key may have.
-int RunReader::choose(TableReader& run, const Value& value, const std::string& key,
-                      const std::vector<std::string>& words) {
-  const std::string word = run.text(key).value();
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) {
-    run.fail(value, key, fmt::format("'{}' is not known", word),
-             fmt::format("write one of {}", base::list_names(words)));
-  }
-  return static_cast<int>(found - words.begin());
 }
 
 void RunReader::read_vector(TableReader& start, const std::string& key,

@@ -6,6 +6,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/table_reader.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 #include "ricochet/step/structure_scheme.h"
 
@@ -17,10 +18,8 @@ class RunReader {
   RunReader(const Document& document, FormulaReader& formulas)
       : document_(document), formulas_(formulas) {}
 
-  step::Scheme read_scheme(const Value* table);
-  step::RunSettings read_run(const Value* table, step::Scheme& scheme);
-  /// [run] of a structure, with its scheme.
-  step::RunSettings read_structure_run(const Value* table, step::StructureSettings& settings);
+  step::Scheme read_scheme(const Value* table, bool of_structure = false);
+  step::RunSettings read_run(const Value* table, step::Scheme& scheme, bool of_structure = false);
   /// The start; the model takes its scale from it.
   model::State<model::kDynamic> read_start(const Value* table,
                                            const std::vector<CoordinateGroup>& groups,
@@ -31,11 +30,9 @@ class RunReader {
   using State = model::State<model::kDynamic>;
 
   void read_scheme_settings(TableReader& run, step::Scheme& scheme);
-  void read_node_settings(TableReader& run, step::Scheme& scheme);
+  double read_setting(TableReader& run, const Value& value, const step::Setting& setting);
   void refuse_key(TableReader& run, const Value& value, const std::string& key,
                   const std::string& scheme);
-  int choose(TableReader& run, const Value& value, const std::string& key,
-             const std::vector<std::string>& words);
   double positive(TableReader& table, const Value& value, const std::string& key);
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,

@@ -12,22 +12,45 @@
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
 #include "ricochet/scene/run_reader.h"
+#include "ricochet/scene/structure_reader.h"
 #include "ricochet/scene/system_reader.h"
 #include "ricochet/scene/table_reader.h"
 
 namespace ricochet::scene {
 namespace {
 
+/// The tables that every scene may have.
+struct Tables {
+  const Value* start;
+  const Value* run;
+  const Value* expect;
+  const Value* plot;
+
+  explicit Tables(TableReader& root)
+      : start(root.table("start")),
+        run(root.table("run")),
+        expect(root.table("expect")),
+        plot(root.table("plot")) {
+    root.finish();
+  }
+};
+
 /// expect.motion: every coordinate as a formula of t.
 std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, const Value* table,
-                                                   FormulaReader& formulas, const Scene& scene) {
+                                                   FormulaReader& formulas,
+                                                   const std::vector<CoordinateGroup>& groups,
+                                                   const std::vector<std::string>& names) {
   const Value* stated = table == nullptr ? nullptr : table->find(kMotion);
   if (stated == nullptr) return nullptr;
   const std::string path = std::string("expect.") + kMotion;
-  const std::string example =
-      fmt::format("write motion = {{ {} = \"cos(t)\" }}", scene.model->coordinates()[0]);
-  const int dofs = scene.model->dofs();
-  std::vector<formula::NodeId> nodes(static_cast<std::size_t>(dofs), -1);
+  if (names.empty()) {
+    throw base::InputError(path, "no point is named, so there is no motion to state",
+                           "write [structure.point.tip] with at = ...",
+                           document.spot_of_key(*stated));
+  }
+  const std::string example = fmt::format("write motion = {{ {} = \"cos(t)\" }}", names[0]);
+  const int dofs = static_cast<int>(names.size());
+  std::vector<formula::NodeId> nodes(names.size(), -1);
   const auto take = [&](int i, const Value& value, const std::string& key,
                         const formula::Locals& locals) {
     const formula::NodeId node = formulas.formula(value, key, Speaks::Position, locals);
@@ -39,10 +62,10 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
     }
     nodes[static_cast<std::size_t>(i)] = node;
   };
-  CoordinateValues(document, scene.groups).for_each(*stated, path, example, take);
+  CoordinateValues(document, groups).for_each(*stated, path, example, take);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] >= 0) continue;
-    throw base::InputError(path + "." + scene.model->coordinates()[i], "is missing",
+    throw base::InputError(path + "." + names[i], "is missing",
                            "state the motion of every coordinate", document.spot_of_key(*stated));
   }
   return formulas.guarded(*stated, path, [&] {
@@ -51,9 +74,90 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
   });
 }
 
+/// What is said of the rows of the run, by formulas whose coordinates are those of the rows.
+void read_about_rows(const Document& document, const Tables& tables, FormulaReader& formulas,
+                     const std::vector<CoordinateGroup>& groups, Scene& scene) {
+  scene.expectations = read_expectations(document, tables.expect, formulas, fact_names(scene));
+  if (tables.plot != nullptr) {
+    scene.plot = PlotReader(document, formulas, scene.columns, scene.plot).read(*tables.plot);
+  }
+  scene.closed_form =
+      read_closed_form(document, tables.expect, formulas, groups, scene.columns.coordinates);
+}
+
+void read_system(const Document& document, TableReader& root,
+                 std::shared_ptr<const model::Outside> outside, Scene& scene) {
+  FormulaReader formulas(document);
+  SystemPart part;
+  part.outside = outside;
+  SystemReader system(document, formulas, std::move(outside));
+  system.read(root);
+  const Tables tables(root);
+  RunReader runs(document, formulas);
+  scene.scheme = runs.read_scheme(tables.run);
+  system.check_laws(scene.scheme);
+  const std::shared_ptr<model::FormulaModel> model = system.build();
+  part.model = model;
+  part.groups = system.groups();
+  part.definitions = formulas.definitions();
+  scene.parameters = formulas.parameters();
+  scene.run = runs.read_run(tables.run, scene.scheme);
+  scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
+  scene.columns = step::columns_of(*model);
+  scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model)));
+  const std::vector<CoordinateGroup> groups = part.groups;
+  scene.part = std::move(part);
+  read_about_rows(document, tables, formulas, groups, scene);
+}
+
+/// Tables that belong to the other kind of scene.
+void refuse_tables_of_systems(const Document& document, TableReader& root) {
+  for (const char* key : {"system", "contact", "hold"}) {
+    if (const Value* value = root.find(key)) {
+      throw base::InputError(key, "stands beside [structure]",
+                             "a scene is a system with contacts, or a structure with guides",
+                             document.spot_of_key(*value));
+    }
+  }
+}
+
+void read_structure(const Document& document, TableReader& root, Scene& scene) {
+  refuse_tables_of_systems(document, root);
+  const Value& table = *root.table("structure");
+  const Tables tables(root);
+  FormulaReader formulas(document);  // of t and the abscissa x
+  StructurePart part;
+  StructureReader reader(document, formulas);
+  reader.read_parameters(table);
+  RunReader runs(document, formulas);
+  scene.scheme = runs.read_scheme(tables.run, true);
+  scene.run = runs.read_run(tables.run, scene.scheme, true);
+  part.settings = step::structure_settings(scene.scheme);
+  reader.read(table, scene.scheme, scene.run, part);
+  reader.read_start(tables.start, scene.run, part);
+  scene.parameters = formulas.parameters();
+  scene.columns = step::columns_of(*part.model);
+  scene.start.t = part.start.t;
+  scene.start.q = part.model->at_points(part.start.q);
+  scene.start.u = part.model->at_points(part.start.u);
+  PlotPlan rows = bare_plan(scene.columns);
+  rows.has_walls = false;
+  scene.plot = history_plan(rows);
+  scene.part = std::move(part);
+  FormulaReader of_rows(document);
+  if (const Value* parameters = table.find("parameters")) {
+    of_rows.add_parameters(*parameters, "structure.parameters");
+  }
+  std::vector<CoordinateGroup> groups;
+  for (const std::string& point : scene.columns.coordinates) {
+    groups.push_back({.name = point, .begin = static_cast<int>(groups.size())});
+  }
+  of_rows.add_coordinates(groups);
+  read_about_rows(document, tables, of_rows, groups, scene);
+}
+
 Scene read_document(const Document& document, std::shared_ptr<const model::Outside> outside) {
   TableReader root(document, document.root(), "");
-
   Scene scene;
   scene.file = document.file();
   scene.name = stem_of(scene.file);
@@ -62,35 +166,11 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
   scene.source = root.text("source").value_or("");
   scene.notes = root.text("notes").value_or("");
   (void)root.find("family");  // read before: its first member is in the document
-  if (const Value* structure = root.find("structure")) {
-    throw base::InputError("structure", "is not what this command works on",
-                           "structures are for run, check, converge and compare",
-                           document.spot_of_key(*structure));
+  if (root.find("structure") != nullptr) {
+    read_structure(document, root, scene);
+  } else {
+    read_system(document, root, std::move(outside), scene);
   }
-
-  FormulaReader formulas(document);
-  scene.outside = outside;
-  SystemReader system(document, formulas, std::move(outside));
-  system.read(root);
-  const Value* start = root.table("start");
-  const Value* run = root.table("run");
-  const Value* expect = root.table("expect");
-  const Value* plot = root.table("plot");
-  root.finish();
-
-  RunReader runs(document, formulas);
-  scene.scheme = runs.read_scheme(run);
-  system.check_laws(scene.scheme);
-  const std::shared_ptr<model::FormulaModel> model = system.build();
-  scene.model = model;
-  scene.groups = system.groups();
-  scene.parameters = formulas.parameters();
-  scene.definitions = formulas.definitions();
-  scene.run = runs.read_run(run, scene.scheme);
-  scene.start = runs.read_start(start, scene.groups, *model, scene.run, scene.warnings);
-  scene.expectations = read_expectations(document, expect, formulas, fact_names(*scene.model));
-  scene.plot = PlotReader(document, formulas, *scene.model).read(plot);
-  scene.closed_form = read_closed_form(document, expect, formulas, scene);
   return scene;
 }
 
@@ -127,7 +207,8 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
   std::vector<Override> all = overrides;
   for (Override& change : scene.family.member(member)) all.push_back(std::move(change));
   try {
-    Scene found = read_scene(scene.file, scene.text, all, scene.outside);
+    const SystemPart* system = std::get_if<SystemPart>(&scene.part);
+    Scene found = read_scene(scene.file, scene.text, all, system ? system->outside : nullptr);
     found.run.backward = scene.run.backward;
     return found;
   } catch (const base::InputError& error) {
@@ -135,19 +216,37 @@ Scene read_member(const Scene& scene, const std::vector<Override>& overrides, st
   }
 }
 
-std::vector<std::string> fact_names(const model::FormulaModel& model) {
+std::vector<std::string> fact_names(const Scene& scene) {
+  const step::Columns& columns = scene.columns;
   std::vector<std::string> names = {
       "energy.start",       "energy.end",    "energy.lowest",   "energy.highest",
       "energy.kinetic_max", "energy.forces", "energy.contacts", "energy.shocks",
       "energy.friction",    "violation.max", "violation.mean",  "violation.rms",
       "residual.max",       "steps"};
-  for (int a = 0; a < model.contacts(); ++a) {
-    const std::string& contact = model.contact_names()[static_cast<std::size_t>(a)];
+  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
+    const std::string& contact = columns.contacts[a];
     names.push_back(contact + ".gap");
-    if (a < model.contacts() - model.joints()) names.push_back(contact + ".shocks");
-    if (model.slips(a) == 0) continue;
+    if (a + static_cast<std::size_t>(columns.joints) < columns.contacts.size()) {
+      names.push_back(contact + ".shocks");
+    }
+    if (columns.slips_of(a) == 0) continue;
     for (const char* figure : {".stick_time", ".slip_time", ".dissipated", ".tangential_shocks"}) {
       names.push_back(contact + figure);
+    }
+  }
+  if (scene.structure() == nullptr) return names;
+  for (const char* name : {"energy.loads", "energy.damping", "energy.closure", "average.gap"}) {
+    names.emplace_back(name);
+  }
+  for (const std::string& point : columns.coordinates) {
+    for (const char* figure : {".rms", ".lowest", ".highest", ".frequency"}) {
+      names.push_back(point + figure);
+    }
+  }
+  for (const structure::Guide& guide : scene.structure()->model->guides) {
+    for (const char* figure : {".impacts", ".rate", ".contact_ratio", ".impulse", ".impulse_max",
+                               ".force_max", ".work_normal", ".work_sliding", ".first", ".last"}) {
+      names.push_back(guide.name + figure);
     }
   }
   return names;

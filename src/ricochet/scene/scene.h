@@ -7,11 +7,13 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/formula/syntax.h"
-#include "ricochet/model/formula_model.h"
+#include "ricochet/model/state.h"
 #include "ricochet/scene/closed_form.h"
 #include "ricochet/scene/family.h"
-#include "ricochet/scene/names.h"
+#include "ricochet/scene/part.h"
 #include "ricochet/scene/plot_plan.h"
+#include "ricochet/step/columns.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
@@ -24,7 +26,7 @@ struct Expectation {
   formula::Syntax syntax;
 };
 
-/// A scene, ready to run.
+/// A scene, ready to run: a head, which is the same for all, and the part that moves.
 struct Scene {
   std::string file;  // as the user named it
   std::string name;  // the file's name without folder and ending
@@ -32,19 +34,24 @@ struct Scene {
   std::string title;
   std::string source;
   std::string notes;
-  std::shared_ptr<const model::FormulaModel> model;
-  std::vector<CoordinateGroup> groups;  // system.coordinates as written
   std::vector<std::pair<std::string, double>> parameters;
-  std::vector<std::pair<std::string, formula::Syntax>> definitions;  // each after what it uses
-  model::State<model::kDynamic> start;
+  Part part;
+  step::Columns columns;                // what rows tell of it
+  model::State<model::kDynamic> start;  // of a structure, that of its points
   step::Scheme scheme;
   step::RunSettings run;
   std::vector<Expectation> expectations;
   std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
   PlotPlan plot;
-  std::vector<std::string> warnings;              // things that run but may not be meant
-  std::shared_ptr<const model::Outside> outside;  // functions of a program; null: none
-  Family family;  // what varies; the scene itself is the first member
+  std::vector<std::string> warnings;  // things that run but may not be meant
+  Family family;                      // what varies; the scene itself is the first member
+
+  const SystemPart& system() const { return std::get<SystemPart>(part); }
+  const StructurePart* structure() const { return std::get_if<StructurePart>(&part); }
+  /// The formulas of a system; null: it is none.
+  const model::FormulaModel* formulas() const {
+    return structure() == nullptr ? system().model.get() : nullptr;
+  }
 };
 
 /// "name=value"; throws base::InputError when there is no '='.
@@ -63,7 +70,8 @@ Scene read_scene(const std::string& file, const std::string& text,
 Scene read_member(const Scene& scene, const std::vector<Override>& overrides, std::size_t member);
 
 /// The names an expectation may use besides coordinates, velocities, parameters, definitions and t:
-/// for each contact its gap and its number of shocks, and the figures of the certificate.
-std::vector<std::string> fact_names(const model::FormulaModel& model);
+/// for each contact its gap and its number of shocks, the figures of the certificate, and of a
+/// structure those of its points and guides.
+std::vector<std::string> fact_names(const Scene& scene);
 
 }  // namespace ricochet::scene

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::scene {
 namespace {
@@ -100,7 +101,7 @@ StartFault StartCheck::joint_fault(int a, double tolerance) {
       g[k] = place.gap[first + k];
     }
     if (!(g.cwiseAbs().maxCoeff() > 1e-12 * reach_ * (1.0 + J.cwiseAbs().maxCoeff()))) break;
-    q -= J.completeOrthogonalDecomposition().solve(g);
+    q -= convex::least_squares(J, g);
   }
   const std::string message =
       fmt::format("'{}' is {:.6g} there, not 0 (to {:.3g})", name_of(a), place_.gap[a], tolerance);

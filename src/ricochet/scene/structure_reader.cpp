@@ -36,6 +36,43 @@ std::string list(const std::vector<std::string>& words) { return base::list_name
 
 }  // namespace
 
+std::optional<base::InputError> fault_of_step(const StructurePart& part, double h) {
+  const structure::LinearStructure& model = *part.model;
+  if (part.settings.scheme == step::StructureScheme::Mabrouk) {
+    const double highest = structure::highest_frequency(model);
+    const double largest = 2.0 / (1.01 * highest);
+    if (h <= largest) return std::nullopt;
+    return base::InputError(
+        "run.step",
+        fmt::format("{:g} is unstable: mabrouk takes the stiffness at the end of the step, and the "
+                    "highest frequency of these nodes is {:.4g} rad/s",
+                    h, highest),
+        fmt::format("take a step of at most {:.3g}, fewer nodes, or the scheme newmark or moreau, "
+                    "which are stable for every step",
+                    largest));
+  }
+  const double condition = step::StructureStep::condition(model, h);
+  if (condition > step::StructureStep::kMostCondition) {
+    return base::InputError(
+        "run.step",
+        fmt::format("{:g} is too large for {} nodes: the two differ by more digits than numbers "
+                    "have (condition {:.1g})",
+                    h, part.line.cells, condition),
+        fmt::format("take a step of at most {:.2g}, fewer nodes, or form = \"corrected\"",
+                    h * std::sqrt(step::StructureStep::kMostCondition / condition)));
+  }
+  const bool is_stated = part.settings.stiffness > 0.0 && !model.guides.empty();
+  if (part.settings.scheme != step::StructureScheme::Penalty || !is_stated) return std::nullopt;
+  const double weight = step::StructureStep(model, part.settings, h).largest_compliance();
+  if (h * h * part.settings.stiffness * weight < 1.0) return std::nullopt;
+  return base::InputError(
+      "run.stiffness",
+      fmt::format("{:g} is unstable with this step: springs would give more energy than they take",
+                  part.settings.stiffness),
+      fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
+                  1.0 / (h * h * weight)));
+}
+
 double StructureReader::positive_value(TableReader& table, const Value& value,
                                        const std::string& key) {
   const double number = formulas_.number(value, table.full(key));
@@ -425,63 +462,21 @@ void StructureReader::read_damping(TableReader& table, Model& model) {
   structure::set_modal_damping(model, modes, ratios);
 }
 
-void StructureReader::read_reduction(TableReader& table, StructureScene& scene) {
+void StructureReader::read_reduction(TableReader& table, StructurePart& part) {
   const Value* reduction = table.table("reduction");
   if (reduction == nullptr) return;
   TableReader one(document_, *reduction, "structure.reduction");
   check_mode_nodes(*reduction, one.path());
   const int most = std::max(1, mesh_->dofs() / 2);
-  scene.reduced_modes =
+  part.reduced_modes =
       whole(one, one.require("modes", "write modes = 12"), "modes", 1, std::min(most, 200));
   if (const Value* compare = one.find("compare")) {
     if (compare->kind != Value::Kind::Boolean) {
       one.fail(*compare, "compare", "must be true or false", "write compare = false");
     }
-    scene.compare_full = compare->boolean;
+    part.compare_full = compare->boolean;
   }
   one.finish();
-}
-
-/// Steps that a scheme explicit in the stiffness, or in its springs, cannot take.
-void StructureReader::check_stability(const Value& table, const StructureScene& scene,
-                                      const Model& model) {
-  const double h = scene.run.step;
-  if (scene.settings.scheme == step::StructureScheme::Mabrouk) {
-    const double highest = structure::highest_frequency(model);
-    const double largest = 2.0 / (1.01 * highest);
-    if (h <= largest) return;
-    throw base::InputError(
-        "run.step",
-        fmt::format("{:g} is unstable: mabrouk takes the stiffness at the end of the step, and the "
-                    "highest frequency of these nodes is {:.4g} rad/s",
-                    h, highest),
-        fmt::format("take a step of at most {:.3g}, fewer nodes, or the scheme newmark or moreau, "
-                    "which are stable for every step",
-                    largest),
-        document_.spot_of_key(table));
-  }
-  const double condition = step::StructureStep::condition(model, h);
-  if (condition > step::StructureStep::kMostCondition) {
-    throw base::InputError(
-        "run.step",
-        fmt::format("{:g} is too large for {} nodes: the two differ by more digits than numbers "
-                    "have (condition {:.1g})",
-                    h, scene.line.cells, condition),
-        fmt::format("take a step of at most {:.2g}, fewer nodes, or form = \"corrected\"",
-                    h * std::sqrt(step::StructureStep::kMostCondition / condition)),
-        document_.spot_of_key(table));
-  }
-  const bool is_stated = scene.settings.stiffness > 0.0 && !model.guides.empty();
-  if (scene.settings.scheme != step::StructureScheme::Penalty || !is_stated) return;
-  const double weight = step::StructureStep(model, scene.settings, h).largest_compliance();
-  if (h * h * scene.settings.stiffness * weight < 1.0) return;
-  throw base::InputError(
-      "run.stiffness",
-      fmt::format("{:g} is unstable with this step: springs would give more energy than they take",
-                  scene.settings.stiffness),
-      fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
-                  1.0 / (h * h * weight)),
-      document_.spot_of_key(table));
 }
 
 void StructureReader::check_mode_nodes(const Value& value, const std::string& key) const {
@@ -539,41 +534,45 @@ void StructureReader::read_parameters(const Value& value) {
   formulas_.add_coordinates({CoordinateGroup{.name = "x"}});  // the abscissa
 }
 
-void StructureReader::read(const Value& value, StructureScene& scene) {
+void StructureReader::read(const Value& value, const step::Scheme& scheme,
+                           const step::RunSettings& run, StructurePart& part) {
   TableReader table(document_, value, "structure");
   (void)table.find("parameters");
-  read_line(table, scene.line);
-  mesh_ = std::make_unique<structure::Mesh>(scene.line);
+  read_line(table, part.line);
+  mesh_ = std::make_unique<structure::Mesh>(part.line);
   auto model = std::make_shared<Model>(structure::build_line(*mesh_));
   read_masses(table.table("mass"), *model);
   read_forces(table.table("force"), *model);
   read_points(table.table("point"), *model);
   read_guides(table.table("guide"), *model);
   read_damping(table, *model);
-  read_reduction(table, scene);
+  read_reduction(table, part);
   if (const Value* shapes = table.find("shapes")) {
-    scene.shapes = whole(table, *shapes, "shapes", 0, 1000);
+    part.shapes = whole(table, *shapes, "shapes", 0, 1000);
   }
   (void)table.find("quiet");
   table.finish();
   for (const structure::Guide& guide : model->guides) {
-    if (guide.friction > 0.0 && !step::has_friction(scene.settings.scheme)) {
-      throw base::InputError(
-          "structure.guide." + guide.name + ".friction",
-          fmt::format("the scheme {} has no friction", step::name_of(scene.settings.scheme)),
-          "run newmark or moreau, or leave friction out", document_.spot_of_key(value));
+    if (guide.friction > 0.0 && !scheme.info().has_friction) {
+      throw base::InputError("structure.guide." + guide.name + ".friction",
+                             fmt::format("the scheme {} has no friction", step::name_of(scheme)),
+                             "run newmark or moreau, or leave friction out",
+                             document_.spot_of_key(value));
     }
   }
-  check_stability(value, scene, *model);
-  scene.frequencies = frequencies_of(*model);
-  set_quiet_time(table, *model, scene.frequencies);
-  const std::size_t cells = std::min(static_cast<std::size_t>(scene.line.cells), kShapePoints);
-  for (std::size_t k = 0; k <= cells; ++k) {
-    scene.abscissae.push_back(scene.line.length * static_cast<double>(k) /
-                              static_cast<double>(cells));
-    scene.shape_rows.push_back(mesh_->row_at(scene.abscissae.back()));
+  part.model = model;
+  if (const std::optional<base::InputError> fault = fault_of_step(part, run.step)) {
+    throw base::InputError(fault->key(), fault->message(), fault->remedy(),
+                           document_.spot_of_key(value));
   }
-  scene.model = model;
+  part.frequencies = frequencies_of(*model);
+  set_quiet_time(table, *model, part.frequencies);
+  const std::size_t cells = std::min(static_cast<std::size_t>(part.line.cells), kShapePoints);
+  for (std::size_t k = 0; k <= cells; ++k) {
+    part.abscissae.push_back(part.line.length * static_cast<double>(k) /
+                             static_cast<double>(cells));
+    part.shape_rows.push_back(mesh_->row_at(part.abscissae.back()));
+  }
 }
 
 void StructureReader::set_shape(const Value& value, const std::string& key, int plane,
@@ -601,10 +600,11 @@ void StructureReader::set_shape(const Value& value, const std::string& key, int 
   }
 }
 
-void StructureReader::read_start(const Value* table, StructureScene& scene) {
-  scene.start.t = scene.run.start_time;
-  scene.start.q.setZero(scene.model->size());
-  scene.start.u.setZero(scene.model->size());
+void StructureReader::read_start(const Value* table, const step::RunSettings& run,
+                                 StructurePart& part) {
+  part.start.t = run.start_time;
+  part.start.q.setZero(part.model->size());
+  part.start.u.setZero(part.model->size());
   if (table == nullptr) return;
   TableReader start(document_, *table, "start");
   const auto read = [&](const char* key, Eigen::VectorXd& vector) {
@@ -616,7 +616,7 @@ void StructureReader::read_start(const Value* table, StructureScene& scene) {
     TableReader planes(document_, *value, start.full(key));
     if (const Value* y = planes.find("y")) set_shape(*y, planes.full("y"), 0, vector);
     if (const Value* z = planes.find("z")) {
-      if (scene.model->planes == 1) {
+      if (part.model->planes == 1) {
         planes.fail(*z, "z", "the structure bends in one plane, y",
                     "write planes = 2 in [structure], or leave z out");
       }
@@ -624,21 +624,21 @@ void StructureReader::read_start(const Value* table, StructureScene& scene) {
     }
     planes.finish();
   };
-  read("position", scene.start.q);
-  read("velocity", scene.start.u);
+  read("position", part.start.q);
+  read("velocity", part.start.u);
   start.finish();
-  check_start(table, scene);
+  check_start(*table, part);
 }
 
-void StructureReader::check_start(const Value* table, StructureScene& scene) {
-  for (const structure::Guide& guide : scene.model->guides) {
-    const double at = scene.model->value_at(guide.row, guide.plane, scene.start.q.data());
+void StructureReader::check_start(const Value& table, const StructurePart& part) {
+  for (const structure::Guide& guide : part.model->guides) {
+    const double at = part.model->value_at(guide.row, guide.plane, part.start.q.data());
     const double over = std::max(guide.lower - at, at - guide.upper);
     const double size = std::max({std::abs(at), std::abs(guide.lower), 1e-300});
     if (!(over > 1e-9 * (std::isfinite(size) ? size : std::abs(at)))) continue;
     throw base::InputError("start.position",
                            fmt::format("lies {:.3g} beyond the guide '{}'", over, guide.name),
-                           "start between the clearances", document_.spot_of_key(*table));
+                           "start between the clearances", document_.spot_of_key(table));
   }
 }
 

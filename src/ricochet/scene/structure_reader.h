@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "ricochet/scene/formula_reader.h"
-#include "ricochet/scene/structure_scene.h"
+#include "ricochet/scene/part.h"
 #include "ricochet/scene/table_reader.h"
+#include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
+
+/// Why steps of length h are none that a scheme explicit in the stiffness, or in its springs, can
+/// take; nothing: they are.
+std::optional<base::InputError> fault_of_step(const StructurePart& part, double h);
 
 /// Reads [structure] into a linear structure with its loads, guides and points.
 class StructureReader {
@@ -21,11 +26,12 @@ class StructureReader {
   /// To be called first: the other tables speak of them too.
   void read_parameters(const Value& table);
 
-  /// All of it but the start; the scene's run settings are there.
-  void read(const Value& table, StructureScene& scene);
+  /// All of it but the start; the part's settings of the scheme are there.
+  void read(const Value& table, const step::Scheme& scheme, const step::RunSettings& run,
+            StructurePart& part);
 
   /// [start]: shapes as formulas of x; none: at rest, straight.
-  void read_start(const Value* table, StructureScene& scene);
+  void read_start(const Value* table, const step::RunSettings& run, StructurePart& part);
 
  private:
   using Model = structure::LinearStructure;
@@ -43,13 +49,12 @@ class StructureReader {
   void add_guide(TableReader& table, structure::Guide guide, double x, Model& model);
   double clearance(TableReader& table, const char* key, double x);
   void read_damping(TableReader& table, Model& model);
-  void read_reduction(TableReader& table, StructureScene& scene);
+  void read_reduction(TableReader& table, StructurePart& part);
   void check_mode_nodes(const Value& value, const std::string& key) const;
   std::vector<double> frequencies_of(const Model& model) const;
   void set_quiet_time(TableReader& table, Model& model, const std::vector<double>& frequencies);
-  void check_stability(const Value& table, const StructureScene& scene, const Model& model);
   void set_shape(const Value& value, const std::string& key, int plane, Eigen::VectorXd& vector);
-  void check_start(const Value* table, StructureScene& scene);
+  void check_start(const Value& table, const StructurePart& part);
 
   double positive(TableReader& table, const std::string& key, const std::string& remedy);
   double positive_value(TableReader& table, const Value& value, const std::string& key);

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "ricochet/base/random.h"
 #include "ricochet/base/text.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/formula/derivative.h"
 #include "ricochet/scene/coordinate_values.h"
 
@@ -268,7 +268,7 @@ void SystemReader::set_mass(const Eigen::MatrixXd& mass, const std::string& key,
   const Eigen::MatrixXd symmetric = 0.5 * (mass + mass.transpose());
   system_.mass = convex::Metric<convex::kDynamic>::full(symmetric);
   if (system_.mass.is_valid()) return;
-  const double lowest = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(mass).eigenvalues()[0];
+  const double lowest = convex::symmetric_eigenvalues(mass)[0];
   fail(fmt::format("the mass matrix is not positive definite: its least eigenvalue is {:.3g}",
                    lowest),
        "a velocity must never have a kinetic energy of zero or less");

@@ -27,7 +27,7 @@ class SystemReader {
   /// The laws that contacts state must be what the scheme does.
   void check_laws(const step::Scheme& scheme) {
     constraints_.check_laws(scheme);
-    system_.wants_inertia = !step::is_staggered(scheme);
+    system_.wants_inertia = !scheme.info().is_staggered;
   }
 
   /// Derives gradients, mass and forces. To be called once, last.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ricochet/base/text.h"
-#include "ricochet/step/settings.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::scene {
 namespace {

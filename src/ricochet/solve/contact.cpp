@@ -67,6 +67,18 @@ ContactMethod require_contact_method(const std::string& name, const std::string&
                   base::list_names(names)));
 }
 
+bool suits(ContactMethod method, const problem::ContactProblem& problem) {
+  const bool has_friction = std::any_of(problem.mu.begin(), problem.mu.end(),  //
+                                        [](double mu) { return mu != 0.0; });
+  switch (method) {
+    case ContactMethod::Enumeration: return problem.contacts() <= kMostEnumerated;
+    case ContactMethod::Pivoting:
+      return !(has_friction && problem.dim == 3) &&
+             problem.contacts() * (has_friction ? 3 : 1) <= kMostTableauRows;
+    default: return true;
+  }
+}
+
 ContactReport solve_contacts(const problem::ContactProblem& problem,
                              const ContactSettings& settings, Eigen::VectorXd& r) {
   problem::check(problem);

@@ -30,6 +30,9 @@ const std::vector<std::string>& contact_method_names();
 /// The same for a name that must be known: throws base::InputError that shows `option`.
 ContactMethod require_contact_method(const std::string& name, const std::string& option);
 
+/// Whether a method is for such problems: pivoting and enumeration are not for all.
+bool suits(ContactMethod method, const problem::ContactProblem& problem);
+
 struct ContactSettings {
   ContactMethod method{ContactMethod::Auto};
   // Solved when both residuals, computed from the problem as it is given, are at most these.

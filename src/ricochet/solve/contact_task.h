@@ -75,6 +75,10 @@ class ContactTask {
   double tightened_{1.0};
 };
 
+/// What `suits` asks.
+inline constexpr int kMostEnumerated = 2;      // contacts
+inline constexpr int kMostTableauRows = 4000;  // of complementary pivoting
+
 /// The methods. Each takes task.r as its start, works until the task is done or over or it has
 /// nothing left to try, and leaves its best in the task.
 void run_gauss_seidel(ContactTask& task);

@@ -3,12 +3,13 @@
 // solution of a small linear system; what is left is that slip goes along d: nothing in the plane,
 // one equation on a circle for one slipping contact, two for two.
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "ricochet/base/error.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
@@ -93,7 +94,7 @@ class Enumeration {
     if (k == 0) return Eigen::VectorXd::Zero(n_ * D);
     const Eigen::MatrixXd B = basis.leftCols(k);
     const Eigen::MatrixXd R = rows.topRows(k);
-    return B * (R * W_ * B).completeOrthogonalDecomposition().solve(-R * q_);
+    return B * convex::least_squares(R * W_ * B, -R * q_);
   }
 
   /// By how much slip is off its direction, as the sine of the angle between them.
@@ -146,7 +147,7 @@ class Enumeration {
 }  // namespace
 
 void run_enumeration(ContactTask& task) {
-  if (task.problem().contacts() > 2) {
+  if (task.problem().contacts() > kMostEnumerated) {
     throw base::InputError("enumeration", "is for at most two contacts", "use auto");
   }
   if (task.problem().contacts() == 0) return;

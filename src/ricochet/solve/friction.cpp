@@ -7,7 +7,6 @@
 
 #include "ricochet/convex/friction_cone.h"
 #include "ricochet/solve/single_contact.h"
-#include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::solve {
 namespace {
@@ -103,7 +102,7 @@ void FrictionSolver::grow(Index rows, Index held) {
     }
   }
   if (impulses_.size() < rows + held) impulses_.resize(rows + held);
-  if (rows > kFew && jacobian_.rows() < rows) jacobian_.resize(rows, rows);
+  if (rows > kFew && jacobian_.rows() != rows) jacobian_.resize(rows, rows);
   if (joint_W_.rows() != held) {
     joint_W_.resize(held, held);
     joint_free_.resize(held);
@@ -115,14 +114,34 @@ void FrictionSolver::grow(Index rows, Index held) {
   }
 }
 
-void FrictionSolver::take(const problem::Frictional& problem) {
-  rows_ = problem.rows - problem.held;
+void FrictionSolver::take_factor(const problem::StepProblem& problem) {
+  has_factor_ = problem.contact_rows() <= kFew || !problem.metric.is_diagonal();
+  if (!has_factor_) return;
+  if (factor_.rows() < problem.dofs || factor_.cols() < problem.rows()) {
+    factor_.resize(std::max<Index>(factor_.rows(), problem.dofs),
+                   std::max<Index>(factor_.cols(), problem.rows()));
+  }
+  for (int row = 0; row < problem.rows(); ++row) {
+    problem.column(row, factor_.col(row).head(problem.dofs), scratch_);
+  }
+}
+
+/// A_i . A_j.
+double FrictionSolver::product(const problem::StepProblem& problem, Index i, Index j) const {
+  const Index dofs = problem.dofs;
+  if (has_factor_) return factor_.col(i).head(dofs).dot(factor_.col(j).head(dofs));
+  return problem.product(static_cast<int>(i), static_cast<int>(j));
+}
+
+void FrictionSolver::take(const problem::StepProblem& problem) {
+  rows_ = problem.contact_rows();
   grow(rows_, problem.held);
-  contacts_.resize(problem.count);
-  grips_.assign(problem.count, Grip::Free);
+  take_factor(problem);
+  contacts_.resize(problem.contacts.size());
+  grips_.assign(problem.contacts.size(), Grip::Free);
   stretch_.head(rows_).setOnes();
-  for (std::size_t i = 0; i < problem.count; ++i) {
-    const problem::Frictional::Contact& given = problem.contacts[i];
+  for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+    const problem::StepProblem::Contact& given = problem.contacts[i];
     contacts_[i] = {given.first, given.slips, given.section};
     const auto* ellipse = std::get_if<convex::Ellipse>(&given.section);
     if (ellipse == nullptr || !(ellipse->a > 0.0 && ellipse->b > 0.0)) continue;
@@ -131,24 +150,24 @@ void FrictionSolver::take(const problem::Frictional& problem) {
     contacts_[i].section = convex::Disc{1.0};
   }
   for (Index j = 0; j < rows_; ++j) {
-    b_[j] = stretch_[j] * problem.free[j];
+    b_[j] = stretch_[j] * problem.free[static_cast<std::size_t>(j)];
     for (Index i = 0; i <= j; ++i) {
-      const double product = problem.factor.col(i).dot(problem.factor.col(j));
-      W_(i, j) = W_(j, i) = stretch_[i] * stretch_[j] * product;
+      W_(i, j) = W_(j, i) = stretch_[i] * stretch_[j] * product(problem, i, j);
     }
   }
 }
 
 /// W - W_cj W_jj^-1 W_jc and b_c - W_cj W_jj^-1 b_j. False when the joints depend on each other.
-bool FrictionSolver::eliminate_joints(const problem::Frictional& problem) {
+bool FrictionSolver::eliminate_joints(const problem::StepProblem& problem) {
   const Index held = problem.held;
   if (held == 0) return true;
-  const auto joint = [&](Index k) { return problem.factor.col(rows_ + k); };
   for (Index k = 0; k < held; ++k) {
-    joint_free_[k] = problem.free[rows_ + k];
-    for (Index l = 0; l <= k; ++l) joint_W_(k, l) = joint_W_(l, k) = joint(k).dot(joint(l));
+    joint_free_[k] = problem.free[static_cast<std::size_t>(rows_ + k)];
+    for (Index l = 0; l <= k; ++l) {
+      joint_W_(k, l) = joint_W_(l, k) = product(problem, rows_ + k, rows_ + l);
+    }
     for (Index j = 0; j < rows_; ++j) {
-      joint_coupling_(k, j) = stretch_[j] * joint(k).dot(problem.factor.col(j));
+      joint_coupling_(k, j) = stretch_[j] * product(problem, rows_ + k, j);
     }
   }
   joint_factors_.compute(joint_W_);
@@ -171,14 +190,15 @@ bool FrictionSolver::eliminate_joints(const problem::Frictional& problem) {
 }
 
 /// rho of each contact, and which of them nothing can push. False where one of these would have to.
-bool FrictionSolver::weigh_contacts(const problem::Frictional& problem) {
+bool FrictionSolver::weigh_contacts(const problem::StepProblem& problem) {
   constexpr double kRounding = 1e-13;  // of what the joints leave
   constexpr double kMust = 1e-10;
-  const double largest = rows_ > 0 ? problem.free.head(problem.rows).cwiseAbs().maxCoeff() : 0.0;
+  double largest = 0.0;
+  for (const double b : problem.free) largest = std::max(largest, std::abs(b));
   for (Contact& contact : contacts_) {
     const Index n = contact.first;
     const int size = 1 + contact.slips;
-    contact.is_flat = !(W_(n, n) > kRounding * problem.factor.col(n).squaredNorm());
+    contact.is_flat = !(W_(n, n) > kRounding * product(problem, n, n));
     if (contact.is_flat && !(b_[n] >= -kMust * largest)) return false;
     const double trace = W_.block(n, n, size, size).trace();
     contact.rho = contact.is_flat ? 0.0 : size / trace;
@@ -189,7 +209,7 @@ bool FrictionSolver::weigh_contacts(const problem::Frictional& problem) {
   return true;
 }
 
-void FrictionSolver::find_joint_impulses(const problem::Frictional& problem) {
+void FrictionSolver::find_joint_impulses(const problem::StepProblem& problem) {
   impulses_.head(rows_) = stretch_.head(rows_).cwiseProduct(R());
   if (problem.held == 0) return;
   joint_impulses_ = -joint_free_;
@@ -295,17 +315,13 @@ void FrictionSolver::newton_step() {
   step_.head(rows_) = few_.solve(FewValues(defect_.head(rows_)));
 }
 
-/// The matrix is as large as the largest so far, the rest of it being 1: nothing allocates when the
-/// number of contacts changes.
 void FrictionSolver::newton_step_of_many() {
-  const Index size = jacobian_.rows();
-  jacobian_.setIdentity();
+  const Index size = rows_;
   for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian_);
   many_.compute(jacobian_);
   const Index rank = many_.rank();
   unique_ = rank == size;
-  many_right_.setZero(size);
-  many_right_.head(rows_) = defect_.head(rows_);
+  many_right_ = defect_.head(size);
   for (Index k = 0; k < rank; ++k) {  // Q^T, reflection by reflection
     const auto rest = many_.matrixQR().col(k).tail(size - k - 1);
     auto below = many_right_.tail(size - k - 1);
@@ -317,9 +333,7 @@ void FrictionSolver::newton_step_of_many() {
   many_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(solved);
   many_right_.tail(size - rank).setZero();
   const auto& places = many_.colsPermutation().indices();
-  for (Index i = 0; i < size; ++i) {
-    if (places[i] < rows_) step_[places[i]] = many_right_[i];
-  }
+  for (Index i = 0; i < size; ++i) step_[places[i]] = many_right_[i];
 }
 
 /// Newton's method while it brings the residual down, by shorter steps where it must.
@@ -371,66 +385,23 @@ void FrictionSolver::read_grips() {
   }
 }
 
-FrictionSolver::FrictionSolver() : many_contacts_(std::make_unique<StepContacts>()) {}
-FrictionSolver::~FrictionSolver() = default;
-
-/// More than two contacts go to the general solver. Of few rows the dense equations give the last
-/// digits, and what sweeps and sparse Newton steps do not solve; `auto` is asked last.
-problem::Report FrictionSolver::solve(const problem::Frictional& problem) {
-  const bool is_small = problem.rows - problem.held <= kFew;
-  const bool is_general = (problem.count > 2 || !is_small) && many_contacts_->take(problem);
-  if (is_general) {
-    if (!is_small) return solve_generally(problem);
-    const problem::Report report = many_contacts_->attempt(problem);
-    if (report.status == problem::Status::Solved) return finish_directly(problem, report);
-  }
-  const problem::Report report = solve_directly(problem);
-  if (report.status == problem::Status::Solved) {
-    many_contacts_->forget();
-    return report;
-  }
-  const bool gives_up = is_general || report.status == problem::Status::IterationLimit;
-  return gives_up && many_contacts_->take(problem) ? solve_generally(problem) : report;
-}
-
-problem::Report FrictionSolver::solve_generally(const problem::Frictional& problem) {
-  const problem::Report report = many_contacts_->solve(problem);
-  if (report.status != problem::Status::Degenerate) give_general(problem);
-  return report;
-}
-
-void FrictionSolver::give_general(const problem::Frictional& problem) {
-  if (impulses_.size() < problem.rows) impulses_.resize(problem.rows);
-  impulses_.head(problem.rows) = many_contacts_->impulses().head(problem.rows);
-  grips_.resize(problem.count);
-  for (std::size_t i = 0; i < problem.count; ++i) grips_[i] = many_contacts_->grip(i);
-}
-
-/// From the impulses of the general solver on: most is left where W is singular.
-problem::Report FrictionSolver::finish_directly(const problem::Frictional& problem,
-                                                problem::Report report) {
-  constexpr double kExact = 1e-14;
-  give_general(problem);
-  if (many_contacts_->residual() <= kExact) return report;
+bool FrictionSolver::finish(const problem::StepProblem& problem, const Eigen::VectorXd& impulses) {
   take(problem);
-  if (!eliminate_joints(problem) || !weigh_contacts(problem)) {
-    give_general(problem);
-    return report;
-  }
-  R() = impulses_.head(rows_).cwiseQuotient(stretch_.head(rows_));
+  if (!eliminate_joints(problem) || !weigh_contacts(problem)) return false;
+  R() = impulses.head(rows_).cwiseQuotient(stretch_.head(rows_));
   scale_ = 1.0;
   double error = residual();
   polish(error);
   clean();
   read_grips();
   find_joint_impulses(problem);
-  return report;
+  return true;
 }
 
 /// Sweeps go forward at first; later back, and by shares of the way, so that they do not run round
 /// in the same circle. Newton's equations have the same solutions for all rho, but not the same
 /// ways to them.
-problem::Report FrictionSolver::solve_directly(const problem::Frictional& problem) {
+problem::Report FrictionSolver::solve(const problem::StepProblem& problem) {
   constexpr int kMostRounds = 100;
   constexpr double kGood = 1e-11;
   take(problem);

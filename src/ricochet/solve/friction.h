@@ -3,35 +3,31 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/QR>
-#include <memory>
 #include <vector>
 
-#include "ricochet/problem/friction.h"
+#include "ricochet/problem/grip.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/problem/step_problem.h"
 
 namespace ricochet::solve {
 
-class StepContacts;
-
-/// Several contacts with friction. Sweeps over the contacts, each solved exactly with the others
-/// held (block Gauss-Seidel [Jean 1999]), bring the impulses near; then Newton's method on the
-/// equations of the projections [Alart 1991] finishes in a few rounds, since near the solution they
-/// are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
+/// Several contacts with friction, directly. Sweeps over the contacts, each solved exactly with the
+/// others held (block Gauss-Seidel [Jean 1999]), bring the impulses near; then Newton's method on
+/// the equations of the projections [Alart 1991] finishes in a few rounds, since near the solution
+/// they are smooth. Where it does not, sweeps go on from where they were, another way. Joints are
 /// eliminated first. Ellipses are made discs by stretching.
 ///
-/// That is for one and two contacts, and for sections that contact problems do not have (polygons,
-/// segments with two different ends). More contacts go to `StepContacts`, which begins at the
-/// impulses of the last solve by it; up to kFew rows of them are finished here.
+/// W is kept with its zeros: this is for few contacts, and for sections that contact problems do
+/// not have (polygons, segments with two different ends).
 ///
 /// Storage grows to the largest problem so far and is kept.
 class FrictionSolver {
  public:
-  FrictionSolver();
-  ~FrictionSolver();
-  FrictionSolver(const FrictionSolver&) = delete;
-  FrictionSolver& operator=(const FrictionSolver&) = delete;
+  problem::Report solve(const problem::StepProblem& problem);
 
-  problem::Report solve(const problem::Frictional& problem);
+  /// Newton's method from impulses that are nearly right, which it replaces where it can. False
+  /// when it cannot begin.
+  bool finish(const problem::StepProblem& problem, const Eigen::VectorXd& impulses);
 
   double impulse(Eigen::Index row) const { return impulses_[row]; }
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
@@ -52,15 +48,13 @@ class FrictionSolver {
     bool is_flat{false};  // no impulse moves it along its normal
   };
 
-  problem::Report solve_directly(const problem::Frictional& problem);
-  problem::Report solve_generally(const problem::Frictional& problem);
-  problem::Report finish_directly(const problem::Frictional& problem, problem::Report report);
-  void give_general(const problem::Frictional& problem);
   void grow(Eigen::Index rows, Eigen::Index held);
-  void take(const problem::Frictional& problem);
-  bool eliminate_joints(const problem::Frictional& problem);
-  bool weigh_contacts(const problem::Frictional& problem);
-  void find_joint_impulses(const problem::Frictional& problem);
+  void take(const problem::StepProblem& problem);
+  void take_factor(const problem::StepProblem& problem);
+  double product(const problem::StepProblem& problem, Eigen::Index i, Eigen::Index j) const;
+  bool eliminate_joints(const problem::StepProblem& problem);
+  bool weigh_contacts(const problem::StepProblem& problem);
+  void find_joint_impulses(const problem::StepProblem& problem);
   void sweep(bool backward, double share);
   void solve_block(const Contact& contact, double share);
   double residual();  // scale-free; leaves v at W R + b
@@ -81,6 +75,9 @@ class FrictionSolver {
   Eigen::Index rows_{0};  // without joints
   std::vector<Contact> contacts_;
   std::vector<problem::Grip> grips_;
+  Eigen::MatrixXd factor_;  // A, one column per row; of few rows, or a metric that is not diagonal
+  bool has_factor_{false};
+  Eigen::VectorXd scratch_;
   Eigen::MatrixXd W_;
   Eigen::VectorXd b_;
   Eigen::VectorXd stretch_;  // of each row
@@ -92,7 +89,7 @@ class FrictionSolver {
   Eigen::VectorXd impulses_;  // in the rows of the problem
   Eigen::VectorXd defect_;
   Eigen::CompleteOrthogonalDecomposition<FewRows> few_;
-  Eigen::MatrixXd jacobian_;  // of more rows: as large as the largest problem so far
+  Eigen::MatrixXd jacobian_;  // of more rows
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> many_;
   Eigen::VectorXd many_right_;
   Eigen::MatrixXd joint_W_;
@@ -103,7 +100,6 @@ class FrictionSolver {
   Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
   double scale_{1.0};  // of rho_N and rho_T
   bool unique_{true};
-  std::unique_ptr<StepContacts> many_contacts_;  // behind a pointer: few files need to know it
 };
 
 }  // namespace ricochet::solve

@@ -39,6 +39,11 @@ class GaussSeidel {
   /// The next sweep takes every contact.
   void wake();
 
+  /// The mean change of the last sweep, which says what is quiet in the next: it may come from the
+  /// problem before.
+  double mean_change() const { return mean_change_; }
+  void set_mean_change(double change) { mean_change_ = change; }
+
   /// Contacts solved so far, those that rested not counted.
   std::int64_t solved() const { return solved_; }
   int colours() const { return static_cast<int>(colour_start_.size()) - 1; }

@@ -165,14 +165,13 @@ void run_planar(ContactTask& task) {
 }  // namespace
 
 void run_pivoting(ContactTask& task) {
-  constexpr int kMostRows = 4000;  // of a dense tableau
   const std::vector<double>& mu = task.problem().mu;
   const bool frictionless = std::all_of(mu.begin(), mu.end(), [](double m) { return m == 0.0; });
   if (!frictionless && task.problem().dim == 3) {
     throw base::InputError("pivoting", "is for problems without friction, or in the plane",
                            "use auto");
   }
-  if (task.problem().contacts() * (frictionless ? 1 : 3) > kMostRows) {
+  if (task.problem().contacts() * (frictionless ? 1 : 3) > kMostTableauRows) {
     throw base::InputError("pivoting", "the problem is too large for a dense tableau", "use auto");
   }
   frictionless ? run_frictionless(task) : run_planar(task);

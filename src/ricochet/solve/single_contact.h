@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "ricochet/convex/friction_cone.h"
-#include "ricochet/problem/friction.h"
+#include "ricochet/problem/grip.h"
 #include "ricochet/problem/report.h"
 
 namespace ricochet::solve {

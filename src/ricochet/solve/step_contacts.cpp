@@ -14,9 +14,10 @@ using Index = Eigen::Index;
 using problem::Grip;
 
 constexpr double kDone = 1e-15;
-constexpr double kGoal = 1e-12;  // asked of sweeps and Newton's method
-constexpr double kGood = 1e-11;  // what makes a step solved: a tenth of what certificates allow
-constexpr double kFair = 1e-8;   // of iterative methods: the certificate's limit decides
+constexpr double kGoal = 1e-12;    // asked of sweeps and Newton's method
+constexpr double kGood = 1e-11;    // what makes a step solved: a tenth of what certificates allow
+constexpr double kJudged = 1e-10;  // what certificates allow
+constexpr double kFair = 1e-8;     // of iterative methods: the certificate's limit decides
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -120,38 +121,37 @@ double WarmContacts<D>::finish(Eigen::VectorXd& r) {
 template class WarmContacts<2>;
 template class WarmContacts<3>;
 
-bool StepContacts::take(const problem::Frictional& step) { return form_.take(step); }
-
-/// The impulses of the step before, where the contact was there.
+/// The impulses of the step before, where the contact pushed.
 template <int D>
-void StepContacts::begin(const problem::Frictional& step) {
+void StepContacts::begin(const Step& step, const problem::WarmStart& warm) {
   if (r_.size() < form_.rows()) r_.resize(form_.rows());
   r_.setZero();
   for (int i = 0; i < form_.contacts(); ++i) {
-    const int name = step.contacts[at(i)].name;
-    if (name < 0 || at(name) >= last_.size() || last_[at(name)].solve != solves_) continue;
-    for (int j = 0; j < D; ++j) r_[D * i + j] = last_[at(name)].impulse[j] / form_.stretch(i, j);
+    const problem::WarmStart::Entry* last = warm.find(step.contacts[at(i)].key);
+    if (last == nullptr) continue;
+    for (int j = 0; j < D; ++j) r_[D * i + j] = last->impulse[j] / form_.stretch(i, j);
   }
-  ++solves_;
 }
 
 /// What each impulse does, read off where it lies in its cone and how the contact moves; and the
 /// impulses themselves, for the next step. What is rounding beside the largest one is no impulse.
 template <int D>
-void StepContacts::remember(const problem::Frictional& step, const WarmContacts<D>& warm) {
+void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
+                            problem::WarmStart& warm) {
   constexpr double kRounding = 1e-12;
   constexpr double kInside = 1e-9;
   constexpr double kNothing = 1e-13;
-  grips_.assign(step.count, Grip::Free);
+  grips_.assign(step.contacts.size(), Grip::Free);
+  warm.entries.clear();
   const double largest = r_.head(form_.rows()).cwiseAbs().maxCoeff();
   for (int i = 0; i < form_.contacts(); ++i) {
     if (r_[D * i] <= kNothing * largest) r_.segment<D>(D * i).setZero();
     const ContactVector<D> r = r_.segment<D>(D * i);
     if (r[0] > 0.0) {
       const double motion =
-          warm.rho(at(i)) *
-          warm.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
-      const double free = warm.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
+          methods.rho(at(i)) *
+          methods.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
+      const double free = methods.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
       const bool is_inside =
           r.template tail<D - 1>().norm() < (1.0 - kInside) * form_.local().mu[at(i)] * r[0];
       // A claim of stick is judged by this contact's own impulse, whatever rounding the others
@@ -160,50 +160,84 @@ void StepContacts::remember(const problem::Frictional& step, const WarmContacts<
       const bool sticks = motion <= sure && (is_inside || motion <= kRounding * r.norm());
       grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
-    const int name = step.contacts[at(i)].name;
-    if (name < 0) continue;
-    if (at(name) >= last_.size()) last_.resize(at(name) + 1);
-    last_[at(name)].solve = solves_;
-    for (int j = 0; j < D; ++j) last_[at(name)].impulse[j] = form_.stretch(i, j) * r[j];
+    const problem::Key key = step.contacts[at(i)].key;
+    if (key == Step::kNoKey || (r.array() == 0.0).all()) continue;
+    problem::WarmStart::Entry& last = warm.entries.emplace_back();
+    last.key = key;
+    for (int j = 0; j < D; ++j) last.impulse[j] = form_.stretch(i, j) * r[j];
   }
+  warm.sort();
 }
 
-double StepContacts::fall_back(double tolerance) {
+/// Improves r_ by one method of solve_contacts.
+void StepContacts::ask(const problem::ContactProblem& problem, ContactMethod method) {
   ContactSettings settings;
+  settings.method = method;
   settings.tolerance = std::numeric_limits<double>::max();
-  settings.scale_free_tolerance = tolerance;
+  settings.scale_free_tolerance = kGood;
   settings.judge_by_impulses = false;
   settings.max_iterations = 20'000;
   Eigen::VectorXd r = r_.head(form_.rows());
-  const ContactReport report = solve_contacts(form_.problem(), settings, r);
+  (void)solve_contacts(problem, settings, r);  // what it has found is measured by the caller
   r_.head(form_.rows()) = r;
-  return report.residual.scale_free;
+}
+
+/// The last resort: `auto` from the impulses there are, then every method from zero until the judge
+/// will be content. Leaves the best impulses, and the velocities at theirs.
+template <int D>
+double StepContacts::insist(WarmContacts<D>& methods) {
+  constexpr int kMostPivots = 500;  // contacts of a dense tableau
+  const problem::ContactProblem problem = form_.problem();
+  double least = std::numeric_limits<double>::infinity();
+  double last = least;
+  bool is_first = true;
+  for (const ContactMethod method :
+       {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
+        ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm,
+        ContactMethod::Enumeration, ContactMethod::GaussSeidel}) {
+    const bool is_large = method == ContactMethod::Pivoting && problem.contacts() > kMostPivots;
+    if (is_large || !suits(method, problem)) continue;
+    if (!is_first) r_.setZero();
+    is_first = false;
+    ask(problem, method);
+    last = methods.finish(r_);
+    if (last < least) {
+      least = last;
+      kept_ = r_;
+    }
+    if (least <= kJudged) break;
+  }
+  if (last == least) return least;
+  r_ = kept_;
+  return methods.finish(r_);
 }
 
 /// Whether the columns of A that push are independent: the Gram-Schmidt rank, for up to kMost of
-/// them; more than that are only counted.
-bool StepContacts::is_unique(const problem::Frictional& step) {
+/// them and kRoom numbers in all; more than that are only counted.
+bool StepContacts::is_unique(const Step& step) {
   constexpr Index kMost = 256;
+  constexpr Index kRoom = 1 << 20;
   constexpr double kSingular = 1e-10;
+  const Index dofs = step.dofs;
   Index count = step.held;
-  for (std::size_t i = 0; i < step.count; ++i) {
+  for (std::size_t i = 0; i < step.contacts.size(); ++i) {
     const int slips = step.contacts[i].slips;
     if (grips_[i] != Grip::Free) count += grips_[i] == Grip::Stick ? 1 + slips : std::max(1, slips);
   }
-  if (count > step.dofs) return false;
-  if (count > kMost) return true;
-  if (columns_.rows() < step.dofs || columns_.cols() < count) {  // for any count, once
-    columns_.resize(std::max(columns_.rows(), step.dofs),
-                    std::max(columns_.cols(), std::min({kMost, step.dofs, step.rows})));
+  if (count > dofs) return false;
+  const Index most = std::min({kMost, dofs, Index{step.rows()}, kRoom / std::max(Index{1}, dofs)});
+  if (count > most) return true;
+  if (columns_.rows() < dofs || columns_.cols() < count) {  // for any count, once
+    columns_.resize(std::max(columns_.rows(), dofs), std::max(columns_.cols(), most));
   }
   Index rank = 0;
   const auto add = [&](Index row) {
-    auto column = columns_.col(rank).head(step.dofs);
-    column = step.factor.col(row);
+    auto column = columns_.col(rank).head(dofs);
+    step.column(static_cast<int>(row), column, scratch_);
     const double before = column.norm();
     for (int twice = 0; twice < 2; ++twice) {
       for (Index k = 0; k < rank; ++k) {
-        const auto other = columns_.col(k).head(step.dofs);
+        const auto other = columns_.col(k).head(dofs);
         column -= other.dot(column) * other;
       }
     }
@@ -214,10 +248,10 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
     return true;
   };
   for (Index k = 0; k < step.held; ++k) {
-    if (!add(step.rows - step.held + k)) return false;
+    if (!add(step.contact_rows() + k)) return false;
   }
-  for (std::size_t i = 0; i < step.count; ++i) {
-    const problem::Frictional::Contact& contact = step.contacts[i];
+  for (std::size_t i = 0; i < step.contacts.size(); ++i) {
+    const Step::Contact& contact = step.contacts[i];
     if (grips_[i] == Grip::Free) continue;
     const int rows = grips_[i] == Grip::Stick ? 1 + contact.slips : 1;
     for (int j = 0; j < rows; ++j) {
@@ -231,42 +265,45 @@ bool StepContacts::is_unique(const problem::Frictional& step) {
 /// are beyond all proportion, that is tried. Heavy bodies on light ones are so rightly, and then it
 /// is not tried again until they are much heavier.
 template <int D>
-double StepContacts::warm_solve(WarmContacts<D>& warm, const problem::Frictional& step) {
-  begin<D>(step);
-  const double residual = warm.solve(r_, kGoal);
+double StepContacts::warm_solve(WarmContacts<D>& methods, const Step& step,
+                                problem::WarmStart& warm) {
+  begin<D>(step, warm);
+  const double residual = methods.solve(r_, kGoal);
   const auto largest = [&] { return r_.head(form_.rows()).cwiseAbs().maxCoeff(); };
   const double before = largest();
-  if (!(before > heaviest_ * warm.free_scale())) return residual;
+  if (!(before > warm.heaviest * methods.free_scale())) return residual;
   kept_ = r_;
   r_.setZero();
-  const double again = warm.solve(r_, kGoal);
+  const double again = methods.solve(r_, kGoal);
   if (again <= kGood && largest() < 0.5 * before) return again;
   r_ = kept_;
-  heaviest_ = 10.0 * before / warm.free_scale();
+  warm.heaviest = 10.0 * before / methods.free_scale();
   return residual;
 }
 
 template <int D>
-problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& warm,
-                                       const problem::Frictional& step, bool insists) {
-  if (!warm) warm.emplace(form_.local());
-  residual_ = warm_solve(*warm, step);
+problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, const Step& step,
+                                       problem::WarmStart& warm, bool insists) {
+  if (!methods) methods.emplace(form_.local());
+  methods->set_mean_change(warm.mean_change[D - 2]);
+  residual_ = warm_solve(*methods, step, warm);
   const bool falls_back = insists && residual_ > kGood;
-  if (falls_back) residual_ = fall_back(kGood);
-  residual_ = warm->finish(r_);
-  remember(step, *warm);
+  residual_ = falls_back ? insist(*methods) : methods->finish(r_);
+  warm.mean_change[D - 2] = methods->mean_change();
+  remember(step, *methods, warm);
   form_.give(r_, impulses_);
   const bool is_solved = residual_ <= (insists ? kFair : kGood);
   return {.status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
-          .iterations = warm->iterations(),
+          .iterations = methods->iterations(),
           .unique = is_unique(step),
           .general = true,
           .fell_back = falls_back};
 }
 
-problem::Report StepContacts::solve_form(const problem::Frictional& step, bool insists) {
+problem::Report StepContacts::solve_form(const Step& step, problem::WarmStart& warm, bool insists) {
   if (form_.is_degenerate()) return {.status = problem::Status::Degenerate};
-  return form_.dim() == 3 ? solve_in<3>(space_, step, insists) : solve_in<2>(plane_, step, insists);
+  return form_.dim() == 3 ? solve_in<3>(space_, step, warm, insists)
+                          : solve_in<2>(plane_, step, warm, insists);
 }
 
 }  // namespace ricochet::solve

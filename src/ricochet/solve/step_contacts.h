@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "ricochet/problem/contact_form.h"
-#include "ricochet/problem/friction.h"
+#include "ricochet/problem/grip.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/problem/step_problem.h"
+#include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_newton.h"
 #include "ricochet/solve/gauss_seidel.h"
 
@@ -25,6 +28,10 @@ class WarmContacts {
   double solve(Eigen::VectorXd& r, double tolerance);
   /// A few Newton steps more, as long as they help. Leaves the velocities at those of r.
   double finish(Eigen::VectorXd& r);
+
+  /// What one solve hands to the next besides r: see WarmStart.
+  double mean_change() const { return sweeps_.mean_change(); }
+  void set_mean_change(double change) { sweeps_.set_mean_change(change); }
 
   int iterations() const { return iterations_; }
   const Eigen::VectorXd& velocity() const { return u_; }
@@ -55,58 +62,56 @@ extern template class WarmContacts<2>;
 extern template class WarmContacts<3>;
 
 /// All contacts of a step, however many: `WarmContacts` from the impulses of the step before, and
-/// `auto` (solve_contacts) where that does not do. Storage grows to the largest step so far and is
-/// kept; only `auto` allocates, and the order of elimination where more than 64 contacts change.
+/// `auto`, then every other method of solve_contacts, where that does not do. Storage grows to the
+/// largest step so far and is kept; only `auto` allocates, and the order of elimination where more
+/// than 64 contacts change.
 class StepContacts {
  public:
+  using Step = problem::StepProblem;
   StepContacts() = default;
   StepContacts(const StepContacts&) = delete;  // its parts refer to each other
   StepContacts& operator=(const StepContacts&) = delete;
 
   /// False when the step is not of the form that contact problems have (see ContactForm).
-  bool take(const problem::Frictional& step);
-  problem::Report solve(const problem::Frictional& step) { return solve_form(step, true); }
+  bool take(const Step& step) { return form_.take(step); }
+  problem::Report solve(const Step& step, problem::WarmStart& warm) {
+    return solve_form(step, warm, true);
+  }
   /// The same without `auto`: allocates nothing, and may have to say that it is not solved.
-  problem::Report attempt(const problem::Frictional& step) { return solve_form(step, false); }
-  /// The next solve begins at zero: the last impulses were found elsewhere.
-  void forget() { ++solves_; }
+  problem::Report attempt(const Step& step, problem::WarmStart& warm) {
+    return solve_form(step, warm, false);
+  }
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
+  double impulse(int row) const { return impulses_[row]; }
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
   double residual() const { return residual_; }  // scale-free, of the problem as it was solved
 
  private:
-  problem::Report solve_form(const problem::Frictional& step, bool insists);
+  problem::Report solve_form(const Step& step, problem::WarmStart& warm, bool insists);
   template <int D>
-  problem::Report solve_in(std::optional<WarmContacts<D>>& warm, const problem::Frictional& step,
-                           bool insists);
+  problem::Report solve_in(std::optional<WarmContacts<D>>& methods, const Step& step,
+                           problem::WarmStart& warm, bool insists);
   template <int D>
-  double warm_solve(WarmContacts<D>& warm, const problem::Frictional& step);
+  double warm_solve(WarmContacts<D>& methods, const Step& step, problem::WarmStart& warm);
   template <int D>
-  void begin(const problem::Frictional& step);
+  void begin(const Step& step, const problem::WarmStart& warm);
   template <int D>
-  void remember(const problem::Frictional& step, const WarmContacts<D>& warm);
-  double fall_back(double tolerance);
-  bool is_unique(const problem::Frictional& step);
-
-  static constexpr double kWedged = 1e4;
-
-  struct Last {
-    long long solve{-1};  // in which it was found
-    Eigen::Vector3d impulse{Eigen::Vector3d::Zero()};
-  };
+  void remember(const Step& step, const WarmContacts<D>& methods, problem::WarmStart& warm);
+  void ask(const problem::ContactProblem& problem, ContactMethod method);
+  template <int D>
+  double insist(WarmContacts<D>& methods);
+  bool is_unique(const Step& step);
 
   problem::ContactForm form_;
   std::optional<WarmContacts<2>> plane_;
   std::optional<WarmContacts<3>> space_;
-  std::vector<Last> last_;  // by the contact's name
-  long long solves_{0};
   Eigen::VectorXd r_;
-  Eigen::VectorXd kept_;      // impulses that seemed to hold each other
-  double heaviest_{kWedged};  // beyond this part of what free velocities ask for, they seem so
+  Eigen::VectorXd kept_;  // impulses that seemed to hold each other
   Eigen::VectorXd impulses_;
   std::vector<problem::Grip> grips_;
   Eigen::MatrixXd columns_;  // those that push, for their rank
+  Eigen::VectorXd scratch_;
   double residual_{0.0};
 };
 

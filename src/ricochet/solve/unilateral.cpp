@@ -40,7 +40,7 @@ void UnilateralSolver::reserve(Eigen::Index dofs, Eigen::Index contacts) {
   if (rest_.size() != dofs) rest_.resize(dofs);
 }
 
-problem::Report UnilateralSolver::solve(const problem::Unilateral& problem) {
+problem::Report UnilateralSolver::solve(const DenseRows& problem) {
   reserve(problem.dofs, problem.count);
   const auto& A = problem.factor;
   const auto& b = problem.free;
@@ -58,7 +58,7 @@ problem::Report UnilateralSolver::solve(const problem::Unilateral& problem) {
   return solve_many(problem);
 }
 
-problem::Report UnilateralSolver::solve_one(const problem::Unilateral& problem) {
+problem::Report UnilateralSolver::solve_one(const DenseRows& problem) {
   const double w = problem.factor.col(0).squaredNorm();
   const double b = problem.free[0];
   impulses_[0] = b < 0.0 ? -b / w : 0.0;
@@ -74,7 +74,7 @@ problem::Report UnilateralSolver::solve_one(const problem::Unilateral& problem) 
 /// in the span of their columns, x_J; contacts then see only what is orthogonal to that span,
 ///     A_C' = (1 - Q Q^T) A_C,   b_C' = b_C + A_C^T x_J,
 /// and the joints' impulses follow from A_J p_J = x_J - Q Q^T A_C p_C.
-problem::Report UnilateralSolver::solve_held(const problem::Unilateral& problem) {
+problem::Report UnilateralSolver::solve_held(const DenseRows& problem) {
   const Eigen::Index contacts = problem.count - problem.held;
   const auto A = problem.factor.leftCols(problem.count);
   const auto joints = A.rightCols(problem.held);
@@ -109,7 +109,7 @@ problem::Report UnilateralSolver::solve_held(const problem::Unilateral& problem)
   return report;
 }
 
-problem::Report UnilateralSolver::solve_many(const problem::Unilateral& problem) {
+problem::Report UnilateralSolver::solve_many(const DenseRows& problem) {
   using convex::ProjectionStatus;
   const Eigen::Index m = problem.count;
   const ProjectionStatus status =
@@ -122,7 +122,7 @@ problem::Report UnilateralSolver::solve_many(const problem::Unilateral& problem)
   return report;
 }
 
-bool UnilateralSolver::columns_independent(const problem::Unilateral& problem) {
+bool UnilateralSolver::columns_independent(const DenseRows& problem) {
   if (problem.count > problem.dofs) return false;
   for (Eigen::Index j = 0; j < problem.count; ++j) {
     rest_ = problem.factor.col(j);

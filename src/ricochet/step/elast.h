@@ -1,8 +1,27 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Elastic. For a constant mass without joints the energy of each step is balanced exactly.
+/// [Moreau 1986, par. 7]
+struct Elast {
+  static constexpr auto kSettings = staggered_settings(0.0);
+  static constexpr SchemeInfo kInfo{.name = "elast",
+                                    .meaning = "at the middles of steps",
+                                    .use = "energy balanced at each step",
+                                    .integrator = certify::Integrator::Middle,
+                                    .impact = certify::ImpactRule::Elastic,
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 1.0,
+                                    .settings = kSettings};
+  double anticipation{0.0};  // A_V [-]
+  Correction correction{Correction::None};
+  static Elast from(const Scheme& scheme) { return staggered_from<Elast>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
+};
 
 /// One step of ELAST: elastic, for a constant mass without joints the energy of each step balanced
 /// exactly. [Moreau 1986 (7.2)-(7.9)]
@@ -16,8 +35,8 @@ namespace ricochet::step {
 /// Beyond the source: several active contacts, or one beside joints, by u+ = -u + 2 prox(V, u + h/2
 /// a), which balances the energy as well since u + u+ is orthogonal to the impulse.
 template <model::Model M>
-problem::Report advance(const Elast& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Elast& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);
@@ -28,18 +47,13 @@ problem::Report advance(const Elast& scheme, const M& model, const model::State<
   anticipate(model, scheme.anticipation, s.u, h, w);  // J at q' = q_M + A_V h u
   take_joint_gradients(model, w);
   next.u = w.free;
-  w.claim.restitution = 1.0;  // v = U+ + U(u)
-  w.claim.reference = certify::Reference::Start;
   if (w.claim.active.size() == 1 && model.joints() == 0) {
     const int a = w.claim.active[0];
     if (contact_velocity(w, a, w.free) < 0.0) {  // u' penetrates: v = 0
       const double extra = contact_velocity(w, a, s.u);
-      report = settle(model, h, next.u, w,
-                      [&] { return push_one(model, extra, certify::Branch::Fixed, next.u, w); });
+      report = settle(model, h, next.u, w, [&] { return push_one(model, extra, true, next.u, w); });
     } else {  // free: u+ = u', U+ >= 0
-      w.claim.restitution = 0.0;
       w.claim.impulses[0] = 0.0;
-      w.claim.branch(0) = certify::Branch::Unilateral;
     }
   } else if (!w.claim.active.empty()) {
     report = settle(model, h, next.u, w, [&] { return push_many(model, 1.0, s.u, next.u, w); });

@@ -21,7 +21,8 @@ class EventArc {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = model::Vector<N>;
-  using State = model::State<N>;
+  using Place = model::Vector<M::kPlaces>;
+  using State = model::StateOf<M>;
 
   EventArc(const M& model, const State& start, double accuracy, Workspace<M>& w)
       : model_(model),
@@ -29,27 +30,35 @@ class EventArc {
         accuracy_(accuracy),
         stage_q_(start.q),
         stage_u_(start.u),
+        off_(start.u),
         ahead_(start.q),
         rate_(model::Vector<K>::Zero(model.contacts())),
         held_(model.contacts()),
         one_(model.contacts()),
         last_push_(model::Vector<K>::Zero(model.contacts())),
         push_start_(last_push_),
-        push_middle_(last_push_),
         push_end_(last_push_),
-        middle_(start),
+        inside_(start),
         end_(start) {
     for (auto& slope : velocity_) slope = start.u;
     for (auto& slope : acceleration_) slope = start.u;
+    const model::EventMemory& memory = start.memory.events;
+    for (const model::Key a : memory.held) {
+      if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
+    }
+    q_size_ = memory.q_size;
+    u_size_ = memory.u_size;
+  }
+
+  void remember(model::EventMemory& memory) const {
+    memory.held.clear();
+    for (const int a : held_) memory.held.push_back(static_cast<model::Key>(a));
+    memory.q_size = q_size_;
+    memory.u_size = u_size_;
   }
 
   model::IndexList<K>& held() { return held_; }
   const State& end() const { return end_; }
-  double position_size() const { return q_size_; }  // the largest so far
-  double velocity_size() const { return u_size_; }
-  const State& middle() const { return middle_; }
-  const model::Vector<K>& push_start() const { return push_start_; }
-  const model::Vector<K>& push_middle() const { return push_middle_; }
   const model::Vector<K>& push_end() const { return push_end_; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins.
@@ -66,7 +75,7 @@ class EventArc {
       stage_q_ = s.q;
       stage_u_ = s.u;
       for (std::size_t j = 0; j < i; ++j) {
-        stage_q_ += h * kStages[i - 1][j] * velocity_[j];
+        model_.advance(stage_q_, velocity_[j], h * kStages[i - 1][j], stage_q_);
         stage_u_ += h * kStages[i - 1][j] * acceleration_[j];
       }
       velocity_[i] = stage_u_;
@@ -84,7 +93,7 @@ class EventArc {
 
   /// Position and velocity at a part of the last step, by the polynomial of degree 5 that has the
   /// positions, velocities and accelerations of both ends.
-  void look(const State& s, double h, double part, Vec& q, Vec& u) const {
+  void look(const State& s, double h, double part, Place& q, Vec& u) {
     const double x = part, y = 1.0 - part;
     const auto value = [](double z) { return z * z * z * (10.0 + z * (-15.0 + 6.0 * z)); };
     const auto slope = [](double z) { return z * z * z * (-4.0 + z * (7.0 - 3.0 * z)); };
@@ -92,20 +101,26 @@ class EventArc {
     const auto d_value = [](double z) { return z * z * (30.0 + z * (-60.0 + 30.0 * z)); };
     const auto d_slope = [](double z) { return z * z * (-12.0 + z * (28.0 - 15.0 * z)); };
     const auto d_bend = [](double z) { return 0.5 * z * z * (3.0 + z * (-8.0 + 5.0 * z)); };
-    q = value(y) * s.q + value(x) * end_.q + h * (slope(x) * end_.u - slope(y) * s.u) +
-        h * h * (bend(x) * acceleration_[6] + bend(y) * acceleration_[0]);
-    u = (d_value(x) * end_.q - d_value(y) * s.q) / h + d_slope(x) * end_.u + d_slope(y) * s.u +
+    model_.difference(end_.q, s.q, off_);
+    u = d_value(x) / h * off_ + d_slope(x) * end_.u + d_slope(y) * s.u +
         h * (d_bend(x) * acceleration_[6] - d_bend(y) * acceleration_[0]);
+    off_ = value(x) * off_ + h * (slope(x) * end_.u - slope(y) * s.u) +
+           h * h * (bend(x) * acceleration_[6] + bend(y) * acceleration_[0]);
+    model_.advance(s.q, off_, 1.0, q);
   }
 
-  /// The middle of the last step, with the reactions there.
-  problem::Report take_middle(const State& s, double h) {
-    middle_.t = s.t + 0.5 * h;
-    look(s, h, 0.5, middle_.q, middle_.u);
-    push_middle_.setZero();
-    if (held_.empty()) return {};
-    const problem::Report report = accelerate(middle_.t, middle_.q, middle_.u, stage_u_);
-    push_middle_ = last_push_;
+  /// Reactions along the last step, where a judge looks.
+  problem::Report take_reactions(const State& s, double h, certify::ArcReactions<K>& reactions) {
+    reactions.front() = push_start_;
+    reactions.back() = push_end_;
+    problem::Report report;
+    for (std::size_t i = 1; i + 1 < certify::kArcNodes; ++i) {
+      const double part = certify::kArcPoints[i];
+      look(s, h, part, inside_.q, inside_.u);
+      report = accelerate(s.t + part * h, inside_.q, inside_.u, stage_u_);
+      if (report.status != problem::Status::Solved) return report;
+      reactions[i] = last_push_;
+    }
     return report;
   }
 
@@ -129,7 +144,7 @@ class EventArc {
         const double W = w_.gathered.dot(w_.response);
         if (!(W > 0.0)) continue;
         const double U = contact_velocity(w_, a, end_.u);
-        end_.q -= w_.place.gap[a] / W * w_.response;
+        model_.advance(end_.q, w_.response, -(w_.place.gap[a] / W), end_.q);
         if (push_end_[a] > 0.0) end_.u -= U / W * w_.response;
       }
     }
@@ -150,22 +165,22 @@ class EventArc {
       -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
 
   double measure(const State& s, double h) {
-    stage_q_.setZero();
+    off_.setZero();
     stage_u_.setZero();
     for (std::size_t i = 0; i < 7; ++i) {
-      stage_q_ += h * kError[i] * velocity_[i];
+      off_ += h * kError[i] * velocity_[i];
       stage_u_ += h * kError[i] * acceleration_[i];
     }
     q_size_ = std::max({q_size_, s.q.norm(), end_.q.norm(), h * s.u.norm()});
     u_size_ = std::max({u_size_, s.u.norm(), end_.u.norm(), h * acceleration_[0].norm()});
     const double worst =
-        std::max(stage_q_.norm() / (q_size_ + tiny()), stage_u_.norm() / (u_size_ + tiny()));
+        std::max(off_.norm() / (q_size_ + tiny()), stage_u_.norm() / (u_size_ + tiny()));
     return std::isfinite(worst) ? worst / accuracy_ : std::numeric_limits<double>::infinity();
   }
   static double tiny() { return std::numeric_limits<double>::min(); }
 
   /// Change of U along the motion without acceleration: what the curve of a wall adds.
-  double bend_of(double t, const Vec& q, const Vec& u, const model::IndexList<K>& rows, int a) {
+  double bend_of(double t, const Place& q, const Vec& u, const model::IndexList<K>& rows, int a) {
     const double speed = u.norm();
     const double length = std::max(1.0, q.norm());
     const double step = speed > 0.0 ? 1e-5 * length / std::max(speed, 1e-3 * length) : 1e-5;
@@ -186,7 +201,7 @@ class EventArc {
   }
 
   /// a = M^-1 (Q - c + J^T r); r in last_push_.
-  problem::Report accelerate(double t, const Vec& q, const Vec& u, Vec& a) {
+  problem::Report accelerate(double t, const Place& q, const Vec& u, Vec& a) {
     last_push_.setZero();
     if (!model_.load_mass(q, w_.place)) return {.status = problem::Status::SingularMass};
     model::applied_force(model_, t, q, u, w_.place, w_.force);
@@ -197,12 +212,12 @@ class EventArc {
     model_.gradients(held_, w_.place);
     w_.claim.active.clear();
     for (const int c : held_) w_.claim.active.push(c);
-    assemble_factor(model_, w_);
-    for (int k = 0; k < held_.size(); ++k) {
-      w_.problem.free[k] = w_.place.normals.dot(held_[k], a) + rate_[held_[k]];
-      w_.problem.noise[k] = 1e-9 * std::abs(w_.problem.free[k]);
-    }
-    const problem::Report report = w_.solver.solve(w_.problem);
+    assemble(model_, w_, [&](int k, double& noise) {
+      const double free = w_.place.normals.dot(held_[k], a) + rate_[held_[k]];
+      noise = 1e-9 * std::abs(free);
+      return free;
+    });
+    const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
     w_.gathered.setZero();
     for (int k = 0; k < held_.size(); ++k) {
       last_push_[held_[k]] = w_.solver.impulse(k);
@@ -218,17 +233,17 @@ class EventArc {
   double accuracy_;
   std::array<Vec, 7> velocity_;
   std::array<Vec, 7> acceleration_;
-  Vec stage_q_;
+  Place stage_q_;
   Vec stage_u_;
-  Vec ahead_;
+  Vec off_;  // between two places
+  Place ahead_;
   model::Vector<K> rate_;
   model::IndexList<K> held_;  // contacts that last
   model::IndexList<K> one_;
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
-  model::Vector<K> push_middle_;
   model::Vector<K> push_end_;
-  State middle_;
+  State inside_;
   State end_;
   double q_size_{0.0};
   double u_size_{0.0};

@@ -12,7 +12,7 @@ template <model::Model M>
                                                             const model::Vector<M::kDofs>& u,
                                                             Workspace<M>& w) {
   if constexpr (M::kSlips > 0) {
-    model.friction(w.claim.t_mid, *w.claim.cone_point, u, w.claim.active, w.place);
+    model.friction(w.t_mid, *w.cone_point, u, w.claim.active, w.place);
     for (const int a : w.claim.active) {
       if (model.slips(a) > 0 && !model.is_lawful(a, w.place)) {
         return {.status = problem::Status::BadFriction};
@@ -31,8 +31,9 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
 
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
-bool sticks_before(const M& model, int a, const model::State<M::kDofs>& s, const Workspace<M>& w) {
-  if (!s.stuck.empty() && s.stuck[static_cast<std::size_t>(a)] != 0) return true;
+bool sticks_before(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
+  const auto& stuck = s.memory.scheme.stuck;
+  if (std::binary_search(stuck.begin(), stuck.end(), static_cast<model::Key>(a))) return true;
   bool rests = true;
   for (int j = 0; j < model.slips(a); ++j) rests = rests && slip_velocity(w, a, j, s.u) == 0.0;
   return rests;
@@ -87,7 +88,7 @@ struct OneContact {
 
 /// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
 template <model::FrictionModel M>
-problem::Report push_one_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int a = w.claim.active[0];
   const OneContact<M> contact(model, a, s.u, w);
@@ -111,88 +112,81 @@ problem::Report push_one_with_friction(const M& model, const model::State<M::kDo
     }
     come_to_rest(w.size, u_next);
   }
-  w.claim.branch(0) = certify::Branch::Unilateral;
   w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
   return {};
 }
 
-/// e U_ref of contact a, by what the claim says of the law.
+/// e U of contact a.
 template <model::Model M>
-double returned_velocity(const M& model, int a, const model::State<M::kDofs>& s,
-                         const Workspace<M>& w) {
-  const bool own = w.claim.restitution == certify::kOwnRestitution;
-  const double e = own ? restitution_of(model, a, w) : w.claim.restitution;
-  if (e == 0.0) return 0.0;
-  const bool from_start = w.claim.reference == certify::Reference::Start;
-  return e * contact_velocity(w, a, from_start ? s.u : w.free);
+double returned_velocity(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
+  const double e = restitution_of(model, a, w);
+  return e == 0.0 ? 0.0 : e * contact_velocity(w, a, s.u);
 }
 
-/// Rows of the active contacts and joints, as a problem.
+/// row . v, the row times `scale`: over all coordinates where these are not many.
+template <class Rows, class V, class W>
+double row_velocity(const Rows& rows, int row, double scale, const V& v, W& w) {
+  constexpr Eigen::Index kMany = 256;
+  if (v.size() > kMany) return scale * rows.dot(row, v);
+  rows.copy_to(row, w.gathered);
+  if (scale != 1.0) w.gathered *= scale;
+  return w.gathered.dot(v);
+}
+
+/// The active contacts and joints as w.problem, with friction.
 template <model::FrictionModel M>
-void assemble_friction(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   const int contacts = active.size() - model.joints();
-  Eigen::Index rows = model.joints();
-  for (int k = 0; k < contacts; ++k) rows += 1 + model.slips(active[k]);
-  w.friction.resize(model.dofs(), rows, static_cast<std::size_t>(contacts));
-  w.friction.held = model.joints();
-  Eigen::Index at = 0;
-  const auto add = [&](double rate) {  // the row lies in w.gathered
-    model.mass(w.place).half_solve(w.gathered, w.response);
-    w.friction.factor.col(at) = w.response;
-    w.friction.free[at++] = w.gathered.dot(w.free) + rate;
-  };
+  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
   for (int k = 0; k < active.size(); ++k) {
     const int a = active[k];
     const bool is_joint = k >= contacts;
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
-    w.place.normals.copy_to(a, w.gathered);
-    if (stretch != 1.0) w.gathered *= stretch;
-    const Eigen::Index normal = at;
-    add(stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
-    w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
-    if (is_joint) continue;
-    w.friction.free[normal] += stretch * returned_velocity(model, a, s, w);
-    problem::Frictional::Contact& contact = w.friction.contacts[static_cast<std::size_t>(k)];
-    contact.first = static_cast<int>(normal);
-    contact.slips = model.slips(a);
-    contact.name = a;
-    if (contact.slips == 0) continue;
-    contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
-    for (int j = 0; j < contact.slips; ++j) {
+    double free = row_velocity(w.place.normals, a, stretch, w.free, w) +
+                  (stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
+    if (!is_joint) {
+      free += stretch * returned_velocity(model, a, s, w);
+      auto& contact = w.problem.add_contact(model.slips(a), static_cast<problem::Key>(a));
+      if (contact.slips > 0)
+        contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
+    }
+    add_row(w.place.normals, a, stretch, free, 0.0, w);
+    for (int j = 0; !is_joint && j < model.slips(a); ++j) {
       const int row = M::kSlips * a + j;
-      w.place.tangents.copy_to(row, w.gathered);
-      add(w.place.slip_rate[row]);
+      const double slip = row_velocity(w.place.tangents, row, 1.0, w.free, w);
+      add_row(w.place.tangents, row, 1.0, slip + w.place.slip_rate[row], 0.0, w);
     }
   }
+  w.problem.held = model.joints();
 }
 
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
-problem::Report push_many_with_friction(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   assemble_friction(model, s, w);
-  const problem::Report report = w.friction_solver.solve(w.friction);
-  w.claim.unique = report.unique;
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
+  w.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
   w.pushes.setZero();
-  Eigen::Index at = 0;
+  int at = 0;
   bool pushes = false;
   for (int k = 0; k < active.size(); ++k) {
     const int a = active[k];
     const bool is_joint = k >= active.size() - model.joints();
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
-    w.claim.impulses[k] = stretch * w.friction_solver.impulse(at++);
+    w.claim.impulses[k] = stretch * w.solver.impulse(at++);
     w.place.normals.add_to(a, w.claim.impulses[k], w.gathered);
     w.place.normals.add_size_to(a, w.claim.impulses[k], w.pushes);
     if (is_joint) continue;
-    w.claim.grip(k) = w.friction_solver.grip(static_cast<std::size_t>(k));
+    w.claim.grip(k) = w.solver.grip(k);
     pushes = pushes || w.claim.grip(k) != problem::Grip::Free;
     for (int j = 0; j < model.slips(a); ++j) {
-      const double impulse = w.friction_solver.impulse(at++);
+      const double impulse = w.solver.impulse(at++);
       w.claim.tangential[M::kSlips * k + j] = impulse;
       w.place.tangents.add_to(M::kSlips * a + j, impulse, w.gathered);
       w.place.tangents.add_size_to(M::kSlips * a + j, impulse, w.pushes);
@@ -221,7 +215,7 @@ bool has_friction(const M& model, const Workspace<M>& w) {
 
 /// The end of a step: the impulses that the laws of friction and restitution give, and u+.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push(const M& model, const model::State<M::kDofs>& s,
+[[gnu::always_inline]] inline problem::Report push(const M& model, const model::StateOf<M>& s,
                                                    model::Vector<M::kDofs>& u_next,
                                                    Workspace<M>& w) {
   const bool single = w.claim.active.size() == 1 && model.joints() == 0;
@@ -234,23 +228,23 @@ template <model::Model M>
   if constexpr (model::ImpactModel<M>) {
     if (acts_by_law(model, s, w)) return push_by_law(model, s, u_next, w);
   }
-  if (!single) return push_many(model, certify::kOwnRestitution, s.u, u_next, w);
+  if (!single) return push_many(model, std::nullopt, s.u, u_next, w);
   const int a = w.claim.active[0];
   const double extra = restitution_of(model, a, w) * contact_velocity(w, a, s.u);
-  return push_one(model, extra, certify::Branch::Unilateral, u_next, w);
+  return push_one(model, extra, false, u_next, w);
 }
 
 /// What the next step needs to know: which contacts ended in stick.
 template <model::Model M>
-void remember_sticks(const M& model, const Workspace<M>& w, model::State<M::kDofs>& next) {
+void remember_sticks(const M& model, const Workspace<M>& w, model::StateOf<M>& next) {
   if constexpr (M::kSlips > 0) {
-    if (next.stuck.empty()) return;
-    std::fill(next.stuck.begin(), next.stuck.end(), '\0');
+    auto& stuck = next.memory.scheme.stuck;
+    stuck.clear();
     const int contacts = w.claim.active.size() - model.joints();
     for (int k = 0; k < contacts; ++k) {
       const int a = w.claim.active[k];
       const bool sticks = model.slips(a) > 0 && w.claim.grip(k) == problem::Grip::Stick;
-      next.stuck[static_cast<std::size_t>(a)] = sticks ? 1 : 0;
+      if (sticks) stuck.push_back(static_cast<model::Key>(a));
     }
   }
 }

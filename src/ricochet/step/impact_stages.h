@@ -7,14 +7,13 @@ namespace ricochet::step {
 /// e of the active contacts, where some contact has more than a constant: at the point of the cone,
 /// for the velocity at the start of the step.
 template <model::Model M>
-[[gnu::always_inline]] inline void take_laws(const M& model, const model::State<M::kDofs>& s,
+[[gnu::always_inline]] inline void take_laws(const M& model, const model::StateOf<M>& s,
                                              Workspace<M>& w) {
   if constexpr (model::ImpactModel<M>) {
     if (!model.has_laws()) return;
     for (const int a : w.claim.active) {
       const double approach = std::max(0.0, -contact_velocity(w, a, s.u));
-      w.laws[a] =
-          model.restitution_at(a, w.claim.t_mid, *w.claim.cone_point, s.u, approach, w.place);
+      w.laws[a] = model.restitution_at(a, w.t_mid, *w.cone_point, s.u, approach, w.place);
     }
   }
 }
@@ -22,7 +21,7 @@ template <model::Model M>
 /// Whether an impact of another law than Newton's happens in this step: some active contact
 /// approaches.
 template <model::ImpactModel M>
-bool acts_by_law(const M& model, const model::State<M::kDofs>& s, const Workspace<M>& w) {
+bool acts_by_law(const M& model, const model::StateOf<M>& s, const Workspace<M>& w) {
   if (!model.has_laws()) return false;
   if (model.impact_kind(w.claim.active[0]) == model::ImpactKind::Newton) return false;
   for (const int a : w.claim.active) {
@@ -53,7 +52,7 @@ void reflect_in_turn(const M& model, Workspace<M>& w, model::Vector<M::kDofs>& v
 
 /// F(t, q, u) of the contacts that are struck: of the first of them, if each states its own.
 template <model::ImpactModel M>
-void velocity_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+void velocity_by_law(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   w.law = s.u;
   if (model.impact_kind(w.claim.active[0]) == model::ImpactKind::Sequential) {
     return reflect_in_turn(model, w, w.law);
@@ -61,36 +60,30 @@ void velocity_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<
   for (const int a : w.claim.active) {
     const double U = contact_velocity(w, a, s.u);
     if (!(U < 0.0)) continue;
-    return model.impact(a, w.claim.t_mid, *w.claim.cone_point, s.u, -U, w.place, w.law);
+    return model.impact(a, w.t_mid, *w.cone_point, s.u, -U, w.place, w.law);
   }
 }
 
 /// l with M (F - u) = J^T l, in the sense of least squares: W l = J (F - u).
 template <model::ImpactModel M>
-problem::Report impulses_by_law(const M& model, const model::State<M::kDofs>& s, Workspace<M>& w) {
+problem::Report impulses_by_law(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
-  assemble_factor(model, w);
   velocity_by_law(model, s, w);
-  const Eigen::Index rows = active.size();
-  for (int k = 0; k < active.size(); ++k) {
-    w.problem.free[k] = contact_velocity(w, active[k], w.law) - contact_velocity(w, active[k], s.u);
-  }
-  w.gathered = w.least_norm.solve(w.problem.factor.leftCols(rows), w.problem.free.head(rows));
-  w.least_norm.coefficients(w.gathered, w.claim.lawful.head(rows));
+  assemble(model, w, [&](int k, double&) {
+    return contact_velocity(w, active[k], s.u) - contact_velocity(w, active[k], w.law);
+  });
+  w.solver.balance(w.problem);
+  for (int k = 0; k < active.size(); ++k) w.claim.lawful[k] = w.solver.impulse(k);
   return {};
 }
 
 /// Poisson: l = (1 + e) p_C, where p_C >= 0 compresses to U >= 0 without forces.   [Glocker 1995]
 template <model::ImpactModel M>
-problem::Report impulses_of_compression(const M& model, const model::State<M::kDofs>& s,
+problem::Report impulses_of_compression(const M& model, const model::StateOf<M>& s,
                                         Workspace<M>& w) {
   const auto& active = w.claim.active;
-  assemble_factor(model, w);
-  w.problem.noise.head(active.size()).setZero();
-  for (int k = 0; k < active.size(); ++k) {
-    w.problem.free[k] = contact_velocity(w, active[k], s.u);
-  }
-  const problem::Report report = w.solver.solve(w.problem);
+  assemble(model, w, [&](int k, double&) { return contact_velocity(w, active[k], s.u); });
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
   for (int k = 0; k < active.size(); ++k) {
     w.claim.lawful[k] = (1.0 + w.laws[active[k]]) * w.solver.impulse(k);
   }
@@ -100,7 +93,7 @@ problem::Report impulses_of_compression(const M& model, const model::State<M::kD
 /// An impact by another law than Newton's, with the forces of the step:
 /// u+ = prox(V, u' + M^-1 J^T l), l the impulses of the law, so that p = l + more.
 template <model::ImpactModel M>
-problem::Report push_by_law(const M& model, const model::State<M::kDofs>& s,
+problem::Report push_by_law(const M& model, const model::StateOf<M>& s,
                             model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const bool poisson = model.impact_kind(w.claim.active[0]) == model::ImpactKind::Poisson;
   problem::Report report =
@@ -118,7 +111,6 @@ problem::Report push_by_law(const M& model, const model::State<M::kDofs>& s,
   w.free = w.law_free;
   for (int k = 0; k < active.size(); ++k) {
     w.claim.impulses[k] += w.claim.lawful[k];
-    w.claim.branch(k) = certify::Branch::Lawful;
   }
   return report;
 }

@@ -1,8 +1,27 @@
 #pragma once
 
-#include "ricochet/step/stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Standard inelastic, any number of contacts.              [Moreau 1986, par. 10]
+struct Inel {
+  static constexpr auto kSettings = staggered_settings(0.5);
+  static constexpr SchemeInfo kInfo{.name = "inel",
+                                    .meaning = "at the middles of steps",
+                                    .use = "contacts that last",
+                                    .integrator = certify::Integrator::MiddleAhead,
+
+                                    .is_staggered = true,
+                                    .laws = Laws::Constants,
+                                    .restitution = 0.0,
+                                    .gains_by_correction = true,
+                                    .settings = kSettings};
+  double anticipation{0.5};  // A_V [-]
+  Correction correction{Correction::None};
+  static Inel from(const Scheme& scheme) { return staggered_from<Inel>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
+};
 
 /// One step of INEL: u+ = prox(V(q'), u'), standard inelastic shocks.   [Moreau 1986 (10.2)-(10.7)]
 ///
@@ -10,16 +29,14 @@ namespace ricochet::step {
 /// first order; here it is taken there only when a contact is active at q', else at q_M. For
 /// constant forces there is no difference.
 template <model::Model M>
-problem::Report advance(const Inel& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
-  w.claim.restitution = 0.0;                                       // v = U+
-  w.claim.reference = certify::Reference::Start;
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (10.4)
   if (report.status != problem::Status::Solved) return report;
@@ -29,7 +46,7 @@ problem::Report advance(const Inel& scheme, const M& model, const model::State<M
     take_joint_gradients(model, w);
     report = settle(model, h, next.u, w, [&] {  // u+ = prox(V, u')        (10.5)
       return w.claim.active.size() == 1 && model.joints() == 0
-                 ? push_one(model, 0.0, certify::Branch::Unilateral, next.u, w)
+                 ? push_one(model, 0.0, false, next.u, w)
                  : push_many(model, 0.0, s.u, next.u, w);
     });
   }

@@ -1,16 +1,29 @@
 #pragma once
 
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+/// Velocities at the end of steps, e-averaged; no friction.   [Mabrouk 1998; Paoli 2001, par. 4]
+struct Mabrouk {
+  static constexpr SchemeInfo kInfo{
+      .name = "mabrouk",
+      .meaning = "q⁺ = q + hu, u⁺ at the end of the step; implicit where forces use velocities",
+      .use = "the convergence theorem of [Mabrouk 1998]",
+      .integrator = certify::Integrator::End,
+      .runs_structures = true};
+  static Mabrouk from(const Scheme&) { return {}; }
+  static certify::Method method() { return method_of(kInfo); }
+};
 
 /// v+ = -e v + (1+e) prox(V(q), v + h/(1+e) a(t, q, v+)), written with its impulses:
 /// M (v+ - v) = h (Q - c)(t, q, v+) + J^T p, 0 <= p, U+ + e U >= 0, p . (U+ + e U) = 0.
 ///                                                  [Mabrouk 1998 (5), (9); Paoli 2001 (4.12)]
 /// Beyond the sources: each contact may have its own e.
 template <model::Model M>
-problem::Report update_velocity(const M& model, const model::State<M::kDofs>& s, double h,
-                                model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report update_velocity(const M& model, const model::StateOf<M>& s, double h,
+                                model::StateOf<M>& next, Workspace<M>& w) {
   problem::Report report = take_contacts(model, s, next.q, w);
   if (report.status != problem::Status::Solved) return report;
   if (!model.load_mass(next.q, w.place)) return {.status = problem::Status::SingularMass};
@@ -26,25 +39,24 @@ problem::Report update_velocity(const M& model, const model::State<M::kDofs>& s,
 /// The start value v^0, at q^0 and t_0: a step in velocity alone.    [Mabrouk 1998 (7); Paoli 2001
 /// (4.14)]
 template <model::Model M>
-problem::Report begin(const Mabrouk&, const M& model, const model::State<M::kDofs>& s, double h,
-                      model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(s.t, next.q, w);
+problem::Report begin(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
+                      model::StateOf<M>& next, Workspace<M>& w) {
+  open_nodes(s.t, w, certify::Piece::Start);
   next.t = s.t;
   next.q = s.q;
-  add_node(s.t, next.q, next.u, 1.0, 0.0, w);
+  add_node(s.t, next.q, next.u, 1.0, w);
   return update_velocity(model, s, h, next, w);
 }
 
 /// One step of Monteiro Marques and Mabrouk: the position by the old velocity, then the velocity at
 /// the new position.                                [Mabrouk 1998 (8)-(9); Paoli 2001 (4.15)]
 template <model::Model M>
-problem::Report advance(const Mabrouk&, const M& model, const model::State<M::kDofs>& s, double h,
-                        model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(next.t, next.q, w);
-  add_node(s.t, s.q, s.u, 0.0, 1.0, w);           // q+ = q + h v
-  add_node(next.t, next.q, next.u, 1.0, 0.0, w);  // Q(t+, q+, v+)
-  model.advance(s.q, s.u, h, next.q);             // (8)
-  return update_velocity(model, s, h, next, w);   // (9)
+problem::Report advance(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
+  open_nodes(next.t, w);
+  add_node(next.t, next.q, next.u, 1.0, w);      // Q(t+, q+, v+)
+  model.advance(s.q, s.u, h, next.q);            // (8)
+  return update_velocity(model, s, h, next, w);  // (9)
 }
 
 }  // namespace ricochet::step

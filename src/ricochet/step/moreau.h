@@ -1,8 +1,29 @@
 #pragma once
 
 #include "ricochet/step/friction_stages.h"
+#include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
+
+/// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
+struct Moreau {
+  static constexpr auto kSettings = staggered_settings(0.0);
+  static constexpr SchemeInfo kInfo{.name = "moreau",
+                                    .meaning = "at the middles of steps",
+                                    .use = "the default",
+                                    .integrator = certify::Integrator::MiddleAhead,
+
+                                    .is_staggered = true,
+                                    .laws = Laws::All,
+                                    .has_friction = true,
+                                    .gains_by_correction = true,
+                                    .runs_structures = true,
+                                    .settings = kSettings};
+  double anticipation{0.0};  // A_V [-]
+  Correction correction{Correction::None};
+  static Moreau from(const Scheme& scheme) { return staggered_from<Moreau>(scheme); }
+  certify::Method method() const { return staggered_method(*this); }
+};
 
 /// One step with dry friction: u+ = u' + M^-1 G^T R, with R in C and -G u+ in proj_T of the normal
 /// cone of C at R; standard inelastic without friction.     [Moreau 1986 (11.17)-(11.23); 1986n]
@@ -12,16 +33,14 @@ namespace ricochet::step {
 /// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`). Without
 /// friction and restitution this is `Inel` with the same A_V.
 template <model::Model M>
-problem::Report advance(const Moreau& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
-  w.claim.restitution = certify::kOwnRestitution;                  // v = U+ + e U(u)
-  w.claim.reference = certify::Reference::Start;
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
   if (report.status != problem::Status::Solved) return report;

@@ -1,8 +1,35 @@
 #pragma once
 
+#include <array>
+
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+/// The theta-method of contact dynamics codes, with friction.  [Jean 1999]
+struct MoreauJean {
+  static constexpr std::array kSettings = {
+      Setting{.name = "theta",
+              .meaning = "θ, from ½ to 1",
+              .standard = 0.5,
+              .least = 0.5,
+              .most = 1.0,
+              .remedy = "1/2 keeps energy and is of second order, 1 damps the most"}};
+  static constexpr SchemeInfo kInfo{.name = "moreau-jean",
+                                    .meaning = "θ-method, as in contact dynamics codes [Jean 1999]",
+                                    .use = "comparison with those codes",
+                                    .integrator = certify::Integrator::Theta,
+                                    .has_friction = true,
+                                    .settings = kSettings};
+  double theta{0.5};  // in [1/2, 1]: 1/2 is of second order in smooth motion
+  static MoreauJean from(const Scheme& scheme) { return {.theta = scheme.value("theta")}; }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.theta = theta;
+    return method;
+  }
+};
 
 /// One step of the theta-method of contact dynamics codes, with Newton impacts and friction at the
 /// velocity level:                                              [Jean 1999; Acary 2008, ch. 10]
@@ -14,12 +41,12 @@ namespace ricochet::step {
 /// Deviations: M and G are taken at q + h/2 u too; the equations are solved by a fixed point, not
 /// by Newton's method, so that h^2 theta^2 times the stiffness must stay below the mass.
 template <model::Model M>
-problem::Report advance(const MoreauJean& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
+problem::Report advance(const MoreauJean& scheme, const M& model, const model::StateOf<M>& s,
+                        double h, model::StateOf<M>& next, Workspace<M>& w) {
   const double theta = scheme.theta;
-  open_nodes(s.t + 0.5 * h, w.q_mid, w);
-  add_node(s.t, s.q, s.u, 1.0 - theta, 1.0 - theta, w);
-  add_node(next.t, next.q, next.u, theta, theta, w);
+  open_nodes(s.t + 0.5 * h, w);
+  add_node(s.t, s.q, s.u, 1.0 - theta, w);
+  add_node(next.t, next.q, next.u, theta, w);
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);  // where contacts are looked for
   problem::Report report = take_contacts(model, s, w.q_mid, w);
   if (report.status != problem::Status::Solved) return report;

@@ -4,30 +4,29 @@
 
 namespace ricochet::step {
 
-/// Opens the claim of a step that is judged at `point` and time t: contacts there, mass there.
+/// Opens the claim of a step whose contacts are looked at at time t.
 template <model::Model M>
-void open_nodes(double t, const model::Vector<M::kDofs>& mass_point, Workspace<M>& w) {
-  w.claim.t_mid = t;
+void open_nodes(double t, Workspace<M>& w, certify::Piece piece = certify::Piece::Step) {
+  w.t_mid = t;
+  w.claim.piece = piece;
   w.claim.active.clear();
-  w.claim.shift = nullptr;
-  w.claim.unique = true;
-  w.claim.mass_point = &mass_point;
-  w.claim.force_point = &mass_point;
-  w.claim.restitution = certify::kOwnRestitution;
-  w.claim.reference = certify::Reference::Start;
-  w.rule = {};
+  w.claim.shift_weights = nullptr;
+  w.claim.reactions = nullptr;
+  w.unique = true;
+  w.node_count = 0;
 }
 
+/// Forces are taken at (t, q, u) too, with that weight.
 template <model::Model M>
-void add_node(double t, const model::Vector<M::kDofs>& q, const model::Vector<M::kDofs>& u,
-              double force, double drift, Workspace<M>& w) {
-  w.rule.nodes[static_cast<std::size_t>(w.rule.count++)] = {t, &q, &u, force, drift};
+void add_node(double t, const model::Vector<M::kPlaces>& q, const model::Vector<M::kDofs>& u,
+              double weight, Workspace<M>& w) {
+  w.nodes[static_cast<std::size_t>(w.node_count++)] = {t, &q, &u, weight};
 }
 
 /// Contacts active at `point`, with their gradients, friction and laws.
 template <model::Model M>
-problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
-                              const model::Vector<M::kDofs>& point, Workspace<M>& w) {
+problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
+                              const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
   find_touching(model, point, w);
   if (w.claim.active.empty()) return {};
   model.gradients(w.claim.active, w.place);
@@ -37,14 +36,13 @@ problem::Report take_contacts(const M& model, const model::State<M::kDofs>& s,
 
 /// u' = u + h M^-1 sum_j w_j (Q - c)(node j).
 template <model::Model M>
-void free_velocity_at_nodes(const M& model, const model::State<M::kDofs>& s, double h,
-                            Workspace<M>& w) {
+void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h, Workspace<M>& w) {
   w.force.setZero();
-  for (int j = 0; j < w.rule.count; ++j) {
-    const auto& node = w.rule.nodes[static_cast<std::size_t>(j)];
-    if (node.force == 0.0) continue;
+  for (int j = 0; j < w.node_count; ++j) {
+    const auto& node = w.nodes[static_cast<std::size_t>(j)];
+    if (node.weight == 0.0) continue;
     model::applied_force(model, node.t, *node.q, *node.u, w.place, w.response);
-    w.force += node.force * w.response;
+    w.force += node.weight * w.response;
   }
   model.mass(w.place).solve(w.force, w.free);
   w.free = s.u + h * w.free;

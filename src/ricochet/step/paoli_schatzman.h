@@ -1,8 +1,35 @@
 #pragma once
 
+#include <array>
+
 #include "ricochet/step/node_stages.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+using certify::Average;
+
+/// Positions alone, projected on the admissible set.           [Paoli 2001, par. 3]
+struct PaoliSchatzman {
+  static constexpr std::array<std::string_view, 3> kAverages = {"central", "backward", "forward"};
+  static constexpr std::array kSettings = {Setting{
+      .name = "average", .meaning = "the velocity at which forces are taken", .words = kAverages}};
+  static constexpr SchemeInfo kInfo{.name = "paoli-schatzman",
+                                    .meaning = "positions only: projected on the admissible set",
+                                    .use = "small violations, non-convex sets",
+                                    .integrator = certify::Integrator::MeanPosition,
+                                    .laws = Laws::OneConstant,
+                                    .settings = kSettings};
+  Average average{Average::Central};
+  static PaoliSchatzman from(const Scheme& scheme) {
+    return {.average = scheme.choice<Average>("average")};
+  }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.average = average;
+    return method;
+  }
+};
 
 /// The mean position q_bar = (q+ + e q-)/(1+e) = z + h/(1+e) M^-1 J(q_bar)^T p is the projection on
 /// K of z = (2q - (1-e) q- + h^2 F)/(1+e), in the metric M(q).            [Paoli 2001 (3.2)]
@@ -14,13 +41,13 @@ namespace ricochet::step {
 template <model::Model M>
 class MeanProjection {
  public:
-  using Vec = model::Vector<M::kDofs>;
+  using Place = model::Vector<M::kPlaces>;
 
   MeanProjection(const M& model, double e, double h, double t_mean, Workspace<M>& w)
       : model_(model), scale_(h / (1.0 + e)), t_(t_mean), w_(w) {}
 
   /// From z in `z`; leaves q_bar in w.q_cone and the impulses in the claim.
-  problem::Report solve(const Vec& z) {
+  problem::Report solve(const Place& z) {
     w_.q_cone = z;
     model_.gaps(t_, w_.q_cone, w_.place);
     w_.claim.active.clear();
@@ -30,10 +57,11 @@ class MeanProjection {
     for (int round = 0; round < kMostRounds; ++round) {
       const problem::Report report = project_linearised(z);
       if (report.status != problem::Status::Solved) return report;
-      const double move = (w_.q_end - w_.q_cone).cwiseAbs().sum();
+      model_.difference(w_.q_end, w_.q_cone, w_.gathered);
+      const double move = w_.gathered.cwiseAbs().sum();
       if (move > 0.9 * last) shorten = std::max(0.125, 0.5 * shorten);
       last = move;
-      w_.q_cone += shorten * (w_.q_end - w_.q_cone);
+      model_.advance(w_.q_cone, w_.gathered, shorten, w_.q_cone);
       model_.gaps(t_, w_.q_cone, w_.place);
       const bool joined = join();
       const double size = w_.q_cone.cwiseAbs().sum() + z.cwiseAbs().sum();
@@ -62,25 +90,23 @@ class MeanProjection {
   }
 
   /// p >= 0, v = (1+e)/h (g + J (z - x)) + W p >= 0, p . v = 0; the point z + M^-1 J^T p in q_end.
-  problem::Report project_linearised(const Vec& z) {
+  problem::Report project_linearised(const Place& z) {
     const auto& active = w_.claim.active;
     model_.gradients(active, w_.place);
-    assemble_factor(model_, w_);
-    w_.gathered = z - w_.q_cone;
-    for (int k = 0; k < active.size(); ++k) {
+    model_.difference(z, w_.q_cone, w_.gathered);
+    assemble(model_, w_, [&](int k, double&) {
       const int a = active[k];
-      w_.problem.free[k] = (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
-      w_.problem.noise[k] = 0.0;
-    }
-    const problem::Report report = w_.solver.solve(w_.problem);
-    w_.claim.unique = report.unique;
+      return (w_.place.gap[a] + w_.place.normals.dot(a, w_.gathered)) / scale_;
+    });
+    const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
+    w_.unique = report.unique;
     w_.gathered.setZero();
     for (int k = 0; k < active.size(); ++k) {
       w_.claim.impulses[k] = w_.solver.impulse(k);
       w_.place.normals.add_to(active[k], w_.claim.impulses[k], w_.gathered);
     }
     model_.mass(w_.place).solve(w_.gathered, w_.response);  // M^-1 J^T p
-    w_.q_end = z + scale_ * w_.response;
+    model_.advance(z, w_.response, scale_, w_.q_end);
     return report;
   }
 
@@ -92,18 +118,30 @@ class MeanProjection {
 
 /// q^1 = q^0 + h u^0 + h^2/2 a, the velocity between them.            [Paoli 2001 (3.1)]
 template <model::Model M>
-problem::Report first_step(const M& model, const model::State<M::kDofs>& s, double h,
-                           model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(s.t, s.q, w);
-  w.rule.law = certify::NodeLaw::Given;
-  w.claim.cone_point = w.claim.test_point = &s.q;
-  add_node(s.t, s.q, s.u, 0.5, 0.0, w);
-  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+problem::Report first_step(const M& model, const model::StateOf<M>& s, double h,
+                           model::StateOf<M>& next, Workspace<M>& w) {
+  open_nodes(s.t, w, certify::Piece::Start);
+  add_node(s.t, s.q, s.u, 0.5, w);
   if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
   free_velocity_at_nodes(model, s, h, w);
   next.u = w.free;
   model.advance(s.q, next.u, h, next.q);
   return {};
+}
+
+/// Contacts that a round of the projection met and the last left open are not active.
+template <model::Model M>
+void leave_out_open(const M& model, Workspace<M>& w) {
+  auto& active = w.claim.active;
+  w.joints.clear();  // all of them, in order
+  for (const int a : active) w.joints.push(a);
+  active.clear();
+  for (int k = 0; k < w.joints.size(); ++k) {
+    const double p = w.claim.impulses[k];
+    if (p == 0.0 && !model.touches(w.joints[k], w.place)) continue;
+    w.claim.impulses[active.size()] = p;
+    active.push(w.joints[k]);
+  }
 }
 
 /// One step of Paoli and Schatzman: q+ = -e q- + (1+e) P_K[(2q - (1-e) q- + h^2 F)/(1+e)].
@@ -112,21 +150,13 @@ problem::Report first_step(const M& model, const model::State<M::kDofs>& s, doub
 /// not be kept, and the impulses p follow from M (u+ - u) = h M F + J(q_bar)^T p. F = M^-1 (Q - c)
 /// at (t, q) and at the velocity that `average` names. The metric is frozen at q.
 template <model::Model M>
-problem::Report advance(const PaoliSchatzman& scheme, const M& model,
-                        const model::State<M::kDofs>& s, double h, model::State<M::kDofs>& next,
-                        Workspace<M>& w) {
-  if (w.is_first) {
-    w.is_first = false;
-    return first_step(model, s, h, next, w);
-  }
+problem::Report advance(const PaoliSchatzman& scheme, const M& model, const model::StateOf<M>& s,
+                        double h, model::StateOf<M>& next, Workspace<M>& w) {
+  if (s.memory.steps == 0) return first_step(model, s, h, next, w);
   const double e = model.contacts() > 0 ? model.restitution(0) : 0.0;
   const double t_mean = s.t + h * (1.0 - e) / (1.0 + e);  // of t+ and e t-, as q_bar
-  open_nodes(t_mean, s.q, w);
-  w.rule.law = certify::NodeLaw::MeanPosition;
-  w.rule.restitution = e;
-  w.claim.cone_point = w.claim.test_point = &w.q_cone;
-  add_node(s.t, s.q, w.node_u, 1.0, 0.0, w);
-  add_node(next.t, next.q, next.u, 0.0, 1.0, w);
+  open_nodes(t_mean, w);
+  add_node(s.t, s.q, w.node_u, 1.0, w);
   if (!model.load_mass(s.q, w.place)) return {.status = problem::Status::SingularMass};
   next.u = s.u;
   const bool repeats = depends_on_velocity(model) && scheme.average != Average::Backward;
@@ -137,13 +167,15 @@ problem::Report advance(const PaoliSchatzman& scheme, const M& model,
       case Average::Forward: w.node_u = next.u; break;
     }
     free_velocity_at_nodes(model, s, h, w);
-    w.q_mid = s.q + h / (1.0 + e) * (w.free - e * s.u);  // z
+    w.gathered = w.free - e * s.u;
+    model.advance(s.q, w.gathered, h / (1.0 + e), w.q_mid);  // z
     const problem::Report projected = MeanProjection<M>(model, e, h, t_mean, w).solve(w.q_mid);
     next.u = w.free;
     if (!w.claim.active.empty()) next.u += w.response;
     return projected;
   });
   model.advance(s.q, next.u, h, next.q);
+  leave_out_open(model, w);
   return report;
 }
 

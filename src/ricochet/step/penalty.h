@@ -1,26 +1,51 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "ricochet/problem/spring.h"
 #include "ricochet/step/node_stages.h"
-#include "ricochet/step/spring.h"
+#include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
+
+/// A comparator: walls are springs with dashpots.
+struct Penalty {
+  static constexpr std::array kSettings = {
+      Setting{.name = "stiffness",
+              .meaning = "force over gap; else such that a contact lasts 20 steps",
+              .is_automatic = true,
+              .is_positive = true}};
+  static constexpr SchemeInfo kInfo{
+      .name = "penalty",
+      .meaning = "a spring and a dashpot at each contact",
+      .use = "comparison; warns where the step is too long for its stiffness",
+      .integrator = certify::Integrator::Spring,
+      .laws = Laws::Constants,
+      .balances_energy = false,
+      .runs_structures = true,
+      .settings = kSettings};
+  double stiffness{0.0};  // force over gap; 0: such that a contact lasts 20 steps
+  static Penalty from(const Scheme& scheme) { return {.stiffness = scheme.value("stiffness")}; }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.stiffness = stiffness;
+    return method;
+  }
+};
 
 /// One step with walls of springs and dashpots: r = max(0, -k g - c (U + U+)/2) where g <= 0, with
 /// U+ of this contact alone, on Moreau's middles. A contact of the mass m = 1/W lasts pi sqrt(m/k),
 /// of which the step must be a small part; c = 2 zeta sqrt(k m). A comparator: see `moreau` for
 /// walls that are walls.
 template <model::Model M>
-problem::Report advance(const Penalty& scheme, const M& model, const model::State<M::kDofs>& s,
-                        double h, model::State<M::kDofs>& next, Workspace<M>& w) {
-  open_nodes(s.t + 0.5 * h, w.q_mid, w);
-  w.rule.law = certify::NodeLaw::Given;
-  add_node(s.t + 0.5 * h, w.q_mid, s.u, 1.0, 0.5, w);
-  add_node(next.t, next.q, next.u, 0.0, 0.5, w);
+problem::Report advance(const Penalty& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
+  open_nodes(s.t + 0.5 * h, w);
+  add_node(s.t + 0.5 * h, w.q_mid, s.u, 1.0, w);
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
   if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
   free_velocity_at_nodes(model, s, h, w);
@@ -35,15 +60,12 @@ problem::Report advance(const Penalty& scheme, const M& model, const model::Stat
     if (!(m < std::numeric_limits<double>::infinity())) {
       return {.status = problem::Status::Degenerate};
     }
-    const double lasting = Penalty::kDefaultSteps * h / std::numbers::pi;
-    const double stiffness = scheme.stiffness > 0.0 ? scheme.stiffness : m / (lasting * lasting);
-    const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / Penalty::kFewestSteps;
+    const double stiffness = problem::spring_stiffness(scheme.stiffness, m, h);
+    const double wanted = std::numbers::pi * std::sqrt(m / stiffness) / kFewestContactSteps;
     if (w.wanted_step == 0.0 || wanted < w.wanted_step) w.wanted_step = wanted;
-    const double dashpot = 2.0 * damping_ratio(model.restitution(a)) * std::sqrt(stiffness * m);
     const double mean = 0.5 * (contact_velocity(w, a, s.u) + contact_velocity(w, a, next.u));
-    const double r = (-stiffness * w.place.gap[a] - dashpot * mean) / (1.0 + 0.5 * h * dashpot / m);
-    w.claim.impulses[k] = h * std::max(0.0, r);
-    w.claim.branch(k) = certify::Branch::Unilateral;
+    w.claim.impulses[k] =
+        h * problem::spring_force(stiffness, m, model.restitution(a), w.place.gap[a], mean, h);
     next.u += w.claim.impulses[k] * w.response;
   }
   model.advance(w.q_mid, next.u, 0.5 * h, next.q);

@@ -1,37 +1,36 @@
 #include "ricochet/step/run_formula.h"
 
-#include "ricochet/step/run_nodes.h"
-#include "ricochet/step/run_sized.h"
-#include "ricochet/step/run_special.h"
-
 namespace ricochet::step {
+namespace {
+
+const SchemeRunner& runner_of(const Scheme& scheme) {
+  const SchemeRunner* found = scheme_runners().front();
+  for (const SchemeRunner* runner : scheme_runners()) {
+    if (runner->info == &scheme.info()) found = runner;
+  }
+  return *found;
+}
+
+}  // namespace
+
+std::span<const SchemeInfo* const> all_schemes() {
+  static const std::vector<const SchemeInfo*> all = [] {
+    std::vector<const SchemeInfo*> infos;
+    for (const SchemeRunner* runner : scheme_runners()) infos.push_back(runner->info);
+    return infos;
+  }();
+  return all;
+}
 
 Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                     model::State<model::kDynamic>& state, const Observer& observe,
                     Monitor* monitor) {
-  constexpr int kAny = model::kDynamic;
-  const int n = model.dofs();
-  const int m = model.contacts();
-  const auto with = [&](auto run_it) {
-    return run_it(model, scheme, run, state, observe, monitor);
-  };
-  if (!is_staggered(scheme)) return with(run_nodes);
-  if (run.backward || run.control.is_on()) return with(run_special);
-  if (model::FormulaView<3, 1, 1>::suits(model) && m == 1) {
-    if (n == 2) return with(run_slipping<2, 1, 1>);
-    if (n == 3) return with(run_slipping<3, 1, 1>);
-  }
-  if (model::FormulaView<3, 1, 2>::suits(model) && n == 3 && m == 1) {
-    return with(run_slipping<3, 1, 2>);
-  }
-  if (!model::FormulaView<1, 1>::suits(model)) return with(run_sized<kAny, kAny>);
-  if (n == 1 && m == 1) return with(run_sized<1, 1>);
-  if (n == 2 && m == 1) return with(run_sized<2, 1>);
-  if (n == 3 && m == 1) return with(run_sized<3, 1>);
-  if (n == 3 && m == 2) return with(run_sized<3, 2>);
-  if (n == 2) return with(run_sized<2, kAny>);
-  if (n == 3) return with(run_sized<3, kAny>);
-  return with(run_sized<kAny, kAny>);
+  return runner_of(scheme).run(model, scheme, run, state, observe, monitor);
+}
+
+CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
+                          const RunSettings& run, const model::State<model::kDynamic>& state) {
+  return runner_of(scheme).capture(model, scheme, run, state);
 }
 
 }  // namespace ricochet::step

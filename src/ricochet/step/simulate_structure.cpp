@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ricochet/base/clock.h"
+#include "ricochet/step/recorder.h"
 #include "ricochet/step/structure_step.h"
 
 namespace ricochet::step {
@@ -36,7 +38,7 @@ class StructureRow {
   }
 
   void show(long long step, const structure::Motion& now, const certify::StructureJudge& judge,
-            const std::function<void(const Sample&)>& observe) {
+            const Observer& observe) {
     for (std::size_t k = 0; k < q_.size(); ++k) {
       const structure::Point& point = structure_.points[k];
       q_[k] = structure_.value_at(point.row, point.plane, now.q.data());
@@ -98,8 +100,7 @@ bool may_go_on(Monitor* monitor, Outcome& outcome) {
 
 StructureOutcome simulate_structure(const structure::LinearStructure& structure,
                                     const StructureSettings& settings, const RunSettings& run,
-                                    structure::Motion& state,
-                                    const std::function<void(const Sample&)>& observe,
+                                    structure::Motion& state, const Observer& observe,
                                     Monitor* monitor, int shapes,
                                     const ShapeObserver& observe_shape) {
   const base::Stopwatch clock;

@@ -3,7 +3,8 @@
 #include <functional>
 
 #include "ricochet/certify/structure_judge.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
+#include "ricochet/step/settings.h"
 #include "ricochet/step/structure_scheme.h"
 #include "ricochet/structure/linear_structure.h"
 #include "ricochet/structure/statistics.h"
@@ -27,8 +28,7 @@ using ShapeObserver = std::function<void(const structure::Motion&)>;
 /// shown, spread evenly, first and last among them.
 StructureOutcome simulate_structure(const structure::LinearStructure& structure,
                                     const StructureSettings& settings, const RunSettings& run,
-                                    structure::Motion& state,
-                                    const std::function<void(const Sample&)>& observe,
+                                    structure::Motion& state, const Observer& observe,
                                     Monitor* monitor = nullptr, int shapes = 0,
                                     const ShapeObserver& observe_shape = {});
 

@@ -4,18 +4,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ricochet/certify/claim.h"
-#include "ricochet/certify/node_rule.h"
 #include "ricochet/model/model.h"
-#include "ricochet/problem/banded.h"
-#include "ricochet/problem/friction.h"
 #include "ricochet/problem/report.h"
-#include "ricochet/problem/unilateral.h"
-#include "ricochet/solve/banded.h"
-#include "ricochet/solve/friction.h"
-#include "ricochet/solve/least_norm.h"
-#include "ricochet/solve/unilateral.h"
+#include "ricochet/problem/step_problem.h"
+#include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/step_solver.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::step {
@@ -36,6 +32,15 @@ struct SlipWorkspace<N, 0> {
   explicit SlipWorkspace(const model::Vector<N>&) {}
 };
 
+/// One place where a scheme takes forces.
+template <int Q, int N>
+struct ForceNode {
+  double t{0.0};
+  const model::Vector<Q>* q{nullptr};
+  const model::Vector<N>* u{nullptr};
+  double weight{0.0};
+};
+
 /// Everything a step writes besides the next state. Made once per run; after the first step with
 /// as many contacts, nothing in a step allocates.
 template <model::Model M>
@@ -43,10 +48,11 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using Vec = model::Vector<N>;
+  using Place = model::Vector<M::kPlaces>;
 
-  Vec q_mid;              // q_M
-  Vec q_cone;             // q' = q_M + A_V h u
-  Vec q_end;              // where dT/du and dT/dq are taken, and where joints are kept
+  Place q_mid;            // q_M
+  Place q_cone;           // q' = q_M + A_V h u
+  Place q_end;            // where dT/du and dT/dq are taken, and where joints are kept
   Vec shift;              // what the correction added to q_M
   Vec force;              // Q
   Vec free;               // u': the velocity without impulses
@@ -58,41 +64,45 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   Vec law;                // F of an impact law
   Vec law_free;           // u' while the law's impulses are added to it
   model::Vector<K> laws;  // e of active contacts, where it is more than a constant; by contact
-  certify::NodeRule<N, K> rule;  // of schemes that are not staggered
-  Vec node_u;                    // velocity of a node of theirs
-  bool is_first{true};           // no step was made yet
-  double wanted_step{0.0};       // [s], the longest that stiff walls allow; 0: none is stiff
-  model::Vector<K> bias;         // of joints: (g(q_M + h u+) - h U+) / h
-  Eigen::VectorXd weights;       // shift = M^-1 J^T weights
+  std::array<ForceNode<M::kPlaces, N>, 2> nodes{};  // of schemes that are not staggered
+  int node_count{0};
+  Vec node_u;                            // velocity of a node of theirs
+  double t_mid{0.0};                     // when contacts are looked at
+  const Place* test_point{nullptr};      // where it is decided which are active
+  const Place* cone_point{nullptr};      // where their gradients are taken
+  bool unique{true};                     // false when other impulses give the same motion
+  certify::ArcReactions<K> reactions{};  // along an arc of event location
+  double wanted_step{0.0};  // [s], the longest that stiff walls allow; 0: none is stiff
+  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h
+  Eigen::VectorXd weights;  // shift = M^-1 J^T weights
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
   certify::Claim<N, K, M::kSlips> claim;
-  problem::Unilateral problem;
-  problem::Banded banded;
-  solve::UnilateralSolver solver;
-  solve::BandedSolver banded_solver;
-  solve::LeastNorm least_norm;
-  problem::Frictional friction;
-  solve::FrictionSolver friction_solver;
+  problem::StepProblem problem;
+  problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
+  solve::StepSolver solver;
 
-  Workspace(const M& model, const Vec& q)
-      : SlipWorkspace<N, M::kSlips>(q),
+  Workspace(const M& model, const Place& q) : Workspace(model, q, Vec::Zero(model.dofs())) {}
+
+ private:
+  Workspace(const M& model, const Place& q, const Vec& u)
+      : SlipWorkspace<N, M::kSlips>(u),
         q_mid(q),
         q_cone(q),
         q_end(q),
-        shift(q),
-        force(q),
-        free(q),
-        gathered(q),
-        response(q),
-        momentum(q),
-        slope(q),
-        last(q),
-        law(q),
-        law_free(q),
+        shift(u),
+        force(u),
+        free(u),
+        gathered(u),
+        response(u),
+        momentum(u),
+        slope(u),
+        last(u),
+        law(u),
+        law_free(u),
         laws(model::Vector<K>::Zero(model.contacts())),
-        node_u(q),
+        node_u(u),
         bias(model::Vector<K>::Zero(model.contacts())),
         place(model.make_place()),
         joint_place(model.make_place()),
@@ -101,22 +111,44 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);
     weights.setZero(contacts);
-    problem.resize(model.dofs(), contacts);
+    problem.reserve(model.dofs(), contacts);
     solver.reserve(model.dofs(), contacts);
-    least_norm.reserve(model.dofs(), contacts);
   }
 };
 
+/// What a step takes over from the one before, before it is made: `next` has the memory of `s`, and
+/// the scheme changes it.
+template <model::Model M>
+[[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
+                                                Workspace<M>& w) {
+  next.memory.steps = s.memory.steps + 1;
+  constexpr bool kOne = M::kContacts == 1;
+  if constexpr (M::kSlips > 0 || !kOne || !M::kPlain) {
+    if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
+      next.memory.scheme = s.memory.scheme;
+    }
+    w.warm = &next.memory.scheme.warm;
+  }
+}
+
+/// One step of a scheme, from `s` at rest of all it remembers to `next`, whose time is set.
+template <class S, model::Model M>
+[[gnu::always_inline]] inline problem::Report make_step(const S& scheme, const M& model,
+                                                        const model::StateOf<M>& s, double h,
+                                                        model::StateOf<M>& next, Workspace<M>& w) {
+  carry_memory(s, next, w);
+  return advance(scheme, model, s, h, next, w);
+}
+
 /// q_M = q + h/2 u, at t_M = t + h/2.                       [Moreau 1986 (6.13)-(6.14)]
 template <model::Model M>
-[[gnu::always_inline]] inline void half_step(const M& model, const model::State<M::kDofs>& s,
-                                             double h, Workspace<M>& w) {
+[[gnu::always_inline]] inline void half_step(const M& model, const model::StateOf<M>& s, double h,
+                                             Workspace<M>& w) {
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);
-  w.claim.t_mid = s.t + 0.5 * h;
+  w.t_mid = s.t + 0.5 * h;
   w.claim.active.clear();
-  w.claim.shift = nullptr;
-  w.claim.unique = true;
-  w.claim.mass_point = &w.q_mid;
+  w.claim.shift_weights = nullptr;
+  w.unique = true;
 }
 
 /// The velocity without impulses near v, for a mass that varies: with
@@ -154,12 +186,10 @@ problem::Report is_close(const V& now, const V& before, double size) {
 /// For a mass that varies, the u' with F(u') = 0: see `relax`.
 template <model::Model M>
 [[gnu::always_inline]] inline problem::Report free_velocity(const M& model,
-                                                            const model::State<M::kDofs>& s,
-                                                            double h,
-                                                            const model::Vector<M::kDofs>& point,
+                                                            const model::StateOf<M>& s, double h,
+                                                            const model::Vector<M::kPlaces>& point,
                                                             Workspace<M>& w) {
-  model.force(w.claim.t_mid, point, s.u, w.place, w.force);
-  w.claim.force_point = &point;
+  model.force(w.t_mid, point, s.u, w.place, w.force);
   if constexpr (!M::kPlain) {
     if (!model.has_constant_mass()) return varying_free_velocity(model, s, h, w);
   }
@@ -169,7 +199,7 @@ template <model::Model M>
 }
 
 template <model::Model M>
-problem::Report varying_free_velocity(const M& model, const model::State<M::kDofs>& s, double h,
+problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s, double h,
                                       Workspace<M>& w) {
   if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
   model.momentum(s.q, s.u, w.place, w.momentum, w.slope);
@@ -187,12 +217,12 @@ problem::Report varying_free_velocity(const M& model, const model::State<M::kDof
 /// A = { a : g_a(t_M, point) <= 0 }, and all joints.        [Moreau 1986 (2.2)]
 template <model::Model M>
 [[gnu::always_inline]] inline void find_touching(const M& model,
-                                                 const model::Vector<M::kDofs>& point,
+                                                 const model::Vector<M::kPlaces>& point,
                                                  Workspace<M>& w) {
   w.claim.active.clear();
-  w.claim.test_point = &point;
-  w.claim.cone_point = &point;
-  model.gaps(w.claim.t_mid, point, w.place);
+  w.test_point = &point;
+  w.cone_point = &point;
+  model.gaps(w.t_mid, point, w.place);
   const int contacts = model.contacts() - model.joints();
   for (int a = 0; a < contacts; ++a) {
     if (model.touches(a, w.place)) w.claim.active.push(a);
@@ -203,10 +233,10 @@ template <model::Model M>
 /// Gradients of the active gaps at `point`, which may differ from where they were tested.
 template <model::Model M>
 [[gnu::always_inline]] inline void take_gradients(const M& model,
-                                                  const model::Vector<M::kDofs>& point,
+                                                  const model::Vector<M::kPlaces>& point,
                                                   Workspace<M>& w) {
-  if (&point != w.claim.test_point) model.gaps(w.claim.t_mid, point, w.place);
-  w.claim.cone_point = &point;
+  if (&point != w.test_point) model.gaps(w.t_mid, point, w.place);
+  w.cone_point = &point;
   model.gradients(w.claim.active, w.place);
 }
 
@@ -228,7 +258,7 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
     if (model.joints() == 0) return;
     w.joints.clear();
     for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) w.joints.push(a);
-    model.gaps(w.claim.t_mid, w.q_mid, w.joint_place);
+    model.gaps(w.t_mid, w.q_mid, w.joint_place);
     model.gradients(w.joints, w.joint_place);
     for (const int a : w.joints) {
       w.place.normals.take(a, w.joint_place.normals);
@@ -237,45 +267,27 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
   }
 }
 
-/// A = L^-1 J^T for the active rows: W = A^T A.
-template <model::Model M>
-void assemble_factor(const M& model, Workspace<M>& w) {
+/// A row of w.problem: row `row` of the gradients or of the slips, times `scale`.
+template <class Rows, class W>
+void add_row(const Rows& rows, int row, double scale, double free, double noise, W& w) {
+  rows.each(row, [&](int i, double entry) { w.problem.add(i, scale * entry); });
+  w.problem.end_row(free, noise);
+}
+
+/// The active contacts and joints as w.problem, without friction; b is said by free(k, noise).
+template <model::Model M, class Free>
+void assemble(const M& model, Workspace<M>& w, Free&& free) {
   const auto& active = w.claim.active;
-  w.problem.resize(model.dofs(), active.size());
-  w.problem.held = model.joints();
+  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
   for (int k = 0; k < active.size(); ++k) {
-    w.place.normals.copy_to(active[k], w.gathered);
-    model.mass(w.place).half_solve(w.gathered, w.response);
-    w.problem.factor.col(k) = w.response;
-  }
-}
-
-/// Whether W is worth storing sparse: many rows, each of few coordinates, a diagonal mass.
-template <model::Model M>
-bool is_banded(const M& model, const Workspace<M>& w) {
-  if constexpr (M::kPlain || M::kDofs != model::kDynamic) {
-    return false;
-  } else {
-    constexpr int kFew = 8;
-    return w.claim.active.size() > kFew && model.mass(w.place).inverse_diagonal() != nullptr;
-  }
-}
-
-/// W = J M^-1 J^T by its entries, M diagonal.
-template <model::Model M>
-void assemble_banded(const M& model, Workspace<M>& w) {
-  if constexpr (!M::kPlain && M::kDofs == model::kDynamic) {
-    const auto& active = w.claim.active;
-    const model::Pattern& pattern = w.place.normals.pattern();
-    w.banded.begin(model.dofs(), active.size(), model.joints());
-    for (int k = 0; k < active.size(); ++k) {
-      const std::size_t end = pattern.end(active[k]);
-      for (std::size_t e = pattern.begin(active[k]); e < end; ++e) {
-        w.banded.add(k, pattern.coordinates[e], w.place.normals.value(e));
-      }
+    if (k < active.size() - model.joints()) {
+      w.problem.add_contact(0, static_cast<problem::Key>(active[k]));
     }
-    w.banded.finish(model.mass(w.place).inverse_diagonal());
+    double noise = 0.0;
+    const double b = free(k, noise);
+    add_row(w.place.normals, active[k], 1.0, b, noise, w);
   }
+  w.problem.held = model.joints();
 }
 
 /// Replaces a violated q_M by q_M - M^-1 J^T W^-1 g, the intersection of the active surfaces to
@@ -293,41 +305,13 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   if (!violated) return {};
   take_gradients(model, w.q_mid, w);
   if (w.weights.size() < w.claim.active.size()) w.weights.resize(w.claim.active.size());
-  if (is_banded(model, w) && correct_banded(model, w)) return {};
-  assemble_factor(model, w);
-  for (int k = 0; k < w.claim.active.size(); ++k) {
-    w.problem.free[k] = -w.place.gap[w.claim.active[k]];
-  }
-  const auto factor = w.problem.factor.leftCols(w.problem.count);
-  w.gathered = w.least_norm.solve(factor, w.problem.free.head(w.problem.count));  // A^T y = -g
-  w.least_norm.coefficients(w.gathered, w.weights.head(w.problem.count));         // y = A weights
-  model.mass(w.place).half_solve_transposed(w.gathered, w.shift);                 // L^-T y
-  apply_shift(w);
-  return {};
-}
-
-template <model::Model M>
-void apply_shift(Workspace<M>& w) {
-  w.q_mid += w.shift;
-  w.claim.shift = &w.shift;
+  assemble(model, w, [&](int k, double&) { return w.place.gap[w.claim.active[k]]; });
+  w.solver.balance(w.problem);  // W weights = -g
+  for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
+  w.shift = w.solver.motion();
+  model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
   w.claim.shift_weights = &w.weights;
-}
-
-/// The same with W stored by its entries. False when W is singular.
-template <model::Model M>
-bool correct_banded(const M& model, Workspace<M>& w) {
-  assemble_banded(model, w);
-  const auto& active = w.claim.active;
-  for (int k = 0; k < active.size(); ++k) w.banded.free[k] = w.place.gap[active[k]];
-  if (!w.banded_solver.solve_equations(w.banded)) return false;  // W weights = -g
-  w.gathered.setZero();
-  for (int k = 0; k < active.size(); ++k) {
-    w.weights[k] = w.banded_solver.impulse(k);
-    w.place.normals.add_to(active[k], w.weights[k], w.gathered);
-  }
-  model.mass(w.place).solve(w.gathered, w.shift);
-  apply_shift(w);
-  return true;
+  return {};
 }
 
 /// U_a = J_a v + dg_a/dt.
@@ -347,10 +331,9 @@ template <model::Model M>
 }
 
 /// One active contact: p = max(0, -b / W), u+ = u' + M^-1 J^T p, with b the velocity v = U + e
-/// U_ref without impulse. On a Fixed branch p takes either sign.
+/// U_ref without impulse. Where v is fixed at 0, p takes either sign.
 template <model::Model M>
-[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra,
-                                                       certify::Branch branch,
+[[gnu::always_inline]] inline problem::Report push_one(const M& model, double extra, bool is_fixed,
                                                        model::Vector<M::kDofs>& u_next,
                                                        Workspace<M>& w) {
   const int a = w.claim.active[0];
@@ -358,8 +341,7 @@ template <model::Model M>
   model.mass(w.place).solve(w.gathered, w.response);  // M^-1 J^T
   const double W = w.gathered.dot(w.response);
   const double b = contact_velocity(w, a, w.free) + extra;
-  w.claim.branch(0) = branch;
-  const bool pushes = b < 0.0 || branch == certify::Branch::Fixed;
+  const bool pushes = b < 0.0 || is_fixed;
   const double p = pushes ? -b / W : 0.0;
   w.claim.impulses[0] = p;
   if (pushes && !(std::abs(p) < std::numeric_limits<double>::infinity())) {
@@ -370,16 +352,16 @@ template <model::Model M>
 }
 
 /// b = U(u') + e U(u_ref) of row k, and a bound for its rounding; joints have their bias instead.
-/// The law is e, or certify::kOwnRestitution.
+/// The law is e, or none: what each contact states.
 template <model::Model M>
-void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& u_ref,
-              Workspace<M>& w, double& free, double& noise) {
+double free_row(const M& model, int k, std::optional<double> law,
+                const model::Vector<M::kDofs>& u_ref, Workspace<M>& w, double& noise) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const int a = w.claim.active[k];
   const bool is_joint = a >= model.contacts() - model.joints();
-  const double e = law == certify::kOwnRestitution ? restitution_of(model, a, w) : law;
+  const double e = law ? *law : restitution_of(model, a, w);
   const auto& normals = w.place.normals;
-  free = contact_velocity(w, a, w.free);
+  double free = contact_velocity(w, a, w.free);
   noise = kRounding * normals.abs_dot(a, w.free);
   if (is_joint) {
     free += w.bias[a];
@@ -387,69 +369,32 @@ void free_row(const M& model, int k, double law, const model::Vector<M::kDofs>& 
     free += e * contact_velocity(w, a, u_ref);
     noise += kRounding * e * normals.abs_dot(a, u_ref);
   }
-  w.claim.branch(k) = is_joint ? certify::Branch::Joint : certify::Branch::Unilateral;
+  return free;
 }
 
-/// u+ = u' + M^-1 J^T p.
-template <model::Model M, class Impulse>
-void apply_impulses(const M& model, Impulse&& impulse, model::Vector<M::kDofs>& u_next,
-                    Workspace<M>& w) {
+/// u+ = u' + M^-1 J^T p, p being what the solver found.
+template <model::Model M>
+void apply_impulses(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const auto& active = w.claim.active;
   w.gathered.setZero();
   for (int k = 0; k < active.size(); ++k) {
-    w.claim.impulses[k] = impulse(k);
+    w.claim.impulses[k] = w.solver.impulse(k);
     w.place.normals.add_to(active[k], w.claim.impulses[k], w.gathered);
   }
   model.mass(w.place).solve(w.gathered, w.response);
   u_next = w.free + w.response;
 }
 
-/// The rows of w.problem as contacts whose friction is 0, for the solver that takes any number.
-template <model::Model M>
-problem::Report push_generally(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const Eigen::Index rows = w.problem.count;
-  const auto contacts = static_cast<std::size_t>(rows - w.problem.held);
-  w.friction.resize(model.dofs(), rows, contacts);
-  w.friction.held = w.problem.held;
-  w.friction.factor.leftCols(rows) = w.problem.factor.leftCols(rows);
-  w.friction.free.head(rows) = w.problem.free.head(rows);
-  for (std::size_t k = 0; k < contacts; ++k) {
-    const int row = static_cast<int>(k);
-    w.friction.contacts[k] = {.first = row, .slips = 0, .name = w.claim.active[row]};
-  }
-  const problem::Report report = w.friction_solver.solve(w.friction);
-  w.claim.unique = report.unique;
-  apply_impulses(
-      model, [&](int k) { return w.friction_solver.impulse(k); }, u_next, w);
-  return report;
-}
-
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
 template <model::Model M>
-problem::Report push_many(const M& model, double law, const model::Vector<M::kDofs>& u_ref,
-                          model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const int rows = w.claim.active.size();
-  if (is_banded(model, w)) {
-    assemble_banded(model, w);
-    for (int k = 0; k < rows; ++k) {
-      free_row(model, k, law, u_ref, w, w.banded.free[k], w.banded.noise[k]);
-    }
-    const problem::Report report = w.banded_solver.solve(w.banded);
-    if (report.status == problem::Status::Solved) {
-      apply_impulses(
-          model, [&](int k) { return w.banded_solver.impulse(k); }, u_next, w);
-      return report;
-    }  // dependent gradients: the dense method tells what they allow
-  }
-  assemble_factor(model, w);
-  for (int k = 0; k < rows; ++k) {
-    free_row(model, k, law, u_ref, w, w.problem.free[k], w.problem.noise[k]);
-  }
-  const problem::Report report = w.solver.solve(w.problem);
-  if (report.status == problem::Status::IterationLimit) return push_generally(model, u_next, w);
-  w.claim.unique = report.unique;
-  apply_impulses(
-      model, [&](int k) { return w.solver.impulse(k); }, u_next, w);
+problem::Report push_many(const M& model, std::optional<double> law,
+                          const model::Vector<M::kDofs>& u_ref, model::Vector<M::kDofs>& u_next,
+                          Workspace<M>& w) {
+  assemble(model, w,
+           [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
+  const problem::Report report = w.solver.solve(w.problem, *w.warm);
+  w.unique = report.unique;
+  apply_impulses(model, u_next, w);
   return report;
 }
 
@@ -459,7 +404,7 @@ problem::Report push_many(const M& model, double law, const model::Vector<M::kDo
 template <model::Model M>
 void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
   model.advance(w.q_mid, v, h, w.q_end);
-  model.gaps(w.claim.t_mid + h, w.q_end, w.joint_place);
+  model.gaps(w.t_mid + h, w.q_end, w.joint_place);
   for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) {
     w.bias[a] = w.joint_place.gap[a] / h - contact_velocity(w, a, v);
   }
@@ -493,7 +438,7 @@ template <model::Model M, class Push>
 /// q+ = q_M + h/2 u+, read at t + h.                        [Moreau 1986 (6.16)-(6.17)]
 template <model::Model M>
 [[gnu::always_inline]] inline void finish_step(const M& model, double h, const Workspace<M>& w,
-                                               model::State<M::kDofs>& next) {
+                                               model::StateOf<M>& next) {
   model.advance(w.q_mid, next.u, 0.5 * h, next.q);
 }
 

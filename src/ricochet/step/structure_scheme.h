@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/step/scheme.h"
+
 namespace ricochet::step {
 
 /// The schemes that run structures.
@@ -13,6 +15,13 @@ enum class StructureScheme {
   Penalty,  // guides are springs with dashpots
 };
 
+inline constexpr SchemeInfo kNewmark{
+    .name = "newmark",
+    .meaning = "Newmark's method, positions projected between the clearances",
+    .use = "structures",
+    .has_friction = true,
+    .runs_structures = true};
+
 struct StructureSettings {
   StructureScheme scheme{StructureScheme::Newmark};
   double stiffness{0.0};  // of penalty's springs; 0: such that a contact lasts kContactSteps steps
@@ -20,9 +29,10 @@ struct StructureSettings {
 };
 
 std::vector<std::string> structure_scheme_names();
-std::string name_of(StructureScheme scheme);
+/// A scheme as it runs structures: steps of one length, and none of its settings but a stiffness.
 /// Throws base::InputError for a name that is no scheme, or one that structures do not have.
-StructureScheme make_structure_scheme(const std::string& name);
-bool has_friction(StructureScheme scheme);
+Scheme make_structure_scheme(const std::string& name);
+/// What the steps of a structure take from it.
+StructureSettings structure_settings(const Scheme& scheme);
 
 }  // namespace ricochet::step

@@ -94,11 +94,14 @@ void BandFactor::solve_band(double* x) const {
   }
 }
 
+void BandFactor::half_solve(double* x) const {
+  for (int i = 0; i < size_; ++i) {
+    for (int j = std::max(0, i - band_); j < i; ++j) x[i] -= entry(i, j) * x[j];
+  }
+  for (int i = 0; i < size_; ++i) x[i] *= std::sqrt(inverse_[static_cast<std::size_t>(i)]);
+}
+
 void BandFactor::solve_any(double* x) const {
-  const auto entry = [&](int i, int j) {
-    return lower_[static_cast<std::size_t>(i) * static_cast<std::size_t>(band_) +
-                  static_cast<std::size_t>(j - i + band_)];
-  };
   for (int i = 0; i < size_; ++i) {
     for (int j = std::max(0, i - band_); j < i; ++j) x[i] -= entry(i, j) * x[j];
   }

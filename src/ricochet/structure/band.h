@@ -45,6 +45,8 @@ class BandFactor {
 
   /// x becomes A^-1 x.
   void solve(double* x) const;
+  /// x becomes D^-1/2 L^-1 x, whose square is x^T A^-1 x.
+  void half_solve(double* x) const;
 
   int size() const { return size_; }
 
@@ -52,6 +54,10 @@ class BandFactor {
   template <int Band>
   void solve_band(double* x) const;
   void solve_any(double* x) const;
+  double entry(int i, int j) const {  // of L, j < i
+    return lower_[static_cast<std::size_t>(i) * static_cast<std::size_t>(band_) +
+                  static_cast<std::size_t>(j - i + band_)];
+  }
 
   int size_{0};
   int band_{0};

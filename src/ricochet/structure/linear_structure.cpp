@@ -1,9 +1,10 @@
 #include "ricochet/structure/linear_structure.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::structure {
 namespace {
@@ -131,6 +132,14 @@ void LinearStructure::load_values(double t, std::vector<double>& registers,
   }
 }
 
+Eigen::VectorXd LinearStructure::at_points(const Eigen::VectorXd& q) const {
+  Eigen::VectorXd values(static_cast<Eigen::Index>(points.size()));
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    values[static_cast<Eigen::Index>(k)] = value_at(points[k].row, points[k].plane, q.data());
+  }
+  return values;
+}
+
 std::vector<ContactSide> sides_of(const LinearStructure& structure) {
   std::vector<ContactSide> sides;
   for (std::size_t k = 0; k < structure.guides.size(); ++k) {
@@ -163,7 +172,7 @@ bool EffectiveMatrix::factor(const LinearStructure& s, double damping_factor,
   for (Eigen::Index m = 0; m < modes; ++m) factor_.solve(solved.col(m).data());
   Eigen::MatrixXd core = forms_.transpose() * solved;
   for (Eigen::Index m = 0; m < modes; ++m) core(m, m) += 1.0 / (damping_factor * damping.rates[m]);
-  back_ = core.ldlt().solve(solved.transpose()).transpose();
+  back_ = convex::solve_symmetric(core, solved.transpose()).transpose();
   return back_.allFinite();
 }
 

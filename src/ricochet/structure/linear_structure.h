@@ -134,6 +134,8 @@ struct LinearStructure {
   double value_at(const Row& row, int plane, const double* q) const {
     return row.dot(q + plane * dofs);
   }
+  /// The values at all points of a vector of all coordinates.
+  Eigen::VectorXd at_points(const Eigen::VectorXd& q) const;
 };
 
 /// One side of a guide: a contact of the run.

@@ -1,12 +1,11 @@
 #include "ricochet/structure/modes.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "ricochet/base/random.h"
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::structure {
 namespace {
@@ -23,7 +22,7 @@ Eigen::MatrixXd strains_of(const LinearStructure& s, const Eigen::MatrixXd& shap
   return strains;
 }
 
-Eigen::MatrixXd mass_times(const LinearStructure& s, const Eigen::MatrixXd& shapes) {
+Eigen::MatrixXd mass_times_each(const LinearStructure& s, const Eigen::MatrixXd& shapes) {
   Eigen::MatrixXd product = Eigen::MatrixXd::Zero(shapes.rows(), shapes.cols());
   for (Eigen::Index c = 0; c < shapes.cols(); ++c) {
     s.mass.multiply(shapes.col(c).data(), product.col(c).data());
@@ -34,9 +33,8 @@ Eigen::MatrixXd mass_times(const LinearStructure& s, const Eigen::MatrixXd& shap
 /// Makes the columns orthonormal in the metric of M, twice for the digits.
 void orthonormalise(const LinearStructure& s, Eigen::MatrixXd& shapes) {
   for (int pass = 0; pass < 2; ++pass) {
-    const Eigen::MatrixXd gram = shapes.transpose() * mass_times(s, shapes);
-    const Eigen::LLT<Eigen::MatrixXd> factor(gram);
-    shapes = factor.matrixL().solve(shapes.transpose()).transpose().eval();
+    const Eigen::MatrixXd gram = shapes.transpose() * mass_times_each(s, shapes);
+    shapes = convex::half_solve(gram, shapes.transpose()).transpose();
   }
 }
 
@@ -49,10 +47,10 @@ Eigen::MatrixXd random_start(int rows, int columns) {
 
 /// Ritz vectors of the space; their values, sorted.
 Eigen::VectorXd rotate_to_ritz(const LinearStructure& s, Eigen::MatrixXd& shapes) {
-  const Eigen::MatrixXd strains = strains_of(s, shapes);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(strains.transpose() * strains);
-  shapes = (shapes * eigen.eigenvectors()).eval();
-  return eigen.eigenvalues();
+  const convex::SymmetricEigen eigen =
+      convex::symmetric_eigen(convex::gram_matrix(strains_of(s, shapes)));
+  shapes = (shapes * eigen.vectors).eval();
+  return eigen.values;
 }
 
 }  // namespace
@@ -72,7 +70,7 @@ std::vector<Mode> find_modes(const LinearStructure& s, int count) {
   double least = 1.0;
   int idle = 0;  // rounds in a row
   for (int round = 0; round < kMostRounds && idle < 3; ++round) {
-    shapes = mass_times(s, shapes);
+    shapes = mass_times_each(s, shapes);
     for (Eigen::Index c = 0; c < shapes.cols(); ++c) factor.solve(shapes.col(c).data());
     orthonormalise(s, shapes);
     const Eigen::VectorXd before = values;

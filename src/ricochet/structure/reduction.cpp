@@ -1,8 +1,8 @@
 #include "ricochet/structure/reduction.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "ricochet/convex/dense.h"
 #include "ricochet/structure/modes.h"
 
 namespace ricochet::structure {
@@ -43,9 +43,9 @@ Eigen::VectorXd make_diagonal(const LinearStructure& s, Eigen::MatrixXd& basis) 
           std::sqrt(s.stiffness[k]) * s.strains[k].dot(basis.col(c).data());
     }
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(strains.transpose() * strains);
-  basis = (basis * eigen.eigenvectors()).eval();
-  return eigen.eigenvalues().cwiseMax(0.0);
+  const convex::SymmetricEigen eigen = convex::symmetric_eigen(convex::gram_matrix(strains));
+  basis = (basis * eigen.vectors).eval();
+  return eigen.values.cwiseMax(0.0);
 }
 
 }  // namespace

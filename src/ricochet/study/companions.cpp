@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <variant>
 
 #include "ricochet/base/error.h"
 #include "ricochet/study/row_thinner.h"
@@ -24,8 +23,9 @@ double time_of(const step::RunSettings& run) {
   return static_cast<double>(run.steps) * run.step;
 }
 
-const step::EventDriven* events_of(const step::Scheme& scheme) {
-  return std::get_if<step::EventDriven>(&scheme);
+/// Whether the scheme finds the times of impacts, and has rows where it is asked for them.
+bool finds_times(const scene::Scene& scene) {
+  return scene.scheme.info().integrator == certify::Integrator::Arcs;
 }
 
 /// Every so many steps a companion has a row, and every so many rows a mark.
@@ -38,9 +38,10 @@ Strides strides_of(const scene::Scene& scene) {
   const auto parts = [&](long long most) {
     return std::max(1LL, (scene.run.steps + most - 1) / most);
   };
-  const auto width = static_cast<double>(2 * std::max(1, scene.model->dofs()));
+  const auto width =
+      static_cast<double>(2 * std::max<std::size_t>(1, scene.columns.coordinates.size()));
   const long long marks = std::clamp(static_cast<long long>(kMostKept / width), 64LL, kMostMarks);
-  if (!scene.model->has_friction()) return {parts(marks), parts(marks)};
+  if (!scene.columns.has_friction()) return {parts(marks), parts(marks)};
   const long long row = parts(kMostRows);  // rows tell what contacts with friction do
   return {row, row * std::max(1LL, parts(marks) / row)};
 }
@@ -65,14 +66,24 @@ std::vector<double> marks_of(const scene::Scene& scene) {
   return marks;
 }
 
+/// The largest speed of a run, as those of its shocks are measured: in the norm sqrt(2 T), but of a
+/// structure at its guides.
+double speed_of(const scene::Scene& scene, const certify::Certificate& c) {
+  if (scene.structure() == nullptr) return std::sqrt(2.0 * std::max(0.0, c.ledger.kinetic_max));
+  double speed = 0.0;
+  for (const certify::Shock& shock : c.shocks) speed = std::max(speed, shock.speed);
+  return speed;
+}
+
 TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
   const step::RunSettings& run = scene.run;
   TracedRun traced;
   traced.outcome = outcome;
   traced.start = scene.start.t;
   traced.length = time_of(run);
+  traced.speed = speed_of(scene, outcome.certificate);
   constexpr double kFine = 1e-4;  // of the run: impacts nearer to each other are a chatter
-  if (events_of(scene.scheme) != nullptr) {
+  if (finds_times(scene)) {
     traced.step = kFine * traced.length;
   } else if (run.control.is_on()) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
@@ -91,8 +102,7 @@ std::string too_many_steps() {
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
   if (choice == BarChoice::None) return "not asked for";
-  const bool has_rows_only = events_of(scene.scheme) != nullptr;
-  if (!has_rows_only && scene.run.steps < kFewestBarSteps) {
+  if (!finds_times(scene) && scene.run.steps < kFewestBarSteps) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
   }
   if (choice == BarChoice::Auto && scene.run.steps > kMostBarSteps) {
@@ -112,6 +122,10 @@ BarChoice bar_choice(const std::string& word) {
 
 scene::Scene coarsened(const scene::Scene& scene, double coarser) {
   scene::Scene changed = scene;
+  if (auto* part = std::get_if<scene::StructurePart>(&changed.part)) {
+    part->shapes = 0;  // nobody looks at its shapes, nor at the whole beside a reduced one
+    part->compare_full = false;
+  }
   step::RunSettings& run = changed.run;
   const double time = time_of(run);
   run.steps = std::max(1LL, std::llround(static_cast<double>(run.steps) / coarser));
@@ -122,16 +136,14 @@ scene::Scene coarsened(const scene::Scene& scene, double coarser) {
     return changed;
   }
   run.step = time / static_cast<double>(run.steps);
-  if (auto* events = std::get_if<step::EventDriven>(&changed.scheme)) {
-    events->accuracy *= coarser * coarser;
-  }
+  changed.scheme.set("accuracy", changed.scheme.value("accuracy") * coarser * coarser);
   return changed;
 }
 
 Companions::Companions(const scene::Scene& scene, BarChoice choice)
     : scene_(scene), choice_(choice), not_made_(reason_against(scene, choice)) {
   if (!not_made_.empty()) return;
-  between_ = events_of(scene.scheme) == nullptr;
+  between_ = !finds_times(scene);
   for (std::size_t c = 0; c < 2; ++c) {
     scene::Scene companion = coarsened(scene, kCoarser[c]);
     traces_[c] = Trace(marks_of(companion), between_);
@@ -201,7 +213,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
   if (monitor != nullptr && monitor->stop.load()) {
     return ErrorBar::none("its companions were stopped");
   }
-  return estimate_error(own_, companions, scene_.model->contact_names());
+  return estimate_error(own_, companions, scene_.columns.contacts);
 }
 
 }  // namespace ricochet::study

@@ -22,6 +22,8 @@ struct Entrant {
 };
 
 void check_name(const std::string& option, const std::string& scheme) {
+  const std::vector<std::string> of_structures = step::structure_scheme_names();
+  if (std::count(of_structures.begin(), of_structures.end(), scheme) > 0) return;
   try {
     (void)step::make_scheme(scheme);
   } catch (const base::InputError& error) {
@@ -112,6 +114,8 @@ SchemeRow run_scheme(const Entrant& entrant, const std::optional<Reference>& ref
   row.certificate = run.outcome.certificate;
   row.steps = run.outcome.steps;
   row.shocks = run.shocks();
+  row.points = run.points;
+  row.guides = run.guides;
   row.seconds = least_seconds(scene, monitor);
   found.interrupted =
       found.interrupted || run.outcome.interrupted || (monitor != nullptr && monitor->stop.load());

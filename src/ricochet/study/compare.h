@@ -29,6 +29,8 @@ struct SchemeRow {
   long long steps{0};
   long long shocks{0};
   double seconds{0.0};  // the least of some repeats, certificates included, nothing recorded
+  std::vector<structure::PointStatistics> points{};  // of a structure
+  std::vector<structure::GuideStatistics> guides{};
   double energy_change() const;
   double seconds_per_step() const;
   bool was_run() const { return refusal.empty(); }

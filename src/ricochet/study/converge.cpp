@@ -132,6 +132,48 @@ void remark_on_shocks(Convergence& found) {
                                       joined(counts), found.reference_shocks));
 }
 
+bool agree(const structure::Estimate& a, const structure::Estimate& b) {
+  constexpr double kSigmas = 3.0;
+  return std::abs(a.value - b.value) <= kSigmas * std::hypot(a.error, b.error);
+}
+
+/// Of a structure: what the statistics of the two finest runs say, and where nothing else can.
+void remark_on_statistics(Convergence& found) {
+  if (found.rows.size() < 2 || found.rows.back().points.empty()) return;
+  const ConvergeRow& a = found.rows[found.rows.size() - 2];
+  const ConvergeRow& b = found.rows.back();
+  double range = 0.0;
+  for (const structure::PointStatistics& point : b.points) {
+    range = std::max(range, point.highest - point.lowest);
+  }
+  constexpr double kFar = 0.1;  // of the range: two motions that soon have nothing in common
+  if (b.errors[Measure::PositionAcross] > kFar * range) {
+    found.remarks.emplace_back(
+        "the points do not converge: each impact multiplies the distance of two motions, so that "
+        "after some of them rounding and step size decide which way it goes; what can be compared "
+        "are the statistics");
+  }
+  std::string words;
+  bool all = true;
+  const auto add = [&](const std::string& name, const structure::Estimate& x,
+                       const structure::Estimate& y) {
+    all = all && agree(x, y);
+    words += fmt::format("{}{} {:.4g} ± {:.1g} and {:.4g} ± {:.1g}", words.empty() ? "" : "; ",
+                         name, x.value, x.error, y.value, y.error);
+  };
+  constexpr std::size_t kMost = 4;
+  for (std::size_t k = 0; k < std::min(a.guides.size(), kMost); ++k) {
+    add("impact rate of " + a.guides[k].name, a.guides[k].rate, b.guides[k].rate);
+    add("work rate", a.guides[k].work_normal, b.guides[k].work_normal);
+  }
+  for (std::size_t k = 0; k < std::min(a.points.size(), kMost); ++k) {
+    add("rms of " + a.points[k].name, a.points[k].rms, b.points[k].rms);
+  }
+  found.remarks.push_back(
+      fmt::format("statistics of the last two runs {} within three standard errors: {}",
+                  all ? "agree" : "DO NOT AGREE", words));
+}
+
 void finish(Convergence& found) {
   for (std::size_t m = 0; m < kMeasures; ++m) found.fit[m] = fitted_order(found.rows, m);
   const bool nothing_away = std::any_of(
@@ -146,6 +188,7 @@ void finish(Convergence& found) {
   remark_on_rounding(found);
   remark_on_growth(found);
   remark_on_shocks(found);
+  remark_on_statistics(found);
 }
 
 }  // namespace
@@ -192,8 +235,8 @@ Convergence converge(const scene::Scene& scene, const ConvergeSettings& settings
     const RecordedRun run = record_run(with_step(scene, h, end), monitor);
     if (!is_whole(run, found)) return found;
     const double last = std::min(found.to, run.t.back());
-    found.rows.push_back(
-        {h, run.outcome.steps, run.shocks(), measure_errors(run, *reference, last, windows)});
+    found.rows.push_back({h, run.outcome.steps, run.shocks(),
+                          measure_errors(run, *reference, last, windows), run.points, run.guides});
     const std::string remark = remark_on_windows(run, windows, last, fmt::format("h = {:g}", h));
     if (!remark.empty()) found.remarks.push_back(remark);
   }

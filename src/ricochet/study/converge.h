@@ -25,6 +25,8 @@ struct ConvergeRow {
   long long steps{0};
   long long shocks{0};
   MotionErrors errors;
+  std::vector<structure::PointStatistics> points{};  // of a structure
+  std::vector<structure::GuideStatistics> guides{};
 };
 
 /// A run that its own certificate stopped.

@@ -1,14 +1,14 @@
 #include "ricochet/study/convergence_json.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "ricochet/base/json.h"
 #include "ricochet/base/version.h"
 
 namespace ricochet::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
 /// JSON has no word for what is no number.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -23,7 +23,7 @@ Json errors_json(const MotionErrors& errors) {
 }
 
 Json rounding_json(const MotionErrors& errors) {
-  Json json = Json::array();
+  Json json = Json::list();
   for (std::size_t m = 0; m < kMeasures; ++m) {
     if (errors.is_rounding(m)) json.push_back(key(m));
   }
@@ -37,6 +37,21 @@ Json status_json(const certify::Certificate& certificate) {
   return json;
 }
 
+/// The statistics of a structure, by which runs can be compared that part after impacts.
+template <class Row>
+void add_statistics(const Row& row, Json& json) {
+  for (const structure::GuideStatistics& guide : row.guides) {
+    json["guides"][guide.name] = {{"impacts", guide.impacts},
+                                  {"rate", guide.rate.value},
+                                  {"rate_error", guide.rate.error},
+                                  {"work_rate", guide.work_normal.value},
+                                  {"work_rate_error", guide.work_normal.error}};
+  }
+  for (const structure::PointStatistics& point : row.points) {
+    json["points"][point.name] = {{"rms", point.rms.value}, {"rms_error", point.rms.error}};
+  }
+}
+
 Json row_json(const Convergence& found, std::size_t k) {
   const ConvergeRow& row = found.rows[k];
   Json json;
@@ -46,6 +61,7 @@ Json row_json(const Convergence& found, std::size_t k) {
   json["errors"] = errors_json(row.errors);
   for (std::size_t m = 0; m < kMeasures; ++m) json["orders"][key(m)] = number(found.order(k, m));
   json["at_rounding"] = rounding_json(row.errors);
+  add_statistics(row, json);
   return json;
 }
 
@@ -65,6 +81,7 @@ Json row_json(const SchemeRow& row) {
   json["steps"] = row.steps;
   json["seconds"] = number(row.seconds);
   json["seconds_per_step"] = number(row.seconds_per_step());
+  add_statistics(row, json);
   return json;
 }
 
@@ -78,9 +95,7 @@ void add_head(const Study& found, Json& json) {
   json["reference"]["jumps"] = found.jumps;
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return json.pretty() + "\n"; }
 
 }  // namespace
 
@@ -91,7 +106,7 @@ std::string to_json(const Convergence& found, const scene::Scene& scene) {
   json["scene"] = scene.file;
   json["scheme"] = step::name_of(scene.scheme);
   add_head(found, json);
-  json["rows"] = Json::array();
+  json["rows"] = Json::list();
   for (std::size_t k = 0; k < found.rows.size(); ++k) json["rows"].push_back(row_json(found, k));
   for (std::size_t m = 0; m < kMeasures; ++m) json["fit"][key(m)] = number(found.fit[m]);
   json["remarks"] = found.remarks;
@@ -111,7 +126,7 @@ std::string to_json(const Comparison& found, const std::string& scene_file) {
   add_head(found, json);
   if (!found.reference_is_stated) json["reference"]["scheme"] = found.reference_scheme;
   if (found.reference_failure) json["reference"]["status"] = status_json(*found.reference_failure);
-  json["schemes"] = Json::array();
+  json["schemes"] = Json::list();
   for (const SchemeRow& row : found.rows) json["schemes"].push_back(row_json(row));
   json["remarks"] = found.remarks;
   json["status"] = found.interrupted ? "interrupted" : found.ok() ? "ok" : "failed";

@@ -9,7 +9,7 @@
 namespace ricochet::study {
 namespace {
 
-constexpr double kWeak = 0.02;   // of the largest speed of the run, in the norm sqrt(2 T)
+constexpr double kWeak = 0.02;   // of the largest speed of the run
 constexpr double kClose = 12.0;  // coarsest steps: what is nearer, or shorter, may be missing
 
 /// A shock of one contact.
@@ -25,14 +25,13 @@ double way_between(double a, double b) { return std::abs(a - b); }
 /// Times are told from the start of the run, which may go into the past.
 ByContact strikes_of(const TracedRun& run, double coarsest) {
   const certify::Certificate& c = run.outcome.certificate;
-  const double largest = std::sqrt(2.0 * std::max(0.0, c.ledger.kinetic_max));
   ByContact all;
   for (const certify::Shock& shock : c.shocks) {
     Strikes& strikes = all[{shock.contact, shock.tangential}];
     const double t = way_between(run.start, shock.t);
     const bool follows = !strikes.empty() && t - strikes.back().t < kClose * coarsest;
     const bool is_last = run.length - t < kClose * coarsest;
-    const bool is_weak = shock.speed < kWeak * largest || shock.tangential;
+    const bool is_weak = shock.speed < kWeak * run.speed || shock.tangential;
     strikes.push_back({t, !follows && !is_last && !is_weak});
   }
   return all;

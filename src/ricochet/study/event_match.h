@@ -14,6 +14,7 @@ struct TracedRun {
   Phases phases;
   double start{0.0};       // [s]
   double length{0.0};      // [s] of the whole run, which may go into the past
+  double speed{0.0};       // the largest, as those of shocks are measured
   double step{0.0};        // [s]: shocks nearer than a few of these cannot be told apart
   double phase_step{0.0};  // [s]: nor phases shorter than a few of these
   double quantum{0.0};  // [s] to which the time of an event is known: a step, 0 where it is found

@@ -22,7 +22,6 @@ struct Plate {
   std::string title{};
   std::string caption{};  // the data, and what to see
   std::vector<PlateRun> runs{};
-  std::string structure{};  // or the run of a scene of the program with a [structure], by its name
   std::vector<std::string> header{};  // of a table
   std::vector<std::vector<std::vector<std::string>>> rows{};
   std::vector<std::string> about{};  // its facts begin with one of these; none: all of the exhibit

@@ -13,7 +13,8 @@ using Values = std::map<std::string, double>;
 
 /// Families z[1..N] and their velocities, at the end of the run.
 void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& scope) {
-  for (const scene::CoordinateGroup& group : motion.scene.groups) {
+  if (motion.structure) return;
+  for (const scene::CoordinateGroup& group : motion.scene.system().groups) {
     if (!group.indexed) continue;
     formula::Scope::Family positions{group.first, {}};
     formula::Scope::Family velocities{group.first, {}};
@@ -29,19 +30,20 @@ void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& s
 /// What formulas of the scene may speak of, at the end of the run. A definition that has no finite
 /// value there is left out.
 Values scene_values(const Motion& motion) {
-  const model::FormulaModel& model = *motion.scene.model;
+  const std::vector<std::string>& names = motion.scene.columns.coordinates;
   Values values = {{"t", motion.final_state.t}};
   for (const auto& [name, value] : motion.scene.parameters) values[name] = value;
-  for (std::size_t i = 0; i < model.coordinates().size(); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    values[model.coordinates()[i]] = motion.final_state.q[at];
-    values[model.coordinates()[i] + "'"] = motion.final_state.u[at];
+    values[names[i]] = motion.final_state.q[at];
+    values[names[i] + "'"] = motion.final_state.u[at];
   }
+  if (motion.structure) return values;
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
-  for (const auto& [name, syntax] : motion.scene.definitions) {
+  for (const auto& [name, syntax] : motion.scene.system().definitions) {
     try {
       const double value = formula::lower_number(syntax, scope, graph);
       values[name] = value;
@@ -53,10 +55,10 @@ Values scene_values(const Motion& motion) {
   return values;
 }
 
-/// Gaps and numbers of shocks of families of contacts: "stack[3].gap".
+/// Figures of families of contacts: "stack[3].gap".
 void add_contact_families(const Motion& motion, const Values& values, formula::Graph& graph,
                           formula::Scope& scope) {
-  for (const std::string& name : scene::fact_names(*motion.scene.model)) {
+  for (const std::string& name : scene::fact_names(motion.scene)) {
     if (name.find('[') == std::string::npos) continue;
     scope.define_member(name, graph.constant(values.at(name)));
   }
@@ -82,17 +84,44 @@ void add_certificate(const Motion& motion, Values& values) {
       {"residual.max", c.residual_max},
       {"steps", static_cast<double>(motion.outcome.steps)},
   });
-  const std::vector<std::string>& contacts = motion.scene.model->contact_names();
+  const step::Columns& columns = motion.scene.columns;
+  const std::vector<std::string>& contacts = columns.contacts;
   for (std::size_t a = 0; a < contacts.size(); ++a) {
     values[contacts[a] + ".gap"] = motion.outcome.gaps[a];
     if (a >= c.shock_counts.size()) continue;  // joints have none
     values[contacts[a] + ".shocks"] = static_cast<double>(c.shock_counts[a]);
-    if (motion.scene.model->slips(static_cast<int>(a)) == 0) continue;
+    if (columns.slips_of(a) == 0) continue;
     const certify::FrictionRecord& record = c.friction[a];
     values[contacts[a] + ".stick_time"] = record.stick_time;
     values[contacts[a] + ".slip_time"] = record.slip_time;
     values[contacts[a] + ".dissipated"] = record.dissipated.value();
     values[contacts[a] + ".tangential_shocks"] = static_cast<double>(record.tangential_shocks);
+  }
+}
+
+/// What the statistics of a structure add.
+void add_statistics(const record::LineRecord& line, Values& values) {
+  values.insert({{"energy.loads", line.books.loads.value()},
+                 {"energy.damping", line.books.damping.value()},
+                 {"energy.closure", line.books.closure.value()},
+                 {"average.gap", line.books.average_gap}});
+  for (const structure::PointStatistics& point : line.points) {
+    values[point.name + ".rms"] = point.rms.value;
+    values[point.name + ".lowest"] = point.lowest;
+    values[point.name + ".highest"] = point.highest;
+    values[point.name + ".frequency"] = point.main_frequency;
+  }
+  for (const structure::GuideStatistics& guide : line.guides) {
+    values[guide.name + ".impacts"] = static_cast<double>(guide.impacts);
+    values[guide.name + ".rate"] = guide.rate.value;
+    values[guide.name + ".contact_ratio"] = guide.contact_ratio.value;
+    values[guide.name + ".impulse"] = guide.impulse;
+    values[guide.name + ".impulse_max"] = guide.impulse_max;
+    values[guide.name + ".force_max"] = guide.force_max;
+    values[guide.name + ".work_normal"] = guide.work_normal.value;
+    values[guide.name + ".work_sliding"] = guide.work_sliding.value;
+    values[guide.name + ".first"] = guide.first_push;
+    values[guide.name + ".last"] = guide.last_push;
   }
 }
 
@@ -139,30 +168,18 @@ std::vector<Fact> judge(const std::vector<scene::Expectation>& expectations, con
 std::vector<Fact> check_expectations(const Motion& motion) {
   Values values = scene_values(motion);
   add_certificate(motion, values);
+  if (motion.structure) add_statistics(*motion.structure, values);
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
   add_contact_families(motion, values, graph, scope);
-  for (const auto& [name, syntax] : motion.scene.definitions) {
-    if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
+  if (!motion.structure) {
+    for (const auto& [name, syntax] : motion.scene.system().definitions) {
+      if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
+    }
   }
   return judge(motion.scene.expectations, values, scope, graph);
-}
-
-std::vector<Fact> judge_expectations(const std::vector<scene::Expectation>& expectations,
-                                     const std::map<std::string, double>& values,
-                                     const std::vector<std::string>& names) {
-  formula::Graph graph;
-  formula::Scope scope;
-  for (const auto& [name, value] : values) {
-    if (name.find('[') == std::string::npos) scope.define(name, graph.constant(value));
-  }
-  for (const std::string& name : names) {
-    if (name.find('[') == std::string::npos) continue;
-    scope.define_member(name, graph.constant(values.at(name)));
-  }
-  return judge(expectations, values, scope, graph);
 }
 
 }  // namespace ricochet::study

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <exception>
 
+#include "ricochet/study/run_report.h"
+
 namespace ricochet::study {
 namespace {
 
@@ -19,22 +21,13 @@ struct Reading {
   std::exception_ptr error;
 };
 
-record::Summary settings_of(const scene::Scene& scene) {
-  record::Summary summary;
-  summary.scheme = scene.scheme;
-  summary.run = scene.run;
-  return summary;
-}
-
 Reading reading_of(const scene::Scene& first, const scene::Scene& scene) {
-  const model::FormulaModel& model = *scene.model;
-  const record::Columns columns{model.coordinates(), model.contact_names(), model.has_potential()};
   Reading reading;
   reading.steps = scene.run.steps;
   reading.rows = record::expected_rows(scene.run);
-  reading.bytes = record::estimate_bytes(columns, reading.rows);
+  reading.bytes = record::estimate_bytes(scene.columns, reading.rows);
   reading.common = record::compare_settings(settings_of(first), settings_of(scene));
-  reading.same_coordinates = model.coordinates() == first.model->coordinates();
+  reading.same_coordinates = scene.columns.coordinates == first.columns.coordinates;
   return reading;
 }
 

@@ -13,7 +13,6 @@
 #include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
 #include "ricochet/study/gallery_mechanisms.h"
-#include "ricochet/study/gallery_structures.h"
 #include "ricochet/study/plate5.h"
 
 namespace ricochet::study {
@@ -238,7 +237,7 @@ Plate make_plate6(const std::vector<Motion>& motions) {
     for (const Motion& motion : motions) {
       if (i >= motion.rows.size()) continue;
       const Row& row = motion.rows[i];
-      const double anticipation = step::anticipation_of(motion.scene.scheme);
+      const double anticipation = motion.scene.scheme.value("anticipation");
       cells[1].push_back(fmt::format("{:.1f}", anticipation));
       cells[2].push_back(fmt::format("{:.5f}", unwrapped_angles(motion)[i]));
       cells[3].push_back(

@@ -275,7 +275,7 @@ Exhibit show_two_motions(const Runner& runner) {
   const scene::Scene scene =
       scene::read_scene("bressan-schatzman.toml", builtin_scene("bressan-schatzman"),
                         {scene::parse_override("N=12")});
-  const AnyView view(*scene.model);
+  const AnyView view(*scene.system().model);
   const TwoMotions motions(12);
   const certify::Limits limits{.balance = 1e-9};  // the times of short bumps are rounded
   for (const bool resting : {true, false}) {

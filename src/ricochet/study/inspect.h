@@ -7,6 +7,7 @@
 #include "ricochet/formula/tape.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/structure/linear_structure.h"
 
 namespace ricochet::study {
 
@@ -61,12 +62,56 @@ struct Inspection {
   bool unique() const { return shock.unique && gauss.unique; }  // of impulses and reactions
 };
 
-/// Inspects states of one model. For active rows with U = 0, Gauss' principle reads: minimise
-/// |q'' - a|_M under
+/// What an inspection asks of a model at one instant. Rows are contacts, then joints:
+/// U = J u + dg/dt, dU/dt = J q'' + gamma.
+class Instant {
+ public:
+  using Vec = Inspection::Vec;
+  virtual ~Instant() = default;
+
+  virtual int joints() const { return 0; }
+  int rows() const { return static_cast<int>(gap.size()); }
+
+  /// False: the mass is singular, and nothing else may be asked.
+  virtual bool is_regular() const = 0;
+  /// Finds what depends on the velocity, at u: gamma and the free acceleration.
+  virtual void set_velocity(const Vec& u) = 0;
+
+  virtual bool exists(int) const { return true; }
+  virtual double slack(int row) const = 0;  // up to which a gap is closed by its formula's size
+  virtual double dot(int row, const Vec& v) const = 0;      // J v
+  virtual double abs_dot(int row, const Vec& v) const = 0;  // |J| |v|
+  virtual double abs_sum(int row) const = 0;                // |J| 1
+  virtual Vec response(int row) const = 0;                  // M^-1 J^T
+  virtual Vec half_response(int row) const = 0;             // L^-1 J^T, M = L L^T
+
+  Vec q;
+  Vec gap;
+  Vec rate;        // dg/dt
+  Vec gamma;       // d2g/dt2 along the motion, without J q''
+  Vec gamma_size;  // sum of the sizes of its terms
+  Vec free;        // a = M^-1 (Q - c)
+};
+
+/// Part of its natural size up to which a gap or a rate counts as 0.
+inline constexpr double kInspectTolerance = 1e-9;
+/// The same for accelerations, which only rounding disturbs.
+inline constexpr double kInspectRounding = 1e-12;
+
+/// Inspects a state with the velocity u. For active rows with U = 0, Gauss' principle reads:
+/// minimise |q'' - a|_M under
 ///
 ///     J q'' + gamma >= 0  (joints: = 0),   gamma = u^T (d2g/dq2) u + 2 (d2g/dq dt) u + d2g/dt2,
 ///
 /// and its multipliers are the reactions: M q'' + c = Q + J^T r, r >= 0, r . (J q'' + gamma) = 0.
+///
+/// `step` > 0: the state was reached by steps of this length, so that gaps and their rates count as
+/// 0 up to what they change in one. A mass that is singular there is the status SingularMass, with
+/// nothing computed; rows that contradict each other are Infeasible, values that are not finite
+/// Degenerate.
+Inspection inspect(Instant& instant, const Inspection::Vec& u, double step = 0.0);
+
+/// Inspects states of one model of formulas.
 class Inspector {
  public:
   using State = model::State<model::kDynamic>;
@@ -75,33 +120,18 @@ class Inspector {
   /// graph.
   explicit Inspector(const model::FormulaModel& model);
 
-  /// `step` > 0: the state was reached by steps of this length, so that gaps and their rates count
-  /// as 0 up to what they change in one step. A mass that is singular there is the status
-  /// SingularMass, with nothing computed; rows that contradict each other
-  /// are Infeasible, values that are not finite Degenerate.
   Inspection at(const State& state, double step = 0.0) const;
 
-  /// Part of its natural size up to which a gap or a rate counts as 0.
-  static constexpr double kTolerance = 1e-9;
-  /// The same for accelerations, which only rounding disturbs.
-  static constexpr double kRounding = 1e-12;
-
  private:
-  using View = model::FormulaView<model::kDynamic, model::kDynamic>;
-  using Vec = model::Vector<model::kDynamic>;
-  struct Work;
-
-  void evaluate(const Vec& u, Work& work) const;
-  void find_active(double step, Work& work) const;
-  static bool is_finite(const Work& work);
-  static double right_rate(const ActiveRow& row, const Work& work);
-  void meet_shock(Work& work) const;
-  void apply_gauss(Work& work) const;
-  void judge_rows(Work& work) const;
-
+  class AtState;
   const model::FormulaModel& model_;
-  View view_;
+  model::FormulaView<model::kDynamic, model::kDynamic> view_;
   formula::Tape tape_;  // dU/dq (entries of the pattern) and dU/dt, row by row; then c
 };
+
+/// A structure at an instant, told at its points; its rows are the sides of its guides. Friction is
+/// left out, as everywhere here.
+Inspection inspect_structure(const structure::LinearStructure& structure,
+                             const structure::Motion& state, double step = 0.0);
 
 }  // namespace ricochet::study

@@ -1,49 +1,49 @@
 #include "ricochet/study/inspect_json.h"
 
-#include <nlohmann/json.hpp>
+#include "ricochet/base/json.h"
 
 namespace ricochet::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::Json;
 
-Json by_coordinate(const model::FormulaModel& model, const Inspection::Vec& v) {
+Json by_coordinate(const step::Columns& names, const Inspection::Vec& v) {
   Json json = Json::object();
-  for (int i = 0; i < model.dofs() && v.size() > 0; ++i) {
-    json[model.coordinates()[static_cast<std::size_t>(i)]] = v[i];
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    json[names.coordinates[static_cast<std::size_t>(i)]] = v[i];
   }
   return json;
 }
 
-const std::string& name_of_row(const model::FormulaModel& model, const ActiveRow& row) {
-  return model.contact_names()[static_cast<std::size_t>(row.row)];
+const std::string& name_of_row(const step::Columns& names, const ActiveRow& row) {
+  return names.contacts[static_cast<std::size_t>(row.row)];
 }
 
-Json row_json(const model::FormulaModel& model, const ActiveRow& row) {
+Json row_json(const step::Columns& names, const ActiveRow& row) {
   Json json;
-  json["contact"] = name_of_row(model, row);
+  json["contact"] = name_of_row(names, row);
   json["gap"] = row.gap;
   json["gap_tolerance"] = row.gap_tolerance;
   json["velocity"] = row.velocity;
   json["velocity_tolerance"] = row.velocity_tolerance;
-  json["generator"] = by_coordinate(model, row.generator);
+  json["generator"] = by_coordinate(names, row.generator);
   json["acceleration"] = row.acceleration;
   json["state"] = name_of(row.standing);
   return json;
 }
 
 /// One number of each row, by name.
-Json by_row(const Inspection& found, const model::FormulaModel& model, double ActiveRow::*number) {
+Json by_row(const Inspection& found, const step::Columns& names, double ActiveRow::*number) {
   Json json = Json::object();
-  for (const ActiveRow& row : found.active) json[name_of_row(model, row)] = row.*number;
+  for (const ActiveRow& row : found.active) json[name_of_row(names, row)] = row.*number;
   return json;
 }
 
-Json shock_json(const Inspection& found, const model::FormulaModel& model) {
+Json shock_json(const Inspection& found, const step::Columns& names) {
   if (found.in_tangent_cone || found.shock.status != problem::Status::Solved) return nullptr;
   Json json;
-  json["velocity"] = by_coordinate(model, found.right_velocity);
-  json["impulses"] = by_row(found, model, &ActiveRow::impulse);
+  json["velocity"] = by_coordinate(names, found.right_velocity);
+  json["impulses"] = by_row(found, names, &ActiveRow::impulse);
   json["unique"] = found.shock.unique;
   return json;
 }
@@ -63,31 +63,31 @@ std::string name_of(problem::Status status) {
   return "";
 }
 
-std::string to_json(const Inspection& found, const model::FormulaModel& model) {
+std::string to_json(const Inspection& found, const step::Columns& names) {
   Json json;
   json["t"] = found.state.t;
   json["status"] = name_of(found.status);
-  json["position"] = by_coordinate(model, found.state.q);
-  json["velocity"] = by_coordinate(model, found.state.u);
+  json["position"] = by_coordinate(names, found.state.q);
+  json["velocity"] = by_coordinate(names, found.state.u);
   json["resolution_step"] = found.step;
-  if (model.has_friction()) json["friction"] = "left out";
-  json["active"] = Json::array();
-  for (const ActiveRow& row : found.active) json["active"].push_back(row_json(model, row));
+  if (names.has_friction()) json["friction"] = "left out";
+  json["active"] = Json::list();
+  for (const ActiveRow& row : found.active) json["active"].push_back(row_json(names, row));
   json["in_tangent_cone"] = found.in_tangent_cone;
-  json["after_shock"] = shock_json(found, model);
-  json["free_acceleration"] = by_coordinate(model, found.free_acceleration);
+  json["after_shock"] = shock_json(found, names);
+  json["free_acceleration"] = by_coordinate(names, found.free_acceleration);
   json["acceleration"] = nullptr;
   json["reactions"] = Json::object();
-  json["opens"] = Json::array();
+  json["opens"] = Json::list();
   if (found.ok()) {
-    json["acceleration"] = by_coordinate(model, found.acceleration);
-    json["reactions"] = by_row(found, model, &ActiveRow::reaction);
+    json["acceleration"] = by_coordinate(names, found.acceleration);
+    json["reactions"] = by_row(found, names, &ActiveRow::reaction);
     for (const ActiveRow& row : found.active) {
-      if (row.opens) json["opens"].push_back(name_of_row(model, row));
+      if (row.opens) json["opens"].push_back(name_of_row(names, row));
     }
   }
   json["unique"] = found.unique();
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.pretty() + "\n";
 }
 
 }  // namespace ricochet::study

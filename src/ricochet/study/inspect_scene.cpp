@@ -74,16 +74,22 @@ SceneInspection inspect_end(const scene::Scene& scene, step::Monitor* monitor) {
   const bool is_start = scene.run.steps == 0;
   model::State<model::kDynamic> state = scene.start;
   SceneInspection inspection;
-  if (!is_start) {
+  if (!is_start || scene.structure() != nullptr) {
     const Motion motion = run_scene(scene, false, {}, monitor);
     inspection.reached = motion.outcome;
     const certify::Certificate& c = motion.outcome.certificate;
     if (c.failure == certify::Failure::SingularMass) refuse_singular_mass(c.failure_time);
     if (!c.ok() || motion.outcome.interrupted) return inspection;
     state = motion.final_state;
+    if (motion.whole) {
+      inspection.found = inspect_structure(*motion.whole->model, motion.whole->state,
+                                           is_start ? 0.0 : scene.run.step);
+    }
   }
-  const Inspector inspector = make_inspector(*scene.model);
-  inspection.found = inspector.at(state, is_start ? 0.0 : resolution(scene.run, state));
+  if (const model::FormulaModel* model = scene.formulas()) {
+    const Inspector inspector = make_inspector(*model);
+    inspection.found = inspector.at(state, is_start ? 0.0 : resolution(scene.run, state));
+  }
   if (inspection.found->status == problem::Status::SingularMass) refuse_singular_mass(state.t);
   return inspection;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
+#include "ricochet/study/run_structure.h"
 
 namespace ricochet::study {
 namespace {
@@ -38,28 +40,35 @@ void add_warnings(Motion& motion) {
     warnings.push_back(fmt::format(
         "the step is too large for this stiffness: a contact lasts {:.3g}, so take a step below "
         "{:.3g}, or a softer wall",
-        wanted * step::Penalty::kFewestSteps, wanted));
+        wanted * step::kFewestContactSteps, wanted));
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
-  if (scene.run.backward && step::implied_restitution(scene.scheme) < 1.0 && !shocks.empty()) {
+  if (scene.run.backward && scene.scheme.info().restitution.value_or(0.0) < 1.0 &&
+      !shocks.empty()) {
     warnings.push_back(fmt::format(
         "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
         "came "
         "before, so many motions lead to this start; shown is the one that arrives along the wall",
-        shocks[0].t, scene.model->contact_names()[static_cast<std::size_t>(shocks[0].contact)]));
+        shocks[0].t, scene.columns.contacts[static_cast<std::size_t>(shocks[0].contact)]));
   }
+  if (motion.structure) warn_of_structure(motion, warnings);
 }
 
 }  // namespace
 
 void check_direction(const scene::Scene& scene) {
-  if (scene.run.backward && (!step::is_staggered(scene.scheme) || scene.model->has_laws())) {
+  if (!scene.run.backward) return;
+  if (scene.structure() != nullptr) {
+    throw base::InputError("--backward", "a structure is run forwards only",
+                           "leave --backward out");
+  }
+  if (!scene.scheme.info().is_staggered || scene.system().model->has_laws()) {
     throw base::InputError("--backward",
-                           "is for the schemes billiard, elast, inel and moreau, with a constant "
-                           "restitution",
+                           fmt::format("is for the schemes {}, with a constant restitution",
+                                       base::list_names(step::staggered_names())),
                            "run it with --scheme inel, or forward");
   }
-  if (!scene.run.backward || !scene.model->has_friction()) return;
+  if (!scene.columns.has_friction()) return;
   throw base::InputError("--backward",
                          "cannot be asked of a scene with friction, which forgets the past: where "
                          "a contact sticks, any slip may have come before",
@@ -85,8 +94,13 @@ Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer
     if (keep_rows) motion.rows.push_back(row_of(s));
   };
   const bool only_observed = observe && !keep_rows;  // every step maybe: no call more than needed
-  motion.outcome = step::run_formula(*scene.model, scene.scheme, scene.run, motion.final_state,
-                                     only_observed ? observe : keep, monitor);
+  const step::Observer& watch = only_observed ? observe : keep;
+  if (const model::FormulaModel* model = scene.formulas()) {
+    motion.outcome =
+        step::run_formula(*model, scene.scheme, scene.run, motion.final_state, watch, monitor);
+  } else {
+    run_structure(motion, watch, monitor);
+  }
   add_warnings(motion);
   return motion;
 }

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "ricochet/record/line_record.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_formula.h"
 
@@ -27,12 +30,21 @@ struct Row {
 /// A copy of a sample.
 Row row_of(const step::Sample& sample);
 
+/// All coordinates of a structure at the end of a run, and the model that was run: the scene's, or
+/// the reduced one.
+struct WholeState {
+  std::shared_ptr<const structure::LinearStructure> model;
+  structure::Motion state;
+};
+
 /// A scene that has been run.
 struct Motion {
   scene::Scene scene;
   step::Outcome outcome;
-  model::State<model::kDynamic> final_state;
+  model::State<model::kDynamic> final_state;  // as rows tell it: of a structure, its points
   std::vector<Row> rows;
+  std::optional<record::LineRecord> structure;  // of a structure: what else it tells
+  std::optional<WholeState> whole;              // of a structure
 };
 
 /// Throws base::InputError where a run backwards in time is asked for that has no answer.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
+#include "ricochet/scene/structure_reader.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::study {
@@ -39,6 +40,10 @@ scene::Scene with_step(const scene::Scene& scene, double h, double end) {
   changed.run.end_time = end;
   changed.run.control = {};
   changed.run.record_every = 1;
+  if (auto* structure = std::get_if<scene::StructurePart>(&changed.part)) {
+    structure->shapes = 0;
+    structure->compare_full = false;
+  }
   return changed;
 }
 
@@ -54,19 +59,28 @@ void check_step(const scene::Scene& scene, double h, double end, const std::stri
                                        scene.run.start_time, end, h),
                            "write smaller steps, or a later end with --until");
   }
-  if (steps * scene.model->dofs() > kMostValues) {
+  const std::size_t coordinates = scene.columns.coordinates.size();
+  if (coordinates == 0) {
+    throw base::InputError("structure.point", "no point is named, so nothing can be compared",
+                           "write [structure.point.tip] with at = ...");
+  }
+  if (steps * static_cast<double>(coordinates) > kMostValues) {
     throw base::InputError(
         option,
         fmt::format("{:.3g} steps of {:g} with {} coordinates are more than can be kept", steps, h,
-                    scene.model->dofs()),
+                    coordinates),
         "write larger steps, or an earlier end with --until");
+  }
+  if (scene.structure() == nullptr) return;
+  if (const auto fault = scene::fault_of_step(*scene.structure(), h)) {
+    throw base::InputError(option, fault->message(), fault->remedy());
   }
 }
 
 RecordedRun record_run(const scene::Scene& scene, step::Monitor* monitor) {
   RecordedRun run;
   run.step = scene.run.step;
-  run.coordinates = static_cast<std::size_t>(scene.model->dofs());
+  run.coordinates = scene.columns.coordinates.size();
   const auto rows = static_cast<std::size_t>(scene.run.steps + 1);
   run.t.reserve(rows);
   run.q.reserve(rows * run.coordinates);
@@ -76,7 +90,12 @@ RecordedRun record_run(const scene::Scene& scene, step::Monitor* monitor) {
     run.q.insert(run.q.end(), sample.q.begin(), sample.q.end());
     run.u.insert(run.u.end(), sample.u.begin(), sample.u.end());
   };
-  run.outcome = run_scene(scene, false, keep, monitor).outcome;
+  Motion motion = run_scene(scene, false, keep, monitor);
+  run.outcome = std::move(motion.outcome);
+  if (motion.structure) {
+    run.points = std::move(motion.structure->points);
+    run.guides = std::move(motion.structure->guides);
+  }
   return run;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/structure/statistics.h"
 #include "ricochet/study/bv_distance.h"
 
 namespace ricochet::study {
@@ -16,6 +17,8 @@ struct RecordedRun {
   std::vector<double> q;  // row after row
   std::vector<double> u;
   step::Outcome outcome;
+  std::vector<structure::PointStatistics> points;  // of a structure
+  std::vector<structure::GuideStatistics> guides;
 
   std::size_t rows() const { return t.size(); }
   double position(std::size_t row, std::size_t i) const { return q[row * coordinates + i]; }
@@ -32,7 +35,7 @@ double end_of(const scene::Scene& scene);
 scene::Scene with_step(const scene::Scene& scene, double h, double end);
 
 /// Throws base::InputError where steps of h until `end` are fewer than two, or more than can be
-/// kept. `option` is what the user wrote.
+/// kept, or unstable. `option` is what the user wrote.
 void check_step(const scene::Scene& scene, double h, double end, const std::string& option);
 
 RecordedRun record_run(const scene::Scene& scene, step::Monitor* monitor);

@@ -60,7 +60,7 @@ void Reference::check_start(const scene::Scene& scene) const {
   for (std::size_t i = 0; i < q.size(); ++i) {
     const double start = scene.start.q[static_cast<Eigen::Index>(i)];
     if (std::abs(q[i] - start) <= 1e-9 * (1e-3 + largest)) continue;
-    refuse(scene.model->coordinates()[i],
+    refuse(scene.columns.coordinates[i],
            fmt::format("is {:.9g} at the start, t = {:g}, where the scene has {:.9g}", q[i],
                        scene.run.start_time, start),
            "write the motion in terms of the parameters that move the start, or leave --set out");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/text.h"
+#include "ricochet/study/line_text.h"
 
 namespace ricochet::study {
 namespace {
@@ -25,14 +26,14 @@ std::string part_of(double value, double whole, const std::string& name) {
 
 void warn_of_depth(const Motion& motion, const Extent& extent, std::vector<std::string>& warnings) {
   const certify::Certificate& c = motion.outcome.certificate;
-  if (c.violation_contact < 0) return;
+  if (c.violation_contact < 0 || motion.scene.columns.coordinates.empty()) return;
   const double size = extent.size();
   const double largest = extent.largest();
   if (!(c.violation_depth > std::max(kDeep * size, kRounding * largest))) return;
   const auto contact = static_cast<std::size_t>(c.violation_contact);
   warnings.push_back(
       fmt::format("'{}' is crossed by {:.2g}, {}: the step is large; try a smaller one",
-                  motion.scene.model->contact_names()[contact], c.violation_depth,
+                  motion.scene.columns.contacts[contact], c.violation_depth,
                   part_of(c.violation_depth, size, "the extent of the motion")));
 }
 
@@ -55,19 +56,24 @@ void warn_of_explicit_forces(const Motion& motion, std::vector<std::string>& war
       gain, part_of(gain, ledger.kinetic_max, "the largest kinetic energy")));
 }
 
-std::string describe_rows(const model::FormulaModel& model) {
-  const std::string contacts = counted(model.contacts() - model.joints(), "contact");
-  return model.joints() == 0 ? contacts : fmt::format("{}, {} held", contacts, model.joints());
+/// "2 coordinates, 1 contact"; of a structure its kind.
+std::string describe_part(const scene::Scene& scene) {
+  if (scene.structure() != nullptr) return kind_of(*scene.structure());
+  const step::Columns& columns = scene.columns;
+  const auto count = [](const auto& list) { return static_cast<long long>(list.size()); };
+  std::string words = fmt::format("{}, {}", counted(count(columns.coordinates), "coordinate"),
+                                  counted(count(columns.contacts) - columns.joints, "contact"));
+  if (columns.joints > 0) words += fmt::format(", {} held", columns.joints);
+  return words;
 }
 
 std::string describe_head(const Motion& motion) {
   const scene::Scene& scene = motion.scene;
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}, {}\n\n", step::name_of(scene.scheme),
+  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}\n\n", step::name_of(scene.scheme),
                       describe_step(scene.run), counted(motion.outcome.steps, "step"),
-                      scene.run.start_time, motion.final_state.t,
-                      counted(scene.model->dofs(), "coordinate"), describe_rows(*scene.model));
+                      scene.run.start_time, motion.final_state.t, describe_part(scene));
   return base::wrapped(text);
 }
 
@@ -87,7 +93,8 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
       return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
     case certify::Failure::Balance:
     case certify::Failure::Kinematics:
-      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.balance);
+      return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value,
+                         c.arc_limit > 0.0 ? c.arc_limit : limits.balance);
     default: break;
   }
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
@@ -98,7 +105,7 @@ std::string describe_error(const RunReport& report) {
   constexpr std::size_t kMostNames = 3;
   const record::ErrorBar& bar = report.error_bar;
   if (!bar.made) return fmt::format("the error is not known ({})", bar.not_made);
-  const auto& names = report.motion.scene.model->coordinates();
+  const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
   std::string words = "error";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
     words += fmt::format("{} ± {:.1g} in {}", i == 0 ? "" : ",", bar.position[i], names[i]);
@@ -136,8 +143,7 @@ std::string describe_status(const RunReport& report) {
   std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
   if (c.failure_contact >= 0) {
     words += fmt::format(
-        " in '{}'",
-        motion.scene.model->contact_names()[static_cast<std::size_t>(c.failure_contact)]);
+        " in '{}'", motion.scene.columns.contacts[static_cast<std::size_t>(c.failure_contact)]);
   }
   words += fmt::format(": {}{}; {} done", failure.meaning,
                        describe_excess(c, motion.scene.run.limits), describe_progress(motion));
@@ -153,7 +159,13 @@ std::string describe_checks(const Motion& motion) {
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
                                    c.balance_max, limits.balance));
-  if (motion.scene.model->contacts() == 0) return text;
+  if (c.arc_limit > 0.0) {
+    text += entry("arcs", fmt::format("{:.2g} at most (limit {:.0e}): motions between impacts "
+                                      "follow the forces",
+                                      c.arc_max, c.arc_limit));
+  }
+  if (motion.scene.columns.contacts.empty()) return text;
+  if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {
     text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
                                       : "none in the steps before");
@@ -163,8 +175,8 @@ std::string describe_checks(const Motion& motion) {
         "violation",
         fmt::format("gap of '{}' down to -{:.3g} ({:.3g} deep) at t = {:.6g}; mean {:.3g}, "
                     "rms {:.3g}",
-                    motion.scene.model->contact_names()[contact], c.violation_max,
-                    c.violation_depth, c.violation_time, c.violation_mean(), c.violation_rms()));
+                    motion.scene.columns.contacts[contact], c.violation_max, c.violation_depth,
+                    c.violation_time, c.violation_mean(), c.violation_rms()));
   }
   if (!c.impulses_unique) {
     text += entry("impulses",
@@ -175,6 +187,7 @@ std::string describe_checks(const Motion& motion) {
 }
 
 std::string describe_energy(const Motion& motion) {
+  if (motion.structure) return describe_works(motion);
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   // Digits below the rounding of T and V tell nothing.
   const double unit = 1e-12 * std::max({ledger.kinetic_max, std::abs(ledger.potential_start),
@@ -186,7 +199,7 @@ std::string describe_energy(const Motion& motion) {
   };
   std::string words =
       fmt::format("T {} -> {}", shown(ledger.kinetic_start, 9), shown(ledger.kinetic_end, 9));
-  if (motion.scene.model->has_potential()) {
+  if (motion.scene.columns.has_potential) {
     words +=
         fmt::format("; T + V {} -> {}", shown(ledger.kinetic_start + ledger.potential_start, 9),
                     shown(ledger.kinetic_end + ledger.potential_end, 9));
@@ -217,8 +230,7 @@ std::string describe_shocks(const Motion& motion) {
   std::vector<std::string> words;
   for (std::size_t a = 0; a < contacts; ++a) {
     if (contacts > kMostNames && c.shock_counts[a] == 0) continue;
-    words.push_back(
-        fmt::format("{} {}", motion.scene.model->contact_names()[a], c.shock_counts[a]));
+    words.push_back(fmt::format("{} {}", motion.scene.columns.contacts[a], c.shock_counts[a]));
   }
   if (contacts == 0) return "";
   return entry("shocks", words.empty() ? "none" : base::list_names(words, kMostNames));
@@ -231,11 +243,11 @@ std::string describe_friction(const Motion& motion) {
   std::string text;
   int told = 0;
   for (std::size_t a = 0; a < c.friction.size(); ++a) {
-    if (motion.scene.model->slips(static_cast<int>(a)) == 0) continue;
+    if (motion.scene.columns.slips_of(a) == 0) continue;
     if (++told > kMost) continue;
     const certify::FrictionRecord& record = c.friction[a];
     std::string words = fmt::format("{}: stuck {:.6g} s, slid {:.6g} s, took {:.6g}",
-                                    motion.scene.model->contact_names()[a], record.stick_time,
+                                    motion.scene.columns.contacts[a], record.stick_time,
                                     record.slip_time, record.dissipated.value());
     if (record.tangential_shocks > 0) {
       words += fmt::format("; {}", counted(record.tangential_shocks, "tangential shock"));
@@ -250,7 +262,7 @@ std::string describe_final(const RunReport& report) {
   const Motion& motion = report.motion;
   const record::ErrorBar& bar = report.error_bar;
   constexpr std::size_t kMostNames = 12;
-  const auto& names = motion.scene.model->coordinates();
+  const std::vector<std::string>& names = motion.scene.columns.coordinates;
   if (names.size() > kMostNames) return "";
   std::string q;
   std::string u;
@@ -296,25 +308,36 @@ void conclude(RunReport& report, const Extent& extent, bool check_facts,
   warn_of_explicit_forces(report.motion, report.warnings);
 }
 
+record::Summary settings_of(const scene::Scene& scene) {
+  record::Summary summary;
+  summary.title = scene.title;
+  summary.source = scene.source;
+  summary.file = scene.file;
+  summary.scheme = scene.scheme;
+  summary.run = scene.run;
+  summary.parameters = scene.parameters;
+  summary.start = scene.start;
+  if (const scene::StructurePart* part = scene.structure()) {
+    summary.structure.emplace();
+    summary.structure->contact_stiffness = part->settings.stiffness;
+  }
+  return summary;
+}
+
 record::Summary summary_of(const RunReport& run, const std::string& output_error) {
   const Motion& motion = run.motion;
-  const scene::Scene& scene = motion.scene;
-  return {.title = scene.title,
-          .source = scene.source,
-          .file = scene.file,
-          .columns = record::columns_of(*scene.model),
-          .scheme = scene.scheme,
-          .run = scene.run,
-          .parameters = scene.parameters,
-          .overrides = run.overrides,
-          .start = scene.start,
-          .final_state = motion.final_state,
-          .outcome = motion.outcome,
-          .error_bar = run.error_bar,
-          .warnings = run.warnings,
-          .facts = run.facts,
-          .facts_not_checked = run.facts_not_checked,
-          .output_error = output_error};
+  record::Summary summary = settings_of(motion.scene);
+  summary.columns = motion.scene.columns;
+  summary.overrides = run.overrides;
+  summary.final_state = motion.final_state;
+  summary.outcome = motion.outcome;
+  summary.error_bar = run.error_bar;
+  summary.warnings = run.warnings;
+  summary.facts = run.facts;
+  summary.facts_not_checked = run.facts_not_checked;
+  summary.output_error = output_error;
+  summary.structure = motion.structure;
+  return summary;
 }
 
 std::string describe_speed(const step::Outcome& outcome) {
@@ -327,8 +350,8 @@ std::string describe_speed(const step::Outcome& outcome) {
 std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
   std::string text = describe_head(motion) + describe_status(report) + describe_checks(motion) +
-                     describe_energy(motion) + describe_shocks(motion) + describe_friction(motion) +
-                     describe_final(report);
+                     describe_energy(motion) + describe_shocks(motion) + describe_friction(motion);
+  text += motion.structure ? describe_statistics(motion) : describe_final(report);
   for (const std::string& warning : report.warnings) text += entry("warning", warning);
   for (const Fact& fact : report.facts) {
     text +=

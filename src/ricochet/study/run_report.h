@@ -69,6 +69,9 @@ std::string describe_step(const step::RunSettings& run);
 /// "Moreau 1986; elast, step 0.01, t = 0 to 1": what was run, below a title.
 std::string describe_settings(const Motion& motion);
 
+/// What a summary says of a scene before it is run.
+record::Summary settings_of(const scene::Scene& scene);
+
 record::Summary summary_of(const RunReport& report, const std::string& output_error);
 
 }  // namespace ricochet::study

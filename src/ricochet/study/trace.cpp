@@ -21,6 +21,7 @@ Trace::Trace(std::vector<double> marks, bool between)
 }
 
 void Trace::open(const step::Sample& sample) {
+  is_open_ = true;
   positions_ = sample.q.size();
   width_ = sample.q.size() + sample.u.size();
   values_.assign(marks_.size() * width_, 0.0);
@@ -31,7 +32,7 @@ void Trace::open(const step::Sample& sample) {
 
 /// Takes what is due, and keeps the sample where the next mark may come before the next sample.
 void Trace::look(const step::Sample& sample) {
-  if (values_.empty()) open(sample);
+  if (!is_open_) open(sample);
   const double step = sign_ * (sample.t - last_t_);
   while (next_ < marks_.size() && sign_ * (marks_[next_] - sample.t) <= slack_) {
     store(next_, sample);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/outcome.h"
 
 namespace ricochet::study {
 
@@ -52,6 +52,7 @@ class Trace {
   double slack_{0.0};
   double wake_{std::numeric_limits<double>::infinity()};  // samples before it need no look
   std::size_t next_{0};
+  bool is_open_{false};
   std::size_t positions_{0};
   std::size_t width_{0};
   std::vector<double> values_;

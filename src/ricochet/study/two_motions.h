@@ -6,7 +6,7 @@
 namespace ricochet::study {
 
 /// A motion of any size, and a model to hold it against.
-using FreeMotion = certify::Motion<model::kDynamic, model::kDynamic>;
+using FreeMotion = certify::GivenMotion<model::kDynamic, model::kDynamic>;
 using AnyView = model::FormulaView<model::kDynamic, model::kDynamic>;
 
 /// The two motions of a particle at a wall under one smooth force, which no calculation can choose

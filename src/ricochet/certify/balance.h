@@ -1,0 +1,58 @@
+#pragma once
+
+#include "ricochet/certify/trial.h"
+#include "ricochet/problem/residual.h"
+
+/// Whether forces and impulses make up the change of momentum.
+namespace ricochet::certify {
+
+/// An error relative to what was added up; the larger of balance and positions is reported.
+template <model::Model M>
+void take_error(Context<M>& c, Trial<M>& s, double relative, Failure kind, double limit) {
+  if (!(relative <= limit)) c.fail(kind, s.before.t, -1, relative);
+  s.balance = std::max(s.balance, relative);
+}
+
+/// Q at the middle, M^-1 Q and u'. Where the mass varies u' follows with the contacts.
+template <model::Model M>
+[[gnu::always_inline]] inline void recompute_free_motion(Context<M>& c, Trial<M>& s) {
+  c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, s.force);
+  s.momentum = s.h * s.force;  // completed contact by contact
+  if (!c.has_constant_mass()) {
+    if (!c.model.load_mass(s.q_mid, c.place)) c.fail(Failure::SingularMass, s.t_contact);
+    return;
+  }
+  c.model.mass(c.place).solve(s.force, s.free);
+  s.free = s.before.u + s.h * s.free;
+}
+
+/// dT/du +- h/2 dT/dq at the ends of a step, which for a constant mass is M u; and T.
+template <model::Model M>
+[[gnu::always_inline]] inline void recompute_momenta(Context<M>& c, Trial<M>& s) {
+  if (c.has_constant_mass()) {
+    c.model.mass(c.place).apply(s.before.u, s.start_momentum);
+    c.model.mass(c.place).apply(s.after.u, s.end_momentum);
+    s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+    return;
+  }
+  c.model.momentum(s.before.q, s.before.u, c.place, s.start_momentum, s.slope);
+  s.start_momentum += 0.5 * s.h * s.slope;
+  c.model.momentum(s.after.q, s.after.u, c.place, s.end_momentum, s.slope);
+  s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+  s.end_momentum -= 0.5 * s.h * s.slope;
+}
+
+/// M (u+ - u) = h Q + J^T p; for a mass that varies the equations of the discrete Lagrangian.
+template <model::Model M>
+[[gnu::always_inline]] inline void check_balance(Context<M>& c, Trial<M>& s) {
+  recompute_momenta(c, s);
+  const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
+  const double rounding =
+      8.0 * kEpsilon * s.start_momentum.cwiseAbs().sum() + problem::Residual::kSmallest;
+  if (error <= rounding) return;
+  const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
+                       s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();
+  take_error(c, s, (error - rounding) / scale, Failure::Balance, c.limits.balance);
+}
+
+}  // namespace ricochet::certify

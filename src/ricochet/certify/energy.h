@@ -1,0 +1,156 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/certify/trial.h"
+
+/// Where the energy goes, and whether it grows with nothing to drive it.
+namespace ricochet::certify {
+
+/// What is remembered of the energy from step to step.
+struct EnergyWatch {
+  double kinetic{0.0};
+  double potential{0.0};
+  double scale{0.0};       // of the start: what growth is measured by
+  bool is_watched{false};  // nothing drives the motion
+  bool is_driven{false};   // by what is known, which is taken off
+  base::Sum fed;           // by a potential that depends on t
+  double highest{0.0};     // T + |change of V| so far, of a motion that is driven
+};
+
+template <model::Model M>
+void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& watch) {
+  auto& s = c.scratch;
+  c.model.momentum(start.q, start.u, c.place, s.start_momentum, s.slope);
+  watch.kinetic = 0.5 * start.u.dot(s.start_momentum);
+  watch.potential = c.model.gaps_and_potential(start.t, start.q, c.end_place);
+  Ledger& ledger = c.certificate.ledger;
+  ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = watch.kinetic;
+  ledger.potential_start = ledger.potential_end = watch.potential;
+  ledger.lowest = ledger.highest = watch.kinetic + watch.potential;
+  watch.is_watched = c.method.balances_energy && c.model.is_autonomous();
+  if constexpr (requires { c.model.is_conservative(); }) {
+    watch.is_driven = c.method.balances_energy && !watch.is_watched && c.model.is_conservative();
+  }
+}
+
+/// The start is measured by its largest part, and by the energy one step of force gives, since V
+/// has an arbitrary zero.
+[[gnu::noinline]] inline void set_energy_scale(const Ledger& ledger, double first_work,
+                                               EnergyWatch& watch) {
+  watch.scale = std::max({ledger.kinetic_start, std::abs(ledger.potential_start),
+                          std::abs(ledger.kinetic_start + ledger.potential_start), first_work});
+}
+
+/// Nothing drives the motion, yet T + V is above `growth` times its start. The gain must be most of
+/// what moved, since V may have been zero at the start by chance.
+template <model::Model M>
+[[gnu::always_inline]] inline void watch_growth(Context<M>& c, const Trial<M>& s,
+                                                const EnergyWatch& watch) {
+  const Ledger& ledger = c.certificate.ledger;
+  const double change = s.potential - ledger.potential_start;
+  const double corrected = ledger.correction.value() + s.correction;
+  const double gain = s.kinetic - ledger.kinetic_start + change - corrected;
+  if (gain > (c.limits.growth - 1.0) * watch.scale &&
+      gain >= 0.5 * (s.kinetic + std::abs(change))) {
+    c.fail(Failure::Diverged, s.after.t, -1, gain);
+  }
+}
+
+/// The same where V depends on t, or walls and belts move: what these feed is known, and taken
+/// off. Forces that a scene states one by one may feed anything.
+template <model::Model M>
+[[gnu::noinline]] void watch_driven_growth(Context<M>& c, Trial<M>& s, EnergyWatch& watch) {
+  const Ledger& ledger = c.certificate.ledger;
+  s.fed = s.potential - c.model.gaps_and_potential(s.before.t, s.after.q, c.joint_place);
+  const double change = s.potential - ledger.potential_start;
+  const double fed = watch.fed.value() + s.fed + ledger.contacts.value() + s.contact_work +
+                     ledger.joints.value() + s.joint_work + ledger.correction.value() +
+                     s.correction;
+  const double gain = s.kinetic - ledger.kinetic_start + change - fed;
+  const double level = s.kinetic + std::abs(change);
+  if (level <= watch.highest) return;  // most of it may be elsewhere by now
+  if (gain > (c.limits.growth - 1.0) * watch.scale && gain >= 0.5 * level) {
+    c.fail(Failure::Diverged, s.after.t, -1, gain);
+  }
+}
+
+/// Forces in u are explicit: the part that comes from u may oppose the motion (or be orthogonal
+/// to it) at the start of a step and feed it by the end. Once what it fed is most of the motion,
+/// the motion is the step's own.
+template <model::Model M>
+[[gnu::noinline]] void watch_explicit_force(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
+  auto& scratch = c.scratch;
+  scratch.work.setZero();
+  c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, scratch.force);
+  c.model.force(s.t_contact, *s.force_point, scratch.work, c.place, scratch.momentum);
+  scratch.work = scratch.force - scratch.momentum;  // Q(u) - Q(0)
+  const double at_start = s.before.u.dot(scratch.work);
+  const double fed = 0.5 * s.h * (at_start + s.after.u.dot(scratch.work));
+  const double rounding = 1e-12 * s.before.u.cwiseAbs().dot(scratch.work.cwiseAbs());
+  if (at_start > rounding || fed <= 0.0) return;
+  s.explicit_gain = fed;
+  const Ledger& ledger = c.certificate.ledger;
+  const double gain = ledger.explicit_gain.value() + fed;
+  const double spent = s.kinetic + std::abs(ledger.contacts.value());  // where energy went
+  if (c.method.balances_energy && gain > (c.limits.growth - 1.0) * watch.scale &&
+      s.kinetic > c.limits.growth * watch.scale && gain >= 0.5 * spent) {
+    c.fail(Failure::Diverged, s.after.t, -1, gain);
+  }
+}
+
+/// V changes when a violated position is put back on its wall; that is not the motion's doing.
+template <model::Model M>
+[[gnu::noinline]] void weigh_correction(Context<M>& c, Trial<M>& s) {
+  const double moved = c.model.gaps_and_potential(s.t_contact, s.q_mid, c.place);
+  c.model.advance(s.q_mid, c.scratch.shift, -1.0, s.q_work);
+  s.correction = moved - c.model.gaps_and_potential(s.t_contact, s.q_work, c.place);
+}
+
+/// Change of T = forces + contacts + joints + defect; T + V does not grow by itself.
+template <bool kExplicit, model::Model M>
+[[gnu::always_inline]] inline void check_energy(Context<M>& c, Trial<M>& s, EnergyWatch& watch) {
+  if (kExplicit) s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
+  if (!std::isfinite(s.kinetic + s.potential)) return c.fail(Failure::NotFinite, s.after.t);
+  if (s.is_shifted) weigh_correction(c, s);
+  if (c.certificate.steps == 0) {
+    const double first_work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
+    set_energy_scale(c.certificate.ledger, first_work, watch);
+  }
+  if (watch.is_watched) {
+    watch_growth(c, s, watch);
+  } else if (watch.is_driven) {
+    watch_driven_growth(c, s, watch);
+  }
+  if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
+}
+
+/// Once the whole step holds.
+template <model::Model M>
+[[gnu::always_inline]] inline void enter_energy(Context<M>& c, const Trial<M>& s,
+                                                EnergyWatch& watch) {
+  Ledger& ledger = c.certificate.ledger;
+  const double defect = (s.kinetic - watch.kinetic) - s.force_work - s.contact_work - s.joint_work;
+  ledger.forces.add(s.force_work);
+  ledger.contacts.add(s.contact_work);
+  if constexpr (M::kSlips > 0) ledger.tangential.add(s.friction_work);
+  if constexpr (!M::kPlain) ledger.joints.add(s.joint_work);
+  ledger.defect.add(defect);
+  ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
+  ledger.kinetic_max = std::max(ledger.kinetic_max, s.kinetic);
+  ledger.kinetic_end = watch.kinetic = s.kinetic;
+  ledger.potential_end = watch.potential = s.potential;
+  const double total = s.kinetic + s.potential;
+  ledger.lowest = std::min(ledger.lowest, total);
+  ledger.highest = std::max(ledger.highest, total);
+  if (s.is_shifted) ledger.correction.add(s.correction);
+  if (s.explicit_gain > 0.0) ledger.explicit_gain.add(s.explicit_gain);
+  if (watch.is_driven) {
+    watch.fed.add(s.fed);
+    watch.highest =
+        std::max(watch.highest, s.kinetic + std::abs(s.potential - ledger.potential_start));
+  }
+}
+
+}  // namespace ricochet::certify

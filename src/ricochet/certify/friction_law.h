@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cmath>
+
+#include "ricochet/certify/trial.h"
+#include "ricochet/problem/residual.h"
+
+/// The law of contacts with friction.
+namespace ricochet::certify {
+
+/// Adds S^T R of place k.
+template <model::Model M>
+void add_friction(const Context<M>& c, const Trial<M>& s, int k, Vector<M::kDofs>& momentum) {
+  if constexpr (M::kSlips > 0) {
+    const int a = s.claim.active[k];
+    if (a >= c.contacts()) return;
+    for (int j = 0; j < c.model.slips(a); ++j) {
+      const double impulse = s.claim.tangential[M::kSlips * k + j];
+      c.place.tangents.add_to(M::kSlips * a + j, impulse, momentum);
+    }
+  }
+}
+
+/// What the work of the tangential impulses at place k loses by rounding.
+template <model::Model M>
+double friction_rounding(const Context<M>& c, const Trial<M>& s, int k, double speeds) {
+  double lost = 0.0;
+  const int a = s.claim.active[k];
+  if (a >= c.contacts()) return lost;
+  for (int j = 0; j < c.model.slips(a); ++j) {
+    const double length = c.place.tangents.norm(M::kSlips * a + j);
+    lost += 32.0 * kEpsilon * std::abs(s.claim.tangential[M::kSlips * k + j]) * length * speeds;
+  }
+  return lost;
+}
+
+/// U = G v + rate of a contact, its normal part in units of the normal velocity.
+template <model::Model M>
+convex::ContactVector velocity_at(const Context<M>& c, int a, const Vector<M::kDofs>& v) {
+  convex::ContactVector U = convex::ContactVector::Zero();
+  U[0] = c.place.stretch[a] * (c.place.normals.dot(a, v) + c.place.rate[a]);
+  for (int j = 0; j < c.model.slips(a); ++j) {
+    const int row = M::kSlips * a + j;
+    U[1 + j] = c.place.tangents.dot(row, v) + c.place.slip_rate[row];
+  }
+  return U;
+}
+
+/// Keeps what the ledger needs, and adds up the work: that of the impulses on the wall's own
+/// velocity is not the system's.
+template <model::Model M>
+void add_friction_work(const Context<M>& c, Trial<M>& s, int a, FrictionPush& push) {
+  push.normal_rate = c.place.stretch[a] * c.place.rate[a];
+  const convex::ContactVector mean = 0.5 * (push.start + push.end);
+  double friction = 0.0;
+  for (int j = 0; j < c.model.slips(a); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    push.slip_rate[at] = c.place.slip_rate[M::kSlips * a + j];
+    friction += push.impulse[1 + j] * (mean[1 + j] - push.slip_rate[at]);
+  }
+  s.friction_work += friction;
+  s.contact_work += friction + push.impulse[0] * (mean[0] - push.normal_rate);
+  s.gain += 0.5 * push.impulse.dot(push.start + push.end);
+  s.gain_allowed += 0.5 * std::abs(push.impulse.dot(push.free - push.start)) * (1.0 + 1e-12);
+}
+
+template <model::Model M>
+[[gnu::noinline]] double largest_impulse(const Trial<M>& s) {
+  double most = 0.0;
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    most = std::max(most, std::abs(s.claim.impulses[k]));
+  }
+  return most;
+}
+
+/// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
+/// where R is on the surface of its cone.
+template <model::Model M>
+void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& push,
+                const convex::FrictionCone& cone, double lost, double rho) {
+  const problem::Grip grip = s.claim.grip(k);
+  const double size = push.impulse.norm();
+  const double allowed = lost + c.limits.residual * (size / rho + push.free.norm());
+  bool holds = true;
+  switch (grip) {
+    case problem::Grip::Free: holds = size <= rho * allowed; break;
+    case problem::Grip::Stick: holds = push.end.tail<2>().norm() <= allowed; break;
+    case problem::Grip::Slip: {
+      // Along R, a little farther out: outside, if R is on the surface. What an impulse does that
+      // is rounding beside the others of the step cannot be told.
+      convex::ContactVector beyond = push.impulse;
+      beyond.tail<2>() *= 1.0 + 1e-6;
+      const bool is_on_surface = (beyond - cone.project(beyond)).norm() > 0.0;
+      holds = size > 0.0 && (is_on_surface || size <= c.limits.residual * largest_impulse(s));
+      break;
+    }
+  }
+  if (!holds) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+}
+
+/// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
+template <model::Model M>
+void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
+  const int a = s.claim.active[k];
+  const int slips = c.model.slips(a);
+  const double stretch = c.place.stretch[a];
+  if (!c.model.is_lawful(a, c.place) || !(stretch > 0.0)) {
+    return c.fail(Failure::BadFriction, s.t_contact, a, c.place.coefficients[2 * a]);
+  }
+  FrictionPush& push = c.friction_pushes[static_cast<std::size_t>(k)];
+  push.impulse = {s.claim.impulses[k] / stretch, 0.0, 0.0};
+  for (int j = 0; j < slips; ++j) push.impulse[1 + j] = s.claim.tangential[M::kSlips * k + j];
+  push.start = velocity_at(c, a, s.before.u);
+  push.free = velocity_at(c, a, s.free);
+  push.end = velocity_at(c, a, s.after.u);
+  const auto& mass = c.model.mass(c.place);
+  const double W = model::delassus(c.place.normals, a, mass, s.start_momentum, s.work);
+  push.W_normal = stretch * stretch * W;
+  if (!(push.W_normal > 0.0)) {
+    return check_flat_contact(c, s.t_contact, a, push.impulse.norm(), push.end[0]);
+  }
+  push.W_tangential = 0.0;
+  double length = stretch * c.place.normals.norm(a);
+  for (int j = 0; j < slips; ++j) {
+    const int row = M::kSlips * a + j;
+    push.W_tangential += model::delassus(c.place.tangents, row, mass, s.start_momentum, s.work);
+    length = std::hypot(length, c.place.tangents.norm(row));
+  }
+  const bool rests = push.start[1] == 0.0 && push.start[2] == 0.0;
+  const bool stuck = rests || c.friction.was_stuck(a);
+  const convex::FrictionCone cone{c.model.section(a, stuck, c.place)};
+  const double extra = restitution_of(c, s, a) * push.start[0];
+  const convex::ContactVector normal = convex::ContactVector::UnitX();
+  const auto lifted = [&](const convex::ContactVector& U) -> convex::ContactVector {
+    return U + (extra + cone.lift(U.tail<2>())) * normal;
+  };
+  const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
+  const double lost = 32.0 * kEpsilon * length * s.speeds;
+  residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
+  check_grip(c, s, k, push, cone, lost, rho);
+  c.place.normals.add_to(a, s.claim.impulses[k], s.momentum);
+  add_friction(c, s, k, s.momentum);
+  add_friction_work(c, s, a, push);
+}
+
+}  // namespace ricochet::certify

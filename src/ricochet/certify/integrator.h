@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+namespace ricochet::certify {
+
+/// How a step is made up. The list is closed: a scheme names one of these, and times, points and
+/// weights follow from (t, q, u, h, q+, u+) and from what the scene states. With q_M = q + h/2 u,
+/// q' = q_M + A_V h u and F = Q - c:
+enum class Integrator : char {
+  /// Moreau's middles: q+ = q_M + h/2 u+, forces and active contacts at q_M, gradients at q'; a
+  /// mass
+  /// that varies by the equations of the discrete Lagrangian.          [Moreau 1986, par. 6-7]
+  Middle,
+  /// The same with active contacts at q', and forces there too where a contact is active.
+  ///                                                                    [Moreau 1986, par. 10]
+  MiddleAhead,
+  /// q+ = q + h u, then M(q+) (u+ - u) = h F(t+, q+, u+) + J^T p, contacts at q+.
+  ///                                                                    [Mabrouk 1998 (6)-(9)]
+  End,
+  /// M(q_M) (u+ - u) = h [theta F+ + (1 - theta) F] + G^T R, q+ = q + h [theta u+ + (1 - theta) u],
+  /// contacts at q_M.                                                   [Jean 1999]
+  Theta,
+  /// M(q) (u+ - u) = h F(t, q, average of u and u+) + J^T p, q+ = q + h u+, p by the mean position
+  /// (q+ + e q-)/(1 + e); the first step without contacts.              [Paoli 2001 (3.1)-(3.3)]
+  MeanPosition,
+  /// Moreau's middles with F(t_M, q_M, u) and walls of springs and dashpots where q_M is beyond.
+  Spring,
+  /// Arcs of du/dt = M^-1 (F + J^T r), and impacts at instants.         [Paoli 2001, par. 2]
+  Arcs,
+};
+
+/// What the velocities of active contacts and joints obey, U_ref by name.
+enum class ImpactRule : char {
+  Newton,   // 0 <= p, U+ + e U >= 0, p (U+ + e U) = 0
+  Free,     // the same with U(u') of the free motion in place of U
+  Elastic,  // the same with e = 1; of a single contact U+ + U = 0 where U(u') < 0, else p = 0
+};
+
+/// The velocity at which forces are taken between two positions.     [Paoli 2001 (3.3), Rem. 4.4]
+enum class Average : char {
+  Central,   // (q+ - q-)/2h: second order; implicit where forces depend on velocities
+  Backward,  // (q - q-)/h: explicit
+  Forward,   // (q+ - q)/h
+};
+
+/// A scheme as a judge knows it: an integrator, and the settings that the scene states.
+struct Method {
+  Integrator integrator{Integrator::Middle};
+  ImpactRule impact{ImpactRule::Newton};
+  std::optional<double> restitution{};  // e that the scheme implies; none: each contact states it
+  bool balances_energy{true};           // false for a scheme known to drift
+  double anticipation{0.0};             // A_V, of the middles
+  bool corrects{false};                 // violations of q_M are put right
+  double theta{0.5};
+  Average average{Average::Central};
+  double stiffness{0.0};   // of springs, force over gap; 0: by the length of the step
+  double accuracy{1e-10};  // of arcs, relative
+};
+
+/// What is judged at once. All but the first are refused where the integrator has none.
+enum class Piece : char {
+  Step,
+  Start,   // End: velocities at the start, time stands still; MeanPosition: the first step
+  Arc,     // Arcs: between two impacts
+  Impact,  // Arcs: at an instant
+  Rest,    // Arcs: an impact that ends infinitely many; contacts stay as if e were 0
+};
+
+/// Where arcs are looked at: the five points of Lobatto's rule, exact to degree 7.
+inline constexpr int kArcNodes = 5;
+inline constexpr std::array<double, kArcNodes> kArcPoints = {0.0, 0.17267316464601142810, 0.5,
+                                                             0.82732683535398857190, 1.0};
+inline constexpr std::array<double, kArcNodes> kArcWeights = {1.0 / 20.0, 49.0 / 180.0, 16.0 / 45.0,
+                                                              49.0 / 180.0, 1.0 / 20.0};
+
+}  // namespace ricochet::certify

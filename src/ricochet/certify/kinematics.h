@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cmath>
+
+#include "ricochet/certify/balance.h"
+
+/// Whether positions and times follow the velocities and steps, and what violations are left.
+namespace ricochet::certify {
+
+/// t+ = t + h.
+template <model::Model M>
+[[gnu::always_inline]] inline void check_time(Context<M>& c, const Trial<M>& s, double h) {
+  const double error = std::abs(s.after.t - (s.before.t + h));
+  if (!(error <= 4.0 * kEpsilon * (std::abs(s.before.t) + std::abs(s.after.t)))) {
+    c.fail(Failure::Kinematics, s.before.t, -1, error);
+  }
+}
+
+/// The contacts that touch at q_M and the joints, in c.listed, their gaps and gradients taken
+/// there. True when one of the contacts is violated, so that q_M has to be put right.
+template <model::Model M>
+bool find_violated(Context<M>& c, const Trial<M>& s) {
+  c.model.gaps(s.t_contact, s.q_mid, c.place);
+  c.listed.clear();
+  bool violated = false;
+  for (int a = 0; a < c.model.contacts(); ++a) {
+    const bool is_joint = a >= c.contacts();
+    if (!is_joint && !c.model.touches(a, c.place)) continue;
+    c.listed.push(a);
+    violated = violated || (!is_joint && c.place.gap[a] < 0.0);
+  }
+  if (violated) c.model.gradients(c.listed, c.place);
+  return violated;
+}
+
+/// A correction is made exactly where a contact is violated at q_M. It is M^-1 J^T weights, J at
+/// the unshifted q_M, and puts what touches there right in the sense of least squares: J^T (J shift
+/// + g) = 0.
+template <model::Model M>
+[[gnu::noinline]] void recompute_shift(Context<M>& c, Trial<M>& s) {
+  const double limit = c.limits.correction;
+  const Eigen::VectorXd* weights = s.claim.shift_weights;
+  auto& shift = c.scratch.shift;
+  if (!c.model.load_mass(s.q_mid, c.place)) return c.fail(Failure::SingularMass, s.t_contact);
+  const bool violated = find_violated(c, s);
+  if (violated != (weights != nullptr)) return c.fail(Failure::Correction, s.t_contact);
+  if (!violated) return;
+  if (weights->size() < c.listed.size()) return c.fail(Failure::Correction, s.t_contact);
+  const auto& normals = c.place.normals;
+  s.momentum.setZero();
+  for (int k = 0; k < c.listed.size(); ++k) {
+    normals.add_to(c.listed[k], (*weights)[k], s.momentum);
+  }
+  c.model.mass(c.place).solve(s.momentum, shift);
+  s.free.setZero();
+  double allowed = problem::Residual::kSmallest;
+  for (const int a : c.listed) {
+    const double gap = c.place.gap[a];
+    normals.add_to(a, normals.dot(a, shift) + gap, s.free);
+    const double size = normals.abs_dot(a, shift) + std::abs(gap);
+    const double rounding = 32.0 * kEpsilon * normals.abs_dot(a, s.q_mid);
+    allowed += normals.norm(a) * (limit * size + rounding);
+  }
+  const double off = s.free.norm();
+  if (!(off <= allowed)) return c.fail(Failure::Correction, s.t_contact, -1, off);
+  c.model.advance(s.q_mid, shift, 1.0, s.q_mid);
+  s.is_shifted = true;
+}
+
+/// An error of positions, relative to the way that was made.
+template <model::Model M>
+[[gnu::noinline]] void take_position_error(Context<M>& c, Trial<M>& s, double error, double way) {
+  const double size = s.before.q.cwiseAbs().sum() + s.after.q.cwiseAbs().sum();
+  const double rounding = 8.0 * kEpsilon * size + problem::Residual::kSmallest;
+  if (error <= rounding) return;
+  take_error(c, s, (error - rounding) / way, Failure::Kinematics, c.limits.balance);
+}
+
+/// q+ = q_M + h/2 u+.
+template <model::Model M>
+[[gnu::always_inline]] inline void check_positions(Context<M>& c, Trial<M>& s) {
+  c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.q_work);
+  c.model.difference(s.after.q, s.q_work, s.work);
+  double error = s.work.cwiseAbs().sum();
+  if (error <= 0.0) return;
+  double way = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
+  if (s.is_shifted) {
+    const double shift = c.scratch.shift.cwiseAbs().sum();
+    error -= c.limits.correction * shift;
+    way += shift;
+  }
+  take_position_error(c, s, error, way);
+}
+
+/// max(0, -g) of contacts and |g| of joints at the end of the step.
+template <model::Model M>
+[[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {
+  const int contacts = c.contacts();
+  for (int a = 0; a < contacts; ++a) {
+    const double depth = c.model.exists(a, c.end_place) ? -c.end_place.gap[a] : 0.0;
+    if (std::isnan(depth)) return c.fail(Failure::NotFinite, s.after.t, a);
+    if (depth <= s.depth) continue;
+    s.depth = depth;
+    s.deepest = a;
+  }
+  if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
+  if constexpr (!M::kPlain) {
+    for (const int a : c.joints) {
+      s.joint_error = std::max(s.joint_error, std::abs(c.end_place.gap[a]));
+    }
+  }
+}
+
+}  // namespace ricochet::certify

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "ricochet/certify/certificate.h"
+#include "ricochet/certify/claim.h"
+#include "ricochet/certify/friction_memory.h"
+#include "ricochet/certify/integrator.h"
+#include "ricochet/convex/friction_cone.h"
+#include "ricochet/model/model.h"
+
+namespace ricochet::certify {
+
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// What the check of a contact found, for the ledger: kept until the whole step holds.
+struct Push {
+  double approach{0.0};  // -U before
+  double W{0.0};         // W_aa
+  double work{0.0};      // (u + u+)/2 . J^T p
+};
+
+/// The same for a contact with friction, vectors as (normal, tangential, tangential).
+struct FrictionPush {
+  convex::ContactVector impulse;
+  convex::ContactVector start;  // U before
+  convex::ContactVector free;   // without contacts
+  convex::ContactVector end;
+  std::array<double, 2> slip_rate{};  // of the wall
+  double normal_rate{0.0};
+  double W_normal{0.0};
+  double W_tangential{0.0};
+};
+
+/// Storage by place in the list of active contacts.
+template <class T, int K>
+using ByPlace =
+    std::conditional_t<K == kDynamic, std::vector<T>, std::array<T, (K > 0 ? std::size_t(K) : 1)>>;
+
+/// Vectors that checks write to.
+template <int Q, int N>
+struct Scratch {
+  Vector<Q> q_mid;
+  Vector<Q> q_cone;
+  Vector<Q> q_work;
+  Vector<N> force;
+  Vector<N> free;
+  Vector<N> momentum;
+  Vector<N> start_momentum;
+  Vector<N> end_momentum;
+  Vector<N> slope;
+  Vector<N> work;
+  Vector<N> shift;
+
+  Scratch(const Vector<Q>& q, const Vector<N>& u)
+      : q_mid(q),
+        q_cone(q),
+        q_work(q),
+        force(u),
+        free(u),
+        momentum(u),
+        start_momentum(u),
+        end_momentum(u),
+        slope(u),
+        work(u),
+        shift(u) {}
+};
+
+/// What all checks share: the model and the places where it is evaluated, the method, the limits,
+/// and what is remembered from step to step.
+template <model::Model M>
+struct Context {
+  static constexpr int N = M::kDofs;
+  static constexpr int K = M::kContacts;
+
+  const M& model;
+  Method method;
+  Limits limits;
+  Certificate certificate;
+  typename M::Place place;        // at the point of the test, then of the cone
+  typename M::Place end_place;    // at the end of the step
+  typename M::Place joint_place;  // at q_M, then at the next middle
+  Scratch<M::kPlaces, N> scratch;
+  ByPlace<Push, K> pushes{};
+  ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
+  model::IndexList<K> joints;
+  model::IndexList<K> listed;                         // scratch
+  model::IndexList<K> held;                           // contacts that pushed along an arc
+  Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
+  FrictionMemory<M> friction;
+  bool may_gain{false};  // the law of the contacts can create energy
+
+  Context(const M& the_model, const Method& the_method, const Limits& the_limits,
+          const model::StateOf<M>& start)
+      : model(the_model),
+        method(the_method),
+        limits(the_limits),
+        place(the_model.make_place()),
+        end_place(the_model.make_place()),
+        joint_place(the_model.make_place()),
+        scratch(start.q, start.u),
+        joints(the_model.contacts()),
+        listed(the_model.contacts()),
+        held(the_model.contacts()) {
+    if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
+    for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
+    if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
+    if constexpr (M::kSlips > 0) {
+      friction.open(the_model, contacts());
+      if (friction.exists()) {
+        certificate.friction.resize(static_cast<std::size_t>(contacts()));
+        if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
+      }
+    }
+  }
+
+  /// Rows that are contacts, not joints.
+  int contacts() const { return model.contacts() - model.joints(); }
+  bool has_constant_mass() const { return M::kPlain || model.has_constant_mass(); }
+
+  /// The first failure counts.
+  [[gnu::cold, gnu::noinline]] void fail(Failure failure, double t, int contact = -1,
+                                         double value = 0.0) {
+    Certificate& c = certificate;
+    if (!c.ok()) return;
+    c.failure = failure;
+    c.failure_time = t;
+    c.failure_contact = contact;
+    c.failure_value = value;
+  }
+};
+
+/// One step under judgement. Its vectors are locals where the compiler knows their size, so that
+/// they stay in registers, and the context's own storage where it does not.
+template <model::Model M>
+struct Trial {
+  static constexpr int N = M::kDofs;
+  static constexpr int K = M::kContacts;
+  using State = model::StateOf<M>;
+  using TheClaim = Claim<N, K, M::kSlips>;
+  using Vec = Vector<N>;
+  using Spot = Vector<M::kPlaces>;
+  using Local = std::conditional_t<N == kDynamic, Vec&, Vec>;
+  using LocalSpot = std::conditional_t<N == kDynamic, Spot&, Spot>;
+
+  const State& before;
+  const State& after;
+  double h;
+  const TheClaim& claim;
+
+  // Tabulated by the judge.
+  double t_contact{0.0};              // when contacts are looked at
+  LocalSpot q_mid;                    // q_M, shifted by a correction
+  LocalSpot q_cone;                   // q' = q_M + A_V h u, or the mean position
+  const Spot* cone_point{nullptr};    // where active contacts have their gradients
+  const Spot* force_point{nullptr};   // where forces are taken
+  std::optional<double> restitution;  // e of all contacts; none: each its own
+  bool is_shifted{false};
+  bool acts_by_law{false};  // an impact by another law than Newton's
+
+  Local force;                 // Q
+  Local free;                  // u' = u + h M^-1 Q
+  Local momentum;              // h Q + J^T p
+  Local start_momentum;        // M u
+  Local end_momentum;          // M u+
+  Local slope;                 // dT/dq
+  Local work;                  // scratch
+  LocalSpot q_work;            // scratch
+  double largest_speeds{0.0};  // of u and of u+, added
+  double speeds{0.0};          // |u| + |u+|, with friction
+
+  // What the checks found.
+  double residual{0.0};
+  double balance{0.0};  // the larger of momentum and positions
+  double arc{0.0};      // the same of an arc
+  double depth{0.0};    // the largest violation at the end, and whose it is
+  int deepest{-1};
+  double joint_error{0.0};
+  double gain{0.0};          // energy that the contacts together create
+  double gain_allowed{0.0};  // by splitting force and contact: half a step of the force's own
+
+  // For the ledger.
+  double contact_work{0.0};
+  double joint_work{0.0};
+  double friction_work{0.0};  // the tangential part of contact_work
+  double force_work{0.0};
+  double kinetic{0.0};
+  double potential{0.0};      // at the end
+  double gained{0.0};         // by a law that may
+  double correction{0.0};     // change of V by a violation correction
+  double explicit_gain{0.0};  // what a force in u fed
+  double fed{0.0};            // what a potential that depends on t fed
+
+  Trial(const State& from, const State& to, double length, const TheClaim& said,
+        Scratch<M::kPlaces, N>& s, const std::optional<double>& e)
+      : before(from),
+        after(to),
+        h(length),
+        claim(said),
+        q_mid(s.q_mid),
+        q_cone(s.q_cone),
+        restitution(e),
+        force(s.force),
+        free(s.free),
+        momentum(s.momentum),
+        start_momentum(s.start_momentum),
+        end_momentum(s.end_momentum),
+        slope(s.slope),
+        work(s.work),
+        q_work(s.q_work) {}
+};
+
+/// The largest entry without its sign.
+template <class Expression>
+double largest(const Expression& v) {
+  return v.cwiseAbs().maxCoeff();
+}
+
+/// A gap whose gradient vanishes cannot push; that is no harm while it need not.
+template <model::Model M>
+void check_flat_contact(Context<M>& c, double t, int a, double p, double velocity) {
+  if (p != 0.0 || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
+}
+
+/// e of contact a in this step.
+template <model::Model M>
+double restitution_of(const Context<M>& c, const Trial<M>& s, int a) {
+  if (s.restitution) return *s.restitution;
+  if constexpr (model::ImpactModel<M>) {
+    if (c.model.has_laws()) return c.laws[a];
+  }
+  return c.model.restitution(a);
+}
+
+}  // namespace ricochet::certify

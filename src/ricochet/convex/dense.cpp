@@ -1,0 +1,84 @@
+#include "ricochet/convex/dense.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
+
+namespace ricochet::convex {
+
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(matrix);
+  return {eigen.eigenvalues(), eigen.eigenvectors()};
+}
+
+Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
+
+Eigen::MatrixXd gram_matrix(const Eigen::MatrixXd& columns) {
+  return columns.transpose() * columns;
+}
+
+Eigen::MatrixXd half_solve(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& right) {
+  return Eigen::LLT<Eigen::MatrixXd>(matrix).matrixL().solve(right);
+}
+
+Eigen::MatrixXd solve_symmetric(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& right) {
+  return matrix.ldlt().solve(right);
+}
+
+Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& matrix) {
+  return matrix.partialPivLu().inverse();
+}
+
+Eigen::VectorXd least_squares(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& right) {
+  return matrix.completeOrthogonalDecomposition().solve(right);
+}
+
+Eigen::Index rank_of(const Eigen::MatrixXd& matrix, double threshold) {
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factor(matrix.rows(), matrix.cols());
+  factor.setThreshold(threshold);
+  return factor.compute(matrix).rank();
+}
+
+/// Householder's reflections from both sides leave two diagonals d and e. The symmetric matrix with
+/// d_0, e_0, d_1, e_1, ... beside a diagonal of zeros has the eigenvalues +-s.     [Golub 1965]
+Eigen::VectorXd singular_values(Eigen::MatrixXd a) {
+  const Eigen::Index n = a.cols();
+  if (n == 0) return {};
+  Eigen::VectorXd beside = Eigen::VectorXd::Zero(2 * n - 1);
+  Eigen::VectorXd room(n);
+  double tau = 0.0;
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const Eigen::Index rest = n - k - 1;
+    auto column = a.col(k).tail(rest + 1);
+    column.makeHouseholderInPlace(tau, beside[2 * k]);
+    a.bottomRightCorner(rest + 1, rest)
+        .applyHouseholderOnTheLeft(column.tail(rest), tau, room.data());
+    if (rest == 0) break;
+    auto row = a.row(k).tail(rest);
+    row.makeHouseholderInPlace(tau, beside[2 * k + 1]);
+    a.bottomRightCorner(rest, rest)
+        .applyHouseholderOnTheRight(row.tail(rest - 1).transpose(), tau, room.data());
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
+  eigen.computeFromTridiagonal(Eigen::VectorXd::Zero(2 * n).eval(), beside, Eigen::EigenvaluesOnly);
+  return eigen.eigenvalues().tail(n).reverse().cwiseMax(0.0);
+}
+
+Cholesky::Cholesky(const Eigen::MatrixXd& matrix) : factor_(matrix) {}
+
+void Cholesky::compute(const Eigen::MatrixXd& matrix) { factor_.compute(matrix); }
+
+double Cholesky::rcond() const { return factor_.rcond(); }
+
+void Cholesky::solve(Eigen::VectorXd& x) const { factor_.solveInPlace(x); }
+
+void Cholesky::half_solve(Eigen::VectorXd& x) const { factor_.matrixL().solveInPlace(x); }
+
+void Cholesky::half_solve_transposed(Eigen::VectorXd& x) const {
+  factor_.matrixU().solveInPlace(x);
+}
+
+}  // namespace ricochet::convex

@@ -1,0 +1,56 @@
+#include "ricochet/host/stop_signals.h"
+
+#include <atomic>
+#include <cassert>
+
+#include "ricochet/host/temporary_file.h"
+
+namespace ricochet::host {
+namespace {
+
+constexpr std::array<int, 2> kStops = {SIGINT, SIGTERM};
+
+std::atomic<step::Monitor*> watched{nullptr};
+
+void handle(int signal, void (*handler)(int), struct sigaction* before = nullptr) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, before);
+}
+
+/// Sent again, the signal waits for this function to return and then ends the program.
+void end_program(int signal) {
+  remove_temporary_files();
+  handle(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void ask_to_stop(int signal) {
+  if (step::Monitor* monitor = watched.load()) monitor->stop.store(true);
+  handle(signal, end_program);
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  assert(watched.load() == nullptr && "one at a time");
+  watched.store(&monitor_);
+  for (std::size_t k = 0; k < kStops.size(); ++k) handle(kStops[k], ask_to_stop, &before_[k]);
+}
+
+StopSignals::~StopSignals() {
+  for (std::size_t k = 0; k < kStops.size(); ++k) ::sigaction(kStops[k], &before_[k], nullptr);
+  watched.store(nullptr);
+}
+
+void end_cleanly_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    if (now.sa_handler == SIG_DFL) handle(signal, end_program);
+  }
+}
+
+}  // namespace ricochet::host

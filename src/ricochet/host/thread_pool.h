@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ricochet/base/executor.h"
+
+namespace ricochet::host {
+
+/// Threads that stay, for work that comes in pieces of microseconds: between two pieces they look
+/// for the next one for a while before they go to sleep. The one who asks takes part.
+class ThreadPool {
+ public:
+  /// That many threads in all, the caller among them; 0: one for each core.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// One caller at a time; lives as long as the pool does. Empty for one thread.
+  base::Executor executor();
+
+ private:
+  void run(std::size_t count, const std::function<void(std::size_t)>& work);
+  void serve();
+  void take_turns();
+  std::uint64_t wait_for_more(std::uint64_t seen);
+
+  std::vector<std::thread> others_;
+  std::atomic<std::uint64_t> round_{0};  // grows with each piece of work
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> finished_{0};  // threads that are through with this round
+  std::size_t count_{0};
+  const std::function<void(std::size_t)>* work_{nullptr};
+  std::atomic<bool> stop_{false};
+  std::atomic<int> sleeping_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+};
+
+}  // namespace ricochet::host

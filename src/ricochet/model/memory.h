@@ -1,0 +1,107 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ricochet/problem/warm_start.h"
+
+namespace ricochet::model {
+
+using problem::Key;
+
+/// What a scheme and its solver carry from one step to the next.
+struct SchemeMemory {
+  std::vector<Key> stuck;   // contacts that ended the step in stick, ascending
+  problem::WarmStart warm;  // of the solver for several contacts
+  bool is_empty() const { return stuck.empty() && warm.is_new(); }
+};
+
+/// What step control carries from one pair of steps to the next.
+struct ControlMemory {
+  double proposed{0.0};       // [s], the length of the next pair; 0: none yet
+  std::vector<Key> touching;  // contacts active in the last step, ascending
+};
+
+/// The last intervals between the impacts of one contact.
+struct ImpactSeries {
+  double last{0.0};      // [s], the time of the last impact
+  double interval{0.0};  // [s], between the last two
+  double ratio{0.0};     // of the last two intervals
+  int shrinking{0};      // intervals in a row that were shorter than the one before
+  long long count{0};
+};
+
+/// What event location carries from one arc to the next.
+struct EventMemory {
+  struct Contact {
+    double gap_size{0.0};  // the largest gap so far
+    ImpactSeries impacts;
+  };
+  std::vector<Contact> contacts;
+  std::vector<Key> held;  // contacts that last
+  double trial{0.0};      // [s], the length of the next arc; 0: none yet
+  double fastest{0.0};    // impact so far, in the kinetic norm
+  double q_size{0.0};     // the largest position and velocity so far, for the error of an arc
+  double u_size{0.0};
+};
+
+/// What a judge of steps knows from the steps before.
+struct JudgeMemory {
+  struct Contact {
+    Key key{0};
+    long long quiet{0};     // steps since its last impulse
+    double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
+    bool stuck{false};      // the last step ended in stick
+  };
+  /// Of motions from impact to impact.
+  struct Arcs {
+    double q_size{0.0};  // the largest position and velocity so far
+    double u_size{0.0};
+    double gap_size{0.0};               // the largest gap
+    double fastest{0.0};                // impact, in the kinetic norm
+    std::vector<ImpactSeries> impacts;  // by contact
+  };
+  std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
+  Arcs arcs;
+  double kinetic_max{0.0};  // what impacts are measured by
+  double hardest_push{0.0};
+};
+
+/// Who counts steps, and how they are made.
+struct StepMaker {
+  std::string_view scheme{};
+  double step{0.0};      // [s], the length, or the largest one
+  bool evenly{true};     // all of one length
+  bool backward{false};  // into the past
+  bool operator==(const StepMaker&) const = default;
+};
+
+/// All that a motion carries from one step to the next besides places and velocities, so that a run
+/// that is split at any step and continued has the same bits as the whole. Runs keep it; whoever
+/// makes a state by hand leaves it empty. It holds for one instant, and its count of steps for one
+/// maker.
+struct Memory {
+  double at{0.0};         // [s], the time of the state it belongs to
+  StepMaker maker{};      // of the steps that are counted
+  double start{0.0};      // [s], where they began
+  long long steps{0};     // how many were made
+  bool begun{false};      // the scheme's own start value was made
+  SchemeMemory scheme{};  // the rest: see there
+  ControlMemory control{};
+  EventMemory events{};
+  JudgeMemory judge{};
+
+  /// Makes ready for steps from t: a new count, unless they go on as before.
+  void open(double t, const StepMaker& next) {
+    if (at != t) *this = {};
+    if (maker == next) return;
+    control = {};
+    events = {};
+    at = start = t;
+    maker = next;
+    steps = 0;
+    begun = false;
+  }
+};
+
+}  // namespace ricochet::model

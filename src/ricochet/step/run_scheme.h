@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "ricochet/model/formula_view.h"
+#include "ricochet/model/time_reversed.h"
+#include "ricochet/step/capture_scheme.h"
+#include "ricochet/step/controlled_pace.h"
+#include "ricochet/step/run_formula.h"
+#include "ricochet/step/simulate.h"
+
+namespace ricochet::step {
+
+/// All that a run of a scene is made from.
+struct SceneRun {
+  const model::FormulaModel& model;
+  const RunSettings& settings;
+  model::State<model::kDynamic>& state;
+  const Observer& observe;
+  Monitor* monitor;
+};
+
+namespace detail {
+
+using AnyView = model::FormulaView<model::kDynamic, model::kDynamic>;
+
+/// For N coordinates, K contacts and T tangential directions at each, known to the compiler.
+template <int N, int K, int T, class S>
+Outcome run_sized(const S& scheme, const SceneRun& r) {
+  const model::FormulaView<N, K, T> view(r.model);
+  model::State<N> sized{r.state.t, r.state.q, r.state.u, std::move(r.state.memory)};
+  Outcome outcome = simulate(view, scheme, r.settings, sized, r.observe, r.monitor);
+  r.state = {sized.t, sized.q, sized.u, std::move(sized.memory)};
+  return outcome;
+}
+
+/// Steps of one length, or of lengths that step control chooses.
+template <model::Model M, class S, class Observe>
+Outcome simulate_either(const M& model, const S& scheme, const SceneRun& r,
+                        model::StateOf<M>& state, const Observe& observe) {
+  if (!r.settings.control.is_on()) {
+    return simulate(model, scheme, r.settings, state, observe, r.monitor);
+  }
+  return simulate(model, Controlled<S>{scheme}, r.settings, state, observe, r.monitor);
+}
+
+/// A run of the model seen backwards, told in forward time again: t falls from row to row. The
+/// certificate is that of the reversed motion.
+template <class S>
+Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
+  const model::TimeReversed<AnyView> reversed(view);
+  model::State<model::kDynamic> mirrored{-r.state.t, r.state.q, -r.state.u, r.state.memory};
+  mirrored.memory.at = -mirrored.memory.at;
+  std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));
+  const auto tell = [&](const Sample& sample) {
+    Sample forward = sample;
+    std::transform(sample.u.begin(), sample.u.end(), velocity.begin(), std::negate<>());
+    forward.t = -sample.t;
+    forward.u = velocity;
+    r.observe(forward);
+  };
+  Outcome outcome = simulate_either(reversed, scheme, r, mirrored, tell);
+  certify::Certificate& c = outcome.certificate;
+  for (double* time : {&c.failure_time, &c.residual_time, &c.violation_time}) *time = -*time;
+  for (certify::Shock& shock : c.shocks) shock.t = -shock.t;
+  r.state = {-mirrored.t, mirrored.q, -mirrored.u, std::move(mirrored.memory)};
+  r.state.memory.at = -r.state.memory.at;
+  return outcome;
+}
+
+}  // namespace detail
+
+/// A run of any size; step control, and runs backwards in time, where the scheme has them.
+template <class S>
+Outcome run_any(const S& scheme, const SceneRun& r) {
+  const detail::AnyView view(r.model);
+  if constexpr (S::kInfo.is_staggered) {
+    if (r.settings.backward) return detail::run_backward(view, scheme, r);
+    return detail::simulate_either(view, scheme, r, r.state, r.observe);
+  } else {
+    return simulate(view, scheme, r.settings, r.state, r.observe, r.monitor);
+  }
+}
+
+/// A run of a size that the compiler knows, into `outcome`; false: of another one.
+template <class S>
+bool run_small(const S& scheme, const SceneRun& r, Outcome& outcome) {
+  if constexpr (S::kInfo.is_staggered) {
+    constexpr int kAny = model::kDynamic;
+    const int n = r.model.dofs();
+    const int m = r.model.contacts();
+    const auto take = [&](Outcome found) {
+      outcome = std::move(found);
+      return true;
+    };
+    if (r.settings.backward || r.settings.control.is_on()) return false;
+    if constexpr (S::kInfo.has_friction) {
+      if (model::FormulaView<3, 1, 1>::suits(r.model) && m == 1) {
+        if (n == 2) return take(detail::run_sized<2, 1, 1>(scheme, r));
+        if (n == 3) return take(detail::run_sized<3, 1, 1>(scheme, r));
+      }
+      if (model::FormulaView<3, 1, 2>::suits(r.model) && n == 3 && m == 1) {
+        return take(detail::run_sized<3, 1, 2>(scheme, r));
+      }
+    }
+    if (!model::FormulaView<1, 1>::suits(r.model)) return false;
+    if (n == 1 && m == 1) return take(detail::run_sized<1, 1, 0>(scheme, r));
+    if (n == 2 && m == 1) return take(detail::run_sized<2, 1, 0>(scheme, r));
+    if (n == 3 && m == 1) return take(detail::run_sized<3, 1, 0>(scheme, r));
+    if (n == 3 && m == 2) return take(detail::run_sized<3, 2, 0>(scheme, r));
+    if (n == 2) return take(detail::run_sized<2, kAny, 0>(scheme, r));
+    if (n == 3) return take(detail::run_sized<3, kAny, 0>(scheme, r));
+  }
+  return false;
+}
+
+template <class S>
+Outcome run_scheme(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
+                   model::State<model::kDynamic>& state, const Observer& observe,
+                   Monitor* monitor) {
+  const S chosen = S::from(scheme);
+  const SceneRun scene_run{model, run, state, observe, monitor};
+  Outcome outcome;
+  if (run_small<S>(chosen, scene_run, outcome)) return outcome;
+  return run_any<S>(chosen, scene_run);
+}
+
+}  // namespace ricochet::step

@@ -1,7 +1,0 @@
-#include "ricochet/step/run_sized.h"
-
-namespace ricochet::step {
-
-template RICOCHET_RUN_SIZED(3, model::kDynamic);
-
-}  // namespace ricochet::step

@@ -1,7 +1,0 @@
-#include "ricochet/step/run_sized.h"
-
-namespace ricochet::step {
-
-template RICOCHET_RUN_SLIPPING(3, 1, 1);
-
-}  // namespace ricochet::step

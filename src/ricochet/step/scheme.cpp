@@ -1,0 +1,101 @@
+#include "ricochet/step/scheme.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
+#include "ricochet/step/structure_scheme.h"
+
+namespace ricochet::step {
+
+Scheme::Scheme() : Scheme(*all_schemes().front()) {}
+
+Scheme::Scheme(const SchemeInfo& info) : info_(&info) {
+  for (const Setting& setting : info.settings) values_.push_back(setting.standard);
+}
+
+double Scheme::value(std::string_view setting) const {
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    if (info_->settings[k].name == setting) return values_[k];
+  }
+  return 0.0;
+}
+
+void Scheme::set(std::string_view setting, double value) {
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    if (info_->settings[k].name == setting) values_[k] = value;
+  }
+}
+
+std::vector<std::string> scheme_names() {
+  std::vector<std::string> names;
+  for (const SchemeInfo* info : all_schemes()) names.emplace_back(info->name);
+  return names;
+}
+
+std::vector<std::string> staggered_names() {
+  std::vector<std::string> names;
+  for (const SchemeInfo* info : all_schemes()) {
+    if (info->is_staggered) names.emplace_back(info->name);
+  }
+  return names;
+}
+
+Scheme make_scheme(const std::string& name) {
+  for (const SchemeInfo* info : all_schemes()) {
+    if (info->name == name) return Scheme(*info);
+  }
+  const std::vector<std::string> known = scheme_names();
+  const std::vector<std::string> others = structure_scheme_names();
+  std::string remedy = fmt::format("known schemes: {}", base::list_names(known));
+  if (std::find(others.begin(), others.end(), name) != others.end()) {
+    throw base::InputError("run.scheme", fmt::format("{} is for scenes with a [structure]", name),
+                           remedy);
+  }
+  if (const auto near = base::nearest_name(name, known)) {
+    remedy = fmt::format("did you mean '{}'? {}", *near, remedy);
+  }
+  throw base::InputError("run.scheme", fmt::format("unknown scheme '{}'", name), remedy);
+}
+
+std::string name_of(const Scheme& scheme) { return std::string(scheme.info().name); }
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const SchemeInfo* info : all_schemes()) {
+    for (const Setting& setting : info->settings) {
+      const std::string name(setting.name);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::string laws_in_words(const SchemeInfo& info) {
+  if (info.restitution) return fmt::format("e = {}", *info.restitution);
+  std::string words = "all";
+  if (info.laws == Laws::OneConstant) words = "one e";
+  if (info.laws == Laws::Constants) words = "constant e";
+  return info.has_friction ? words + "; friction" : words;
+}
+
+std::string guide_row(const SchemeInfo& info) {
+  std::string settings;
+  for (const Setting& setting : info.settings) {
+    settings +=
+        fmt::format("{}`{}`: {}", settings.empty() ? "" : "; ", setting.name, setting.meaning);
+  }
+  return fmt::format("| `{}` | {} | {} | {} | {} |", info.name, info.meaning, laws_in_words(info),
+                     settings.empty() ? "–" : settings, info.use);
+}
+
+std::string remedy_of(certify::Failure failure, const Scheme& scheme) {
+  const std::string remedy = certify::describe(failure).remedy;
+  const bool may_correct = scheme.info().gains_by_correction && scheme.value("correction") == 0.0;
+  if (failure != certify::Failure::Violation || !may_correct) return remedy;
+  return remedy + " or correction = \"project\"";
+}
+
+}  // namespace ricochet::step

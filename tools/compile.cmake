@@ -1,0 +1,28 @@
+# What makes compiling fast: batches of sources, and headers that are compiled once.
+#
+# A batch is one source made of several: what they include is read once for all of them. Names in
+# anonymous namespaces then have to differ within a batch. Code that steps is not compiled so.
+option(RICOCHET_BATCHES "Compile sources that are not timed in batches" ON)
+
+# The sources of `target` given after `size` are compiled `size` at a time.
+function(ricochet_batches target name size)
+  if(NOT RICOCHET_BATCHES)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(place 0)
+  foreach(source ${ARGN})
+    math(EXPR batch "${place} / ${size}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${batch})
+    math(EXPR place "${place} + 1")
+  endforeach()
+endfunction()
+
+# Headers of others that most sources include, read once for a target.
+function(ricochet_precompile target)
+  target_precompile_headers(${target} PRIVATE
+    <Eigen/Cholesky> <Eigen/Core> <Eigen/LU> <Eigen/QR> <Eigen/SparseCore>
+    <algorithm> <array> <cmath> <filesystem> <functional> <limits> <map> <memory> <numbers>
+    <optional> <span> <string> <string_view> <utility> <variant> <vector>
+    <fmt/format.h> ${ARGN})
+endfunction()

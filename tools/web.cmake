@@ -1,0 +1,16 @@
+# What a web build takes from the machine: headers alone. Folders of system headers as a whole would
+# bring those of another C library along, so each library is linked into a folder of the build.
+set(WEB_HEADERS ${PROJECT_BINARY_DIR}/headers)
+file(MAKE_DIRECTORY ${WEB_HEADERS})
+foreach(library fmt toml++)
+  find_path(WEB_${library} ${library} PATHS /usr/include NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  file(CREATE_LINK ${WEB_${library}}/${library} ${WEB_HEADERS}/${library} SYMBOLIC)
+endforeach()
+add_library(fmt::fmt INTERFACE IMPORTED)
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+add_library(tomlplusplus::tomlplusplus INTERFACE IMPORTED)
+target_compile_definitions(tomlplusplus::tomlplusplus INTERFACE TOML_HEADER_ONLY=1)
+foreach(library fmt::fmt tomlplusplus::tomlplusplus)
+  target_include_directories(${library} SYSTEM INTERFACE ${WEB_HEADERS})
+endforeach()
+add_compile_options(-fexceptions)
