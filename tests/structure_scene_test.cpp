@@ -139,10 +139,10 @@ TEST(StructureScene, GentleRunsConvergeAndTheOrderIsMeasured) {
   const study::Convergence found = study::converge(scene, {{4e-5, 2e-5, 1e-5, 5e-6}, 6.25e-7, 0.0});
   ASSERT_EQ(found.rows.size(), 4U);
   EXPECT_FALSE(found.failed.has_value());
-  // Impacts are placed to within a step: order 1 at best, in the integral of the velocities.
-  ASSERT_TRUE(found.fit[2].has_value());
-  EXPECT_GT(*found.fit[2], 0.6);
-  EXPECT_LT(*found.fit[2], 1.6);
+  // Impacts are placed to within a step: positions are of order 1 at best. (qualitative)
+  ASSERT_TRUE(found.fit[0].has_value());
+  EXPECT_GT(*found.fit[0], 0.5);
+  EXPECT_LT(*found.fit[0], 1.5);
   EXPECT_EQ(found.rows[3].guides.size(), 1U);
   EXPECT_EQ(found.rows[3].points.size(), 2U);
 }

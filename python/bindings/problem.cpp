@@ -96,7 +96,7 @@ py::dict residual_of(const Solution& solution) {
   return dict;
 }
 
-py::buffer_info buffer_of(Eigen::VectorXd& vector) {
+py::buffer_info buffer_of_vector(Eigen::VectorXd& vector) {
   constexpr py::ssize_t kSize = sizeof(double);
   return {vector.data(), kSize, py::format_descriptor<double>::format(), 1, {vector.size()},
           {kSize},       true};
@@ -106,7 +106,7 @@ py::buffer_info buffer_of(Eigen::VectorXd& vector) {
 
 void bind_problem(py::module_& m) {
   py::class_<Eigen::VectorXd, std::shared_ptr<Eigen::VectorXd>>(m, "Numbers", py::buffer_protocol())
-      .def_buffer(buffer_of);
+      .def_buffer(buffer_of_vector);
   py::class_<ContactProblem>(m, "ContactProblem")
       .def_readonly("dim", &ContactProblem::dim)
       .def_readonly("title", &ContactProblem::title)

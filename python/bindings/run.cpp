@@ -114,7 +114,7 @@ std::string svg_of(const KeptRun& run) {
       .svg;
 }
 
-std::string status_of(const KeptRun& run) {
+std::string status_of_run(const KeptRun& run) {
   return record::status_of(study::summary_of(run.report, ""));
 }
 
@@ -123,7 +123,7 @@ std::string failure_of(const KeptRun& run) {
   return c.ok() ? "" : "error: " + certify::describe_failure(c);
 }
 
-py::buffer_info buffer_of(record::Trajectory& rows) {
+py::buffer_info buffer_of_rows(record::Trajectory& rows) {
   const auto count = static_cast<py::ssize_t>(rows.rows());
   const auto width = static_cast<py::ssize_t>(rows.width());
   constexpr py::ssize_t kSize = sizeof(double);
@@ -156,7 +156,7 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
 void bind_run(py::module_& m) {
   py::class_<record::Trajectory, std::shared_ptr<record::Trajectory>>(m, "Trajectory",
                                                                       py::buffer_protocol())
-      .def_buffer(buffer_of)
+      .def_buffer(buffer_of_rows)
       .def_property_readonly("address",
                              [](const record::Trajectory& rows) {
                                return reinterpret_cast<std::uintptr_t>(rows.data());
@@ -173,7 +173,7 @@ void bind_run(py::module_& m) {
       .def_property_readonly(
           "summary",
           [](const KeptRun& run) { return record::to_json(study::summary_of(run.report, "")); })
-      .def_property_readonly("status", status_of)
+      .def_property_readonly("status", status_of_run)
       .def_property_readonly("failure", failure_of)
       .def_property_readonly("svg", svg_of)
       .def_property_readonly("wall_seconds",

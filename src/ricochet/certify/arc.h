@@ -55,22 +55,29 @@ double arc_limit(const Context<M>& c) {
 /// Reactions at a node push, and only where the node touches; no wall is crossed there.
 template <model::Model M>
 void check_arc_contacts(Context<M>& c, Trial<M>& s, const ArcsOf<M>& arc, int node, double t) {
-  const double allowed = arc_limit(c) * arc.gap_size;
   const auto i = static_cast<std::size_t>(node);
+  const auto reaction = [&](int a) {
+    return s.claim.reactions != nullptr ? (*s.claim.reactions)[i][a] : 0.0;
+  };
   c.listed.clear();
   c.model.gaps(t, arc.q[i], c.place);
   for (int a = 0; a < c.model.contacts(); ++a) {
     const double gap = c.place.gap[a];
-    const double r = s.claim.reactions != nullptr ? (*s.claim.reactions)[i][a] : 0.0;
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, t, a);
-    if (c.model.exists(a, c.place) && gap < -allowed) c.fail(Failure::ActiveSet, t, a, gap);
-    if (r == 0.0) continue;
-    if (!(r > 0.0)) c.fail(Failure::Law, t, a, r);
-    if (!(std::abs(gap) <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
-    c.listed.push(a);
+    if (reaction(a) != 0.0 || (gap < 0.0 && c.model.exists(a, c.place))) c.listed.push(a);
+  }
+  if (c.listed.empty()) return;
+  c.model.gradients(c.listed, c.place);
+  for (const int a : c.listed) {
+    const double gap = c.place.gap[a];
+    const double size = std::max(arc.gap_size, c.place.normals.norm(a) * arc.q_size);
+    const double allowed = arc_limit(c) * size;
+    if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
+    if (!(gap >= -allowed)) c.fail(Failure::ActiveSet, t, a, gap);
+    if (reaction(a) == 0.0) continue;
+    if (!(gap <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
     if (std::find(c.held.begin(), c.held.end(), a) == c.held.end()) c.held.push(a);
   }
-  if (!c.listed.empty()) c.model.gradients(c.listed, c.place);
 }
 
 /// a = M^-1 (Q - c + J^T r) at a node, and what forces and reactions do there.
@@ -87,6 +94,7 @@ bool accelerate(Context<M>& c, Trial<M>& s, ArcsOf<M>& arc, int node) {
   if (!c.has_constant_mass()) c.model.force(t, arc.q[i], arc.u[i], c.place, s.work);
   s.force_work += weight * arc.u[i].dot(s.work);
   for (const int a : c.listed) {
+    if (s.claim.reactions == nullptr) break;
     const double r = (*s.claim.reactions)[i][a];
     c.place.normals.add_to(a, r, s.momentum);
     s.contact_work += weight * r * c.place.normals.dot(a, arc.u[i]);
@@ -133,6 +141,7 @@ template <model::Model M>
   arc.u[0] = s.before.u;
   arc.q[kEnd] = s.after.q;
   arc.u[kEnd] = s.after.u;
+  arc.q_size = std::max({arc.q_size, arc.q[0].norm(), arc.q[kEnd].norm(), s.h * arc.u[0].norm()});
   if (!accelerate(c, s, arc, 0) || !accelerate(c, s, arc, kArcNodes - 1)) return;
   for (std::size_t i = 1; i < kEnd; ++i) {
     look_along_arc(c, s, arc, i);
@@ -145,9 +154,7 @@ template <model::Model M>
     s.force -= s.h * kArcWeights[i] * arc.a[i];
     s.momentum -= s.h * s.h * kArcWeights[i] * (1.0 - kArcPoints[i]) * arc.a[i];
   }
-  const double h = s.h;
-  arc.q_size = std::max({arc.q_size, arc.q[0].norm(), arc.q[kEnd].norm(), h * arc.u[0].norm()});
-  arc.u_size = std::max({arc.u_size, arc.u[0].norm(), arc.u[kEnd].norm(), h * arc.a[0].norm()});
+  arc.u_size = std::max({arc.u_size, arc.u[0].norm(), arc.u[kEnd].norm(), s.h * arc.a[0].norm()});
   const double tiny = std::numeric_limits<double>::min();
   const double off_u = s.force.norm() / (arc.u_size + tiny);
   const double off_q = s.momentum.norm() / (arc.q_size + tiny);

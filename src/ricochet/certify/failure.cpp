@@ -1,81 +1,67 @@
 #include "ricochet/certify/failure.h"
 
-namespace ricochet::certify {
+#include <array>
+#include <cstddef>
 
-FailureText describe(Failure failure) {
-  switch (failure) {
-    case Failure::None: return {"ok", "every step was checked and holds", ""};
-    case Failure::ActiveSet:
-      return {"active_set", "the active contacts are not those with gap <= 0",
-              "this is a fault of the program; please report it with the scene"};
-    case Failure::Residual:
-      return {"residual", "impulses and velocities do not satisfy the contact law",
-              "scale the scene so that masses and lengths are nearer to 1, or raise "
-              "run.residual_limit if this accuracy is enough"};
-    case Failure::Balance:
-      return {"balance", "the change of momentum is not that of forces and impulses",
-              "scale the scene so that masses and lengths are nearer to 1"};
-    case Failure::Kinematics:
-      return {"kinematics", "the positions do not follow the velocities",
-              "positions are too large for double precision; move the origin nearer"};
-    case Failure::EnergyGain:
-      return {"energy_gain", "a contact created energy, which its law forbids",
-              "try a smaller step"};
-    case Failure::NotFinite:
-      return {"not_finite", "a number became infinite or undefined",
-              "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
-              "asin of values out of range"};
-    case Failure::Diverged:
-      return {"diverged", "the energy grew tenfold with nothing to drive the motion",
-              "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"};
-    case Failure::Violation:
-      return {"violation", "a gap went below run.violation_limit", "try a smaller step"};
-    case Failure::Infeasible:
-      return {"infeasible", "the active constraints leave no velocity that satisfies them all",
-              "check the inequalities (and the speed of moving walls) against each other"};
-    case Failure::Degenerate:
-      return {"degenerate", "the gradient of a gap vanishes where the contact has to push",
-              "write the inequality so that its gradient is not zero on the wall, for example "
-              "x <= R instead of (x - R)^2 >= 0"};
-    case Failure::NoSolution:
-      return {"no_solution", "the contact solver stopped before it was done",
-              "try a smaller step; please report it with the scene"};
-    case Failure::Law:
-      return {"law", "an impulse follows another law than the scene states",
-              "this is a fault of the program; please report it with the scene"};
-    case Failure::Correction:
-      return {"correction", "a violation correction does not put the walls right",
-              "try a smaller step, or correction = \"none\""};
-    case Failure::SingularMass:
-      return {"singular_mass", "the mass matrix is not positive definite there",
-              "choose coordinates whose kinetic energy is positive for every velocity, "
-              "or keep the motion away from that configuration"};
-    case Failure::BadFriction:
-      return {
-          "bad_friction", "a coefficient of friction is negative or not finite there",
-          "check the formula of `friction` (or of `normal`) for the slip and place of that step"};
-    case Failure::BadRestitution:
-      return {"bad_restitution", "a coefficient of restitution is not between 0 and 1 there",
-              "check the formula of `restitution` for the place and approach of that step"};
-    case Failure::LawEnters:
-      return {"law_enters", "an impact law sends the system into the wall: F is not in V(q)",
-              "write `law` so that the gap's rate after the impact is not negative"};
-    case Failure::LawPulls:
-      return {"law_pulls", "an impact law needs a reaction that is no push: F - u is not in -N(q)",
-              "write `law` so that M (F - u) is a positive multiple of the gap's gradient: "
-              "tangential velocities must stay as they are"};
-    case Failure::LawGains:
-      return {"law_gains", "an impact law creates kinetic energy",
-              "write `law` so that |F| is at most |u| in the kinetic metric"};
-    case Failure::Zeno:
-      return {"zeno", "impacts accumulate: infinitely many before that time",
-              "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
-              "zeno = \"contact\" in [run]"};
-    case Failure::NoConvergence:
-      return {"no_convergence", "the implicit equations of a step did not settle",
-              "try a smaller step"};
-  }
-  return {"unknown", "", ""};
-}
+namespace ricochet::certify {
+namespace {
+
+/// In the order of Failure.
+constexpr std::array kTexts = {
+    FailureText{"ok", "every step was checked and holds", ""},
+    FailureText{"active_set", "the active contacts are not those with gap <= 0",
+                "this is a fault of the program; please report it with the scene"},
+    FailureText{"residual", "impulses and velocities do not satisfy the contact law",
+                "scale the scene so that masses and lengths are nearer to 1, or raise "
+                "run.residual_limit if this accuracy is enough"},
+    FailureText{"balance", "the change of momentum is not that of forces and impulses",
+                "scale the scene so that masses and lengths are nearer to 1"},
+    FailureText{"kinematics", "the positions do not follow the velocities",
+                "positions are too large for double precision; move the origin nearer"},
+    FailureText{"energy_gain", "a contact created energy, which its law forbids",
+                "try a smaller step"},
+    FailureText{"not_finite", "a number became infinite or undefined",
+                "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
+                "asin of values out of range"},
+    FailureText{"diverged", "the energy grew tenfold with nothing to drive the motion",
+                "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"},
+    FailureText{"violation", "a gap went below run.violation_limit", "try a smaller step"},
+    FailureText{"infeasible", "the active constraints leave no velocity that satisfies them all",
+                "check the inequalities (and the speed of moving walls) against each other"},
+    FailureText{"degenerate", "the gradient of a gap vanishes where the contact has to push",
+                "write the inequality so that its gradient is not zero on the wall, for example "
+                "x <= R instead of (x - R)^2 >= 0"},
+    FailureText{"no_solution", "the contact solver stopped before it was done",
+                "try a smaller step; please report it with the scene"},
+    FailureText{"law", "an impulse follows another law than the scene states",
+                "this is a fault of the program; please report it with the scene"},
+    FailureText{"correction", "a violation correction does not put the walls right",
+                "try a smaller step, or correction = \"none\""},
+    FailureText{"singular_mass", "the mass matrix is not positive definite there",
+                "choose coordinates whose kinetic energy is positive for every velocity, "
+                "or keep the motion away from that configuration"},
+    FailureText{"no_convergence", "the implicit equations of a step did not settle",
+                "try a smaller step"},
+    FailureText{
+        "bad_friction", "a coefficient of friction is negative or not finite there",
+        "check the formula of `friction` (or of `normal`) for the slip and place of that step"},
+    FailureText{"bad_restitution", "a coefficient of restitution is not between 0 and 1 there",
+                "check the formula of `restitution` for the place and approach of that step"},
+    FailureText{"law_enters", "an impact law sends the system into the wall: F is not in V(q)",
+                "write `law` so that the gap's rate after the impact is not negative"},
+    FailureText{"law_pulls",
+                "an impact law needs a reaction that is no push: F - u is not in -N(q)",
+                "write `law` so that M (F - u) is a positive multiple of the gap's gradient: "
+                "tangential velocities must stay as they are"},
+    FailureText{"law_gains", "an impact law creates kinetic energy",
+                "write `law` so that |F| is at most |u| in the kinetic metric"},
+    FailureText{"zeno", "impacts accumulate: infinitely many before that time",
+                "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
+                "zeno = \"contact\" in [run]"},
+};
+
+}  // namespace
+
+FailureText describe(Failure failure) { return kTexts[static_cast<std::size_t>(failure)]; }
 
 }  // namespace ricochet::certify

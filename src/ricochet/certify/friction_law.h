@@ -64,6 +64,14 @@ void add_friction_work(const Context<M>& c, Trial<M>& s, int a, FrictionPush& pu
   s.gain_allowed += 0.5 * std::abs(push.impulse.dot(push.free - push.start)) * (1.0 + 1e-12);
 }
 
+/// Whether R is not on the surface of its cone: with a little less normal impulse it is still in
+/// it.
+inline bool is_inside(const convex::FrictionCone& cone, const convex::ContactVector& R) {
+  convex::ContactVector less = R;
+  less[0] *= 1.0 - 1e-6;
+  return (less - cone.project(less)).norm() == 0.0 && cone.lift(R.tail<2>()) > 0.0;
+}
+
 template <model::Model M>
 [[gnu::noinline]] double largest_impulse(const Trial<M>& s) {
   double most = 0.0;
@@ -74,28 +82,24 @@ template <model::Model M>
 }
 
 /// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
-/// where R is on the surface of its cone.
+/// where it slips or R is on the surface of its cone.
 template <model::Model M>
 void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
-  const problem::Grip grip = s.claim.grip(k);
   const double size = push.impulse.norm();
   const double allowed = lost + c.limits.residual * (size / rho + push.free.norm());
-  bool holds = true;
-  switch (grip) {
-    case problem::Grip::Free: holds = size <= rho * allowed; break;
-    case problem::Grip::Stick: holds = push.end.tail<2>().norm() <= allowed; break;
-    case problem::Grip::Slip: {
-      // Along R, a little farther out: outside, if R is on the surface. What an impulse does that
-      // is rounding beside the others of the step cannot be told.
-      convex::ContactVector beyond = push.impulse;
-      beyond.tail<2>() *= 1.0 + 1e-6;
-      const bool is_on_surface = (beyond - cone.project(beyond)).norm() > 0.0;
-      holds = size > 0.0 && (is_on_surface || size <= c.limits.residual * largest_impulse(s));
+  const bool slips = push.end.tail<2>().norm() > allowed;
+  const bool pushes = size > rho * allowed;
+  bool lies = false;
+  switch (s.claim.grip(k)) {
+    case problem::Grip::Free: lies = pushes; break;
+    case problem::Grip::Stick:  // to the residual that the whole step is held to
+      lies = slips &&
+             push.end.tail<2>().norm() > allowed + c.limits.residual * largest_impulse(s) / rho;
       break;
-    }
+    case problem::Grip::Slip: lies = pushes && !slips && is_inside(cone, push.impulse); break;
   }
-  if (!holds) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  if (lies) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
 }
 
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]

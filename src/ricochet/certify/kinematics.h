@@ -11,7 +11,8 @@ namespace ricochet::certify {
 template <model::Model M>
 [[gnu::always_inline]] inline void check_time(Context<M>& c, const Trial<M>& s, double h) {
   const double error = std::abs(s.after.t - (s.before.t + h));
-  if (!(error <= 4.0 * kEpsilon * (std::abs(s.before.t) + std::abs(s.after.t)))) {
+  const double size = c.time_size + std::abs(s.before.t) + std::abs(s.after.t);
+  if (!(error <= 4.0 * kEpsilon * size)) {
     c.fail(Failure::Kinematics, s.before.t, -1, error);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -94,6 +95,7 @@ struct Context {
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
   bool may_gain{false};  // the law of the contacts can create energy
+  double time_size;      // |t| from where steps are counted: of what times are rounded
 
   Context(const M& the_model, const Method& the_method, const Limits& the_limits,
           const model::StateOf<M>& start)
@@ -106,7 +108,8 @@ struct Context {
         scratch(start.q, start.u),
         joints(the_model.contacts()),
         listed(the_model.contacts()),
-        held(the_model.contacts()) {
+        held(the_model.contacts()),
+        time_size(std::max(std::abs(start.t), std::abs(start.memory.start))) {
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
     if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());

@@ -277,10 +277,12 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;
   if (!player.empty()) {
-    body +=
+    body += fmt::format(
         "<p class=\"soft\">Space plays and pauses, ← and → go from frame to frame, Home and End to "
-        "start and end. Arrows are impulses since the frame before, their length by the square "
-        "root; a shock flashes.</p>\n";
+        "start and end. {}; a shock flashes.</p>\n",
+        picture.structure() != nullptr
+            ? "The curves are the farthest places; arrows show where a guide is struck"
+            : "Arrows are impulses since the frame before, their length by the square root");
   }
   body += pictures(scene, summary, picture, data);
   body += certificate(summary);

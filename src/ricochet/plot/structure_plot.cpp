@@ -141,24 +141,51 @@ std::vector<PanelPlan> spectra_panels(const std::vector<structure::Spectrum>& sp
   return {of_points, of_forces};
 }
 
-PanelPlan shapes_panel(const structure::LinearStructure& model, const record::LineRecord& record) {
-  PanelPlan shapes{"shapes, spread over the run", "x", ""};
-  for (std::size_t s = 0; s < record.shapes.size(); s += record.shape_stride) {
-    Curve curve{"", {{}}};
-    for (std::size_t k = 0; k < record.abscissae.size(); ++k) {
-      curve.pieces[0].push_back({record.abscissae[k], record.shapes[s].values[k]});
-    }
-    shapes.curves.push_back(curve);
+Curve curve_of(const std::vector<double>& abscissae, const std::vector<double>& values) {
+  Curve curve{"", {{}}};
+  for (std::size_t k = 0; k < abscissae.size(); ++k) {
+    curve.pieces[0].push_back({abscissae[k], values[k]});
   }
-  const double mark = 0.012 * record.line.length;
+  return curve;
+}
+
+/// Without curves yet: the guides of the first plane.
+PanelPlan panel_of_guides(const structure::LinearStructure& model, double length) {
+  PanelPlan panel{"", "x", ""};
+  const double mark = 0.012 * length;
   for (const structure::Guide& guide : model.guides) {
     if (guide.plane != 0) continue;
     for (const double side : {guide.lower, guide.upper}) {
       if (!std::isfinite(side)) continue;
-      shapes.walls.push_back({"", {{{guide.at - mark, side}, {guide.at + mark, side}}}});
+      panel.walls.push_back({"", {{{guide.at - mark, side}, {guide.at + mark, side}}}});
     }
   }
-  return shapes;
+  return panel;
+}
+
+PanelPlan shapes_panel(const structure::LinearStructure& model, const record::LineRecord& record) {
+  PanelPlan panel = panel_of_guides(model, record.line.length);
+  panel.heading = "shapes, spread over the run";
+  for (std::size_t k = 0; k < record.shapes.size(); k += record.shape_stride) {
+    panel.curves.push_back(curve_of(record.abscissae, record.shapes[k].values));
+  }
+  return panel;
+}
+
+/// The lowest and the highest place of every abscissa.
+PanelPlan envelope_panel(const structure::LinearStructure& model,
+                         const record::LineRecord& record) {
+  std::vector<double> lowest = record.shapes[0].values;
+  std::vector<double> highest = lowest;
+  for (const record::Shape& shape : record.shapes) {
+    for (std::size_t k = 0; k < record.abscissae.size(); ++k) {
+      lowest[k] = std::min(lowest[k], shape.values[k]);
+      highest[k] = std::max(highest[k], shape.values[k]);
+    }
+  }
+  PanelPlan panel = panel_of_guides(model, record.line.length);
+  panel.curves = {curve_of(record.abscissae, lowest), curve_of(record.abscissae, highest)};
+  return panel;
 }
 
 Sheet draw_panels(const std::vector<PanelPlan>& panels, const std::string& heading,
@@ -276,8 +303,7 @@ std::string play_shapes(const scene::Scene& scene, const record::LineRecord& rec
   if (record.shapes.size() < 2) return "";
   constexpr std::size_t kMostPoints = 60;  // of the line, in a frame
   const structure::LinearStructure& model = *scene.structure()->model;
-  PanelPlan panel = shapes_panel(model, record);
-  panel.heading = "";
+  const PanelPlan panel = envelope_panel(model, record);
   const Frame frame = *frame_of(panel, 0.0);
   Svg svg(kLineWidth, frame.bottom() + kAxisBottom, scene.title);
   draw_panel(svg, panel, frame);

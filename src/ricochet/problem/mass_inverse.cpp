@@ -1,6 +1,5 @@
 #include "ricochet/problem/mass_inverse.h"
 
-#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,6 +7,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/index.h"
 #include "ricochet/convex/dense.h"
+#include "ricochet/problem/sparse_lu.h"
 
 namespace ricochet::problem {
 namespace {
@@ -28,7 +28,7 @@ struct MassInverse::Part {
   std::vector<int> coordinates;
   double inverse{0.0};       // of a single coordinate
   Eigen::MatrixXd inverses;  // of a few
-  std::unique_ptr<Eigen::SparseLU<SparseMatrix>> factor;
+  std::unique_ptr<SparseLu> factor;
 
   Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const {
     if (coordinates.size() == 1) return inverse * right;
@@ -101,7 +101,7 @@ void MassInverse::factor_part(const SparseMatrix& mass, Part& part) const {
     if (!part.inverses.allFinite()) refuse();
     return;
   }
-  part.factor = std::make_unique<Eigen::SparseLU<SparseMatrix>>();
+  part.factor = std::make_unique<SparseLu>();
   part.factor->compute(small);
   if (part.factor->info() != Eigen::Success) refuse();
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/SparseLU>
 #include <memory>
 
 #include "ricochet/problem/contact.h"
+#include "ricochet/problem/sparse_lu.h"
 
 namespace ricochet::solve {
 
@@ -20,7 +20,7 @@ class LocalShiftedSystem {
 
  private:
   problem::SparseMatrix W_;
-  Eigen::SparseLU<problem::SparseMatrix> lu_;
+  problem::SparseLu lu_;
 };
 
 /// The same with W = H^T M^-1 H, which is not formed: what is factored is M + H R^-1 H^T.
@@ -36,7 +36,7 @@ class GlobalShiftedSystem {
  private:
   const problem::GlobalForm& form_;
   Eigen::VectorXd inverse_penalty_;
-  Eigen::SparseLU<problem::SparseMatrix> lu_;
+  problem::SparseLu lu_;
 };
 
 }  // namespace ricochet::solve

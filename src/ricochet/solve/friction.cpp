@@ -372,6 +372,24 @@ void FrictionSolver::clean() {
   v().noalias() += W() * R();
 }
 
+/// Whether an impulse stays in its cone when its tangential part grows by this part of it, or where
+/// there is none, by this part of the impulse in any direction.
+bool FrictionSolver::is_inside(const Contact& contact, const Eigen::Vector3d& R, double margin) {
+  const convex::FrictionCone cone{contact.section};
+  const auto stays = [&](const Tangent& step) {
+    Eigen::Vector3d beyond = R;
+    beyond.tail<2>() += margin * step;
+    return cone.project(beyond) == beyond;
+  };
+  if (contact.slips == 0) return false;
+  if (R.tail<2>().squaredNorm() > 0.0) return stays(R.tail<2>());
+  for (int j = 0; j < contact.slips; ++j) {
+    const Tangent step = R.norm() * Tangent::Unit(j);
+    if (!stays(step) || !stays(-step)) return false;
+  }
+  return true;
+}
+
 /// What each impulse does: read off where it lies in its cone and how the contact moves.
 void FrictionSolver::read_grips() {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
@@ -380,8 +398,9 @@ void FrictionSolver::read_grips() {
     const Eigen::Vector3d V = block_of(v_, contact.first, contact.slips);
     if (!(R.x() > 0.0)) continue;  // free
     constexpr double kRounding = 1e-12;
+    constexpr double kWellInside = 1e-6;
     const bool rests = contact.rho * V.tail<2>().norm() <= kRounding * R.norm();
-    grips_[i] = rests ? Grip::Stick : Grip::Slip;
+    grips_[i] = rests || is_inside(contact, R, kWellInside) ? Grip::Stick : Grip::Slip;
   }
 }
 

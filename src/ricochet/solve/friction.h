@@ -65,6 +65,7 @@ class FrictionSolver {
   void fill_newton_rows(const Contact& contact, Rows& jacobian);
   bool polish(double& error);
   void clean();
+  static bool is_inside(const Contact& contact, const Eigen::Vector3d& R, double margin);
   void read_grips();
 
   auto W() { return W_.topLeftCorner(rows_, rows_); }

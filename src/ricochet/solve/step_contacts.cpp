@@ -140,6 +140,7 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
                             problem::WarmStart& warm) {
   constexpr double kRounding = 1e-12;
   constexpr double kInside = 1e-9;
+  constexpr double kWellInside = 1e-6;
   constexpr double kNothing = 1e-13;
   grips_.assign(step.contacts.size(), Grip::Free);
   warm.entries.clear();
@@ -152,12 +153,14 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
           methods.rho(at(i)) *
           methods.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
       const double free = methods.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
-      const bool is_inside =
-          r.template tail<D - 1>().norm() < (1.0 - kInside) * form_.local().mu[at(i)] * r[0];
+      const double most = form_.local().mu[at(i)] * r[0];
+      const double tangential = r.template tail<D - 1>().norm();
       // A claim of stick is judged by this contact's own impulse, whatever rounding the others
-      // bring: where it is too small for that, the contact counts as slipping.
+      // bring: where it is too small for that, only one well inside its cone sticks for sure.
       const double sure = kGood * (r.norm() + free) - 1e-15 * largest;
-      const bool sticks = motion <= sure && (is_inside || motion <= kRounding * r.norm());
+      const bool is_inside = tangential < (1.0 - kInside) * most;
+      const bool sticks = tangential < (1.0 - kWellInside) * most ||
+                          (motion <= sure && (is_inside || motion <= kRounding * r.norm()));
       grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
     const problem::Key key = step.contacts[at(i)].key;

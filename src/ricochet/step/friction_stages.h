@@ -163,6 +163,17 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
   w.problem.held = model.joints();
 }
 
+/// A contact whose slip is exactly zero sticks, however small its impulse.
+template <model::FrictionModel M>
+void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Slip) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) return;
+  }
+  if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
+}
+
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
 problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
@@ -198,6 +209,7 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     model.mass(w.place).solve(w.pushes, w.size);
     w.size = w.size.cwiseAbs() + w.free.cwiseAbs();
     come_to_rest(w.size, u_next);
+    for (int k = 0; k < active.size() - model.joints(); ++k) take_rest(model, k, u_next, w);
   }
   return report;
 }

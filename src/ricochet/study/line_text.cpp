@@ -13,7 +13,7 @@ namespace {
 using base::counted;
 using base::entry;
 
-constexpr std::size_t kMostNames = 8;
+constexpr std::size_t kMostPlaces = 8;
 
 std::string describe_frequencies(const std::vector<double>& frequencies) {
   std::string words;
@@ -43,11 +43,11 @@ std::string words_of(const structure::GuideStatistics& guide, int planes) {
 template <class List, class Words>
 std::string list_entries(const std::string& label, const List& list, Words&& words) {
   std::string text;
-  for (std::size_t k = 0; k < std::min(list.size(), kMostNames); ++k) {
+  for (std::size_t k = 0; k < std::min(list.size(), kMostPlaces); ++k) {
     text += entry(k == 0 ? label : "", words(list[k], k));
   }
-  if (list.size() > kMostNames) {
-    text += entry("", fmt::format("... and {} more", list.size() - kMostNames));
+  if (list.size() > kMostPlaces) {
+    text += entry("", fmt::format("... and {} more", list.size() - kMostPlaces));
   }
   return text;
 }
@@ -55,7 +55,7 @@ std::string list_entries(const std::string& label, const List& list, Words&& wor
 std::string describe_reduction(const record::Reduced& reduced) {
   std::string words = fmt::format("{} and {}", counted(reduced.modes, "mode"),
                                   counted(reduced.corrections, "static correction"));
-  for (std::size_t k = 0; k < std::min(reduced.points.size(), kMostNames); ++k) {
+  for (std::size_t k = 0; k < std::min(reduced.points.size(), kMostPlaces); ++k) {
     const record::ReducedPoint& point = reduced.points[k];
     words += fmt::format("; {}: off the whole model by {:.2g} (rms), {:.2g} of its motion",
                          point.name, point.rms, point.whole > 0.0 ? point.rms / point.whole : 0.0);

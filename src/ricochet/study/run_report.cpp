@@ -315,8 +315,6 @@ record::Summary settings_of(const scene::Scene& scene) {
   summary.file = scene.file;
   summary.scheme = scene.scheme;
   summary.run = scene.run;
-  summary.parameters = scene.parameters;
-  summary.start = scene.start;
   if (const scene::StructurePart* part = scene.structure()) {
     summary.structure.emplace();
     summary.structure->contact_stiffness = part->settings.stiffness;
@@ -328,6 +326,8 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   const Motion& motion = run.motion;
   record::Summary summary = settings_of(motion.scene);
   summary.columns = motion.scene.columns;
+  summary.parameters = motion.scene.parameters;
+  summary.start = motion.scene.start;
   summary.overrides = run.overrides;
   summary.final_state = motion.final_state;
   summary.outcome = motion.outcome;
