@@ -19,7 +19,8 @@ constexpr double kNear = 3.0;       // tau: an event nearer to the end may have 
 constexpr double kSmall = 1e-3;    // of the largest extent: motions below have no size of their own
 constexpr double kNotSmall = 0.1;  // of the size of the motion: differences that must fall
 constexpr double kFalls = 1.2;     // how much longer steps must raise them at least
-constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
+constexpr double kRoundingOfAStep =
+    4.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
 
 /// The largest and the smallest value of each column over the marks of a run.
 struct Extents {
@@ -63,14 +64,14 @@ std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents, lo
     double& of = largest[i < trace.positions() ? 0 : 1];
     of = std::max(of, extents.largest(i));
   }
-  const double part = kRounding * std::sqrt(static_cast<double>(steps));
+  const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(steps));
   return {part * largest[0], part * largest[1]};
 }
 
 /// The three runs, and what is asked of them.
-class Comparison {
+class ThreeRuns {
  public:
-  Comparison(const TracedRun& run, const std::array<Companion, 2>& companions)
+  ThreeRuns(const TracedRun& run, const std::array<Companion, 2>& companions)
       : run_(run), companions_(companions), own_(companions[0].beside), extents_(extents_of(own_)) {
     sizes_ = sizes_of(own_, extents_);
     rounding_ = rounding_of(own_, extents_, run.outcome.steps);
@@ -120,7 +121,7 @@ class Comparison {
   std::vector<double> events_;  // the same with changes between sticking and sliding
 };
 
-void Comparison::find_events() {
+void ThreeRuns::find_events() {
   for (const certify::Shock& shock : run_.outcome.certificate.shocks) {
     if (!shock.tangential) shocks_.push_back(std::abs(shock.t - run_.start));
   }
@@ -134,7 +135,7 @@ void Comparison::find_events() {
 }
 
 /// tau.
-double Comparison::time_unknown() const {
+double ThreeRuns::time_unknown() const {
   double tau = run_.quantum * std::sqrt(static_cast<double>(events_.size()));
   for (const EventMatch& match : matches_) {
     const std::size_t count = match.pairs.size();
@@ -146,20 +147,20 @@ double Comparison::time_unknown() const {
 }
 
 /// Whether a shock is so near to the end that it may have happened or not.
-bool Comparison::may_strike(double tau) const {
+bool ThreeRuns::may_strike(double tau) const {
   if (!shocks_.empty() && run_.length - shocks_.back() < kNear * tau) return true;
   return own_.time_to_contact() < kNear * tau;
 }
 
 /// Whether no event lies between two instants, or nearer to them than two steps.
-bool Comparison::is_clear(double from, double to) const {
+bool ThreeRuns::is_clear(double from, double to) const {
   const double margin = 2.0 * run_.step;
   const auto next = std::lower_bound(events_.begin(), events_.end(), from - margin);
   return next == events_.end() || *next > to + margin;
 }
 
 /// The largest change of a column across one of the last shocks.
-double Comparison::jump_of(std::size_t i) const {
+double ThreeRuns::jump_of(std::size_t i) const {
   double jump = 0.0;
   const std::size_t count = shocks_.size();
   for (std::size_t e = count > kEvents ? count - kEvents : 0; e < count; ++e) {
@@ -176,7 +177,7 @@ double Comparison::jump_of(std::size_t i) const {
 
 /// The largest rate of a column between events, in the last half of the run and since the last
 /// events.
-double Comparison::rate_of(std::size_t i) const {
+double ThreeRuns::rate_of(std::size_t i) const {
   double from = 0.5 * run_.length;
   if (events_.size() >= kEvents) from = std::max(from, events_[events_.size() - kEvents]);
   double rate = 0.0;
@@ -190,7 +191,7 @@ double Comparison::rate_of(std::size_t i) const {
 }
 
 /// The largest difference of a column at the end and at the marks from an instant on.
-double Comparison::largest_since(std::size_t c, double from, std::size_t i) const {
+double ThreeRuns::largest_since(std::size_t c, double from, std::size_t i) const {
   const Trace& trace = companions_[c].trace;
   double largest = 0.0;
   for (std::size_t k = trace.marks(); k-- > 0;) {
@@ -201,7 +202,7 @@ double Comparison::largest_since(std::size_t c, double from, std::size_t i) cons
 }
 
 /// The bar of positions at each mark, by the differences alone.
-void Comparison::fill_band(ErrorBar& bar) const {
+void ThreeRuns::fill_band(ErrorBar& bar) const {
   const std::size_t count = own_.positions();
   const double share = static_cast<double>(companions_[1].trace.marks() - 1) /
                        static_cast<double>(std::max<std::size_t>(1, own_.marks() - 1));
@@ -218,7 +219,7 @@ void Comparison::fill_band(ErrorBar& bar) const {
   }
 }
 
-void Comparison::fill_end(ErrorBar& bar) const {
+void ThreeRuns::fill_end(ErrorBar& bar) const {
   const double from = std::max((1.0 - kWindow) * run_.length, last_event() + 4.0 * run_.step);
   std::vector<double> found(own_.width());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -241,7 +242,7 @@ void Comparison::fill_end(ErrorBar& bar) const {
   bar.velocity.assign(found.begin() + static_cast<long>(count), found.end());
 }
 
-void Comparison::find_horizon(ErrorBar& bar) const {
+void ThreeRuns::find_horizon(ErrorBar& bar) const {
   double soonest = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < 2; ++c) {
     const Trace& trace = companions_[c].trace;
@@ -257,7 +258,7 @@ void Comparison::find_horizon(ErrorBar& bar) const {
 }
 
 /// In sizes of the motion.
-double Comparison::largest_difference(std::size_t c) const {
+double ThreeRuns::largest_difference(std::size_t c) const {
   double largest = 0.0;
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     if (sizes_[i] > rounding(i)) largest = std::max(largest, largest_since(c, 0.0, i) / sizes_[i]);
@@ -265,7 +266,7 @@ double Comparison::largest_difference(std::size_t c) const {
   return largest;
 }
 
-std::string Comparison::reason(const ErrorBar& bar, const std::vector<std::string>& names) const {
+std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string>& names) const {
   for (const EventMatch& match : matches_) {
     if (match.difference) return describe_difference(*match.difference, names);
   }
@@ -283,8 +284,8 @@ std::string Comparison::reason(const ErrorBar& bar, const std::vector<std::strin
   return "";
 }
 
-std::string Comparison::describe_difference(const EventDifference& difference,
-                                            const std::vector<std::string>& names) const {
+std::string ThreeRuns::describe_difference(const EventDifference& difference,
+                                           const std::vector<std::string>& names) const {
   const double t = run_.start + own_.sign() * difference.t;
   const auto contact = static_cast<std::size_t>(difference.contact);
   const std::string name = contact < names.size() ? names[contact] : std::to_string(contact);
@@ -307,9 +308,9 @@ ErrorBar estimate_error(const TracedRun& run, const std::array<Companion, 2>& co
                                  certify::describe_failure(outcome.certificate));
     return bar;
   }
-  const Comparison comparison(run, companions);
-  comparison.fill(bar);
-  bar.unresolved = comparison.reason(bar, names);
+  const ThreeRuns three(run, companions);
+  three.fill(bar);
+  bar.unresolved = three.reason(bar, names);
   return bar;
 }
 
