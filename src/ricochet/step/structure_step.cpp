@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "ricochet/base/random.h"
-#include "ricochet/step/newmark.h"
 #include "ricochet/problem/spring.h"
+#include "ricochet/step/newmark.h"
 
 namespace ricochet::step {
 namespace {
@@ -231,7 +231,8 @@ void StructureStep::set_springs() {
     const double stiffness =
         settings_.stiffness > 0.0 ? settings_.stiffness : std::min(mass * rate * rate, together);
     // At most critical, e = exp(-2): more damping lets go of a structure that springs back late.
-    const double ratio = problem::damping_ratio(std::max(structure_.guides[k].restitution, std::exp(-2.0)));
+    const double ratio =
+        problem::damping_ratio(std::max(structure_.guides[k].restitution, std::exp(-2.0)));
     springs_.push_back(stiffness);
     dashpots_.push_back(2.0 * ratio * std::sqrt(stiffness * mass));
     spring_W_(at, at) += 1.0 / (h_ * spring_share(k));
