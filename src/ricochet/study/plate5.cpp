@@ -72,7 +72,7 @@ std::string mark(const Digit& digit) {
 
 /// The lines of the table for one of its columns in the original.
 void add_to_table(const Plate5Line& line, std::vector<std::string>& table) {
-  table.push_back("");
+  table.emplace_back("");
   table.push_back(line.violations.empty()
                       ? fmt::format("{:<17} angle: 1986     now", line.label)
                       : fmt::format("{:<17} angle: 1986     now       violation, "
