@@ -54,7 +54,8 @@ double scheme_radius(double h) {
 void show_plate11(const Runner& runner, Exhibit& exhibit) {
   add_run_facts(run_builtin(runner, "essai-09", "plate11-short"), exhibit.facts);
   const double exact = std::sqrt(25.0 - std::pow(0.4 * 981.0 / 400.0, 2));
-  exhibit.table.emplace_back("  step      radius of the limit circle   scheme, closed form   error");
+  exhibit.table.emplace_back(
+      "  step      radius of the limit circle   scheme, closed form   error");
   std::vector<double> errors;
   double worst = 0.0;
   for (const char* step : {"0.002", "0.001", "0.0005"}) {
