@@ -178,11 +178,11 @@ class Arrays(unittest.TestCase):
         self.assertTrue(np.array_equal(q, kept))
 
     def test_an_error_bar_is_told(self):
-        run = ricochet.builtin("dropped-ball").run()
+        run = ricochet.builtin("dropped-ball").run(error_bar="pair")
         self.assertEqual(set(run.error_bar), set(run.final) - {"t"})
         self.assertIsNone(run.horizon)
         self.assertTrue(all(width >= 0 for width in run.error_bar.values()))
-        self.assertIsNone(ricochet.builtin("dropped-ball").run(error_bar="none").error_bar)
+        self.assertIsNone(ricochet.builtin("dropped-ball").run().error_bar)
         with self.assertRaises(ricochet.SceneError):
             ricochet.builtin("dropped-ball").run(error_bar="twice")
 

@@ -261,9 +261,8 @@ class System:
 
         Arguments change the scene for this run alone; ``record`` keeps every N-th row, ``set`` is a
         dictionary of parameters and dotted keys. ``progress`` is True for a bar on the terminal, or
-        a function of (steps done, steps in all). ``backward`` infers the past. ``error_bar`` is "none"
-        or "pair": two runs with longer steps beside it, which tell its error; otherwise they are
-        made up to a million steps.
+        a function of (steps done, steps in all). ``backward`` infers the past. ``error_bar="pair"``
+        makes two runs with longer steps beside it, which tell its error.
 
         Ctrl-C stops it between two steps, and returns what was computed, with the status
         "interrupted". A certificate that fails raises NotConverged, which carries the run; with
@@ -283,7 +282,7 @@ class System:
                              "run it with .family(), or choose a member with set=")
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
-            run = Run(_engine.run(scene, no_facts, told, error_bar or ""))
+            run = Run(_engine.run(scene, no_facts, told, error_bar or "none"))
         failure = run._engine.failure
         if strict and failure:
             raise NotConverged(failure, run)
@@ -504,6 +503,7 @@ def scheme_names():
 def schemes():
     """What is known of each scheme: a list of dicts with its settings.
 
+    >>> import ricochet
     >>> [s["default"] for s in ricochet.schemes()[0]["settings"]]
     [0.0, 'none']
     """
