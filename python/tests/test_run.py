@@ -145,7 +145,7 @@ class SameAsTheCommandLine(unittest.TestCase):
             done = program("run", file, "--out", folder)
         def told(text):  # less the time, and what was written
             return text.split("\nwritten")[0].split("\ntime")[0]
-        self.assertEqual(told(str(ricochet.load(str(file)).run())), told(done.stdout))
+        self.assertEqual(told(str(ricochet.load(str(file)).run(error_bar="pair"))), told(done.stdout))
 
 
 class Arrays(unittest.TestCase):
