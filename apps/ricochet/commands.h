@@ -31,8 +31,7 @@ struct RunArguments {
   bool backward{false};  // into the past
   bool quiet{false};
   bool report{false};
-  std::string error_bar;  // none, pair; empty: up to a million steps
-  int threads{0};         // for the members of a family; 0: one for each core
+  int threads{0};  // for the members of a family; 0: one for each core
   std::vector<std::pair<std::string, std::string>> dumps;  // steps, and files for their contacts
 };
 
