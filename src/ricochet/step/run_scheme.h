@@ -85,10 +85,16 @@ Outcome run_any(const S& scheme, const SceneRun& r) {
   }
 }
 
+#ifdef RICOCHET_ANY_SIZE
+inline constexpr bool kKnowsSizes = false;  // compiles faster
+#else
+inline constexpr bool kKnowsSizes = true;
+#endif
+
 /// A run of a size that the compiler knows, into `outcome`; false: of another one.
 template <class S>
 bool run_small(const S& scheme, const SceneRun& r, Outcome& outcome) {
-  if constexpr (S::kInfo.is_staggered) {
+  if constexpr (S::kInfo.is_staggered && kKnowsSizes) {
     constexpr int kAny = model::kDynamic;
     const int n = r.model.dofs();
     const int m = r.model.contacts();
