@@ -23,8 +23,10 @@ constexpr std::array kTexts = {
     FailureText{"not_finite", "a number became infinite or undefined",
                 "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
                 "asin of values out of range"},
-    FailureText{"diverged", "the energy grew tenfold with nothing to drive the motion",
-                "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"},
+    FailureText{
+        "diverged", "the energy grew tenfold, and neither forces nor contacts gave it",
+        "try a step ten times smaller: stiff forces need h below 2/(largest frequency), and "
+        "forces that change with time many steps in each of their periods"},
     FailureText{"violation", "a gap went below run.violation_limit", "try a smaller step"},
     FailureText{"infeasible", "the active constraints leave no velocity that satisfies them all",
                 "check the inequalities (and the speed of moving walls) against each other"},

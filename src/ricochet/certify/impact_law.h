@@ -30,7 +30,7 @@ void check_compression(Context<M>& c, Trial<M>& s, problem::Residual& residual) 
   for (int k = 0; k < s.claim.active.size(); ++k) {
     const int a = s.claim.active[k];
     const double W = model::delassus(normals, a, c.model.mass(c.place), s.start_momentum, s.work);
-    if (!(W > 0.0)) continue;
+    if (!is_weight(W)) continue;
     const double start = normals.dot(a, s.before.u) + c.place.rate[a];
     const double end = normals.dot(a, s.end_momentum) + c.place.rate[a];
     const double lost = 32.0 * kEpsilon * normals.norm(a) * s.largest_speeds;

@@ -42,6 +42,7 @@ class Judge {
   /// first failure, which leaves no other trace.
   template <Integrator I>
   bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+    if (!c_.certificate.ok()) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);

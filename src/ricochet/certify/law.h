@@ -67,7 +67,7 @@ void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual)
   const double start = normals.dot(a, s.before.u) + rate;
   const double end = normals.dot(a, s.after.u) + rate;
   const double v = c.joint_place.gap[a] / s.h;
-  if (!(W > 0.0)) return check_flat_contact(c, s.t_contact, a, p, 0.0);
+  if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, 0.0);
   const double size = normals.abs_dot(a, s.q_mid) / s.h + normals.abs_dot(a, s.before.u) +
                       normals.abs_dot(a, s.after.u);
   const double lost = 32.0 * kEpsilon * size;
@@ -110,7 +110,7 @@ template <model::Model M>
   const double start = normals.dot(a, s.before.u) + rate;  // U before
   const double free = normals.dot(a, s.free) + rate;       // U without contacts
   const double end = normals.dot(a, s.after.u) + rate;     // U after
-  if (!(W > 0.0)) return check_flat_contact(c, s.t_contact, a, p, end);
+  if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, end);
   const double rho = 1.0 / W;
   // What the evaluation of J u loses, 32 eps |J| (|u| + |u+|): the norms only where it matters.
   const double lost = 32.0 * kEpsilon * normals.largest(a) * s.largest_speeds;

@@ -198,6 +198,9 @@ struct Trial {
   double correction{0.0};     // change of V by a violation correction
   double explicit_gain{0.0};  // what a force in u fed
   double fed{0.0};            // what a potential that depends on t fed
+  bool is_followed{false};    // `created` was found
+  double created{0.0};        // kinetic energy that neither forces nor contacts gave
+  double spring_gain{0.0};    // what springs gave and had not stored
 
   Trial(const State& from, const State& to, double length, const TheClaim& said,
         Scratch<M::kPlaces, N>& s, const std::optional<double>& e)
@@ -224,10 +227,17 @@ double largest(const Expression& v) {
   return v.cwiseAbs().maxCoeff();
 }
 
-/// A gap whose gradient vanishes cannot push; that is no harm while it need not.
+/// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero nor beyond all numbers.
+inline bool is_weight(double W) { return W > 0.0 && W < std::numeric_limits<double>::infinity(); }
+
+/// A gap whose gradient vanishes cannot push; that is no harm where it is not negative and need
+/// not. One whose W is no number at all is.
 template <model::Model M>
-void check_flat_contact(Context<M>& c, double t, int a, double p, double velocity) {
-  if (p != 0.0 || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
+[[gnu::cold, gnu::noinline]] void check_flat_contact(Context<M>& c, double t, int a, double W,
+                                                     double p, double velocity) {
+  if (!(W <= 0.0)) return c.fail(Failure::NotFinite, t, a, W);
+  const bool violated = a < c.contacts() && c.place.gap[a] < 0.0;
+  if (p != 0.0 || violated || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
 }
 
 /// e of contact a in this step.

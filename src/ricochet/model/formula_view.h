@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -338,7 +339,9 @@ class FormulaView {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if constexpr (!kPlain) {
       for (std::size_t a = 0; a < place.exists.size(); ++a) {
-        place.exists[a] = r[at[index(contacts()) + a]] != 0.0 ? 1 : 0;
+        const double where = r[at[index(contacts()) + a]];
+        place.exists[a] = where != 0.0 ? 1 : 0;
+        if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
       }
     }
   }
