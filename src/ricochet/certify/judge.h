@@ -30,7 +30,8 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
-    recall(start.memory.judge);
+    recall(start.memory.judge, start.memory.steps > 0);
+    if (method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
@@ -99,11 +100,14 @@ class Judge {
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
-          one.stuck = c_.friction.was_stuck(a);
+          one.stuck = c_.friction.is_stuck(a);
+          one.lapsed = c_.friction.is_lapsed(a);
           one.slip_jump = c_.friction.last_jump(a);
         }
       }
-      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+      one.touched = std::binary_search(c_.touched.begin(), c_.touched.end(), one.key);
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.lapsed || one.touched ||
+          one.slip_jump > 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -118,13 +122,14 @@ class Judge {
   }
 
  private:
-  void recall(const model::JudgeMemory& known) {
+  void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
-      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
+      if (one.touched && goes_on) c_.touched.push_back(one.key);
+      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.lapsed, one.slip_jump);
     }
   }
 
@@ -162,6 +167,7 @@ class Judge {
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
+    if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
     c.balance_max = std::max(c.balance_max, s.balance);
     if (s.residual > c.residual_max) {
@@ -171,6 +177,13 @@ class Judge {
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
     if (!takes_no_time(c_, s)) c.steps = step;
+  }
+
+  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
+    c_.touched.clear();
+    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
+      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
+    }
   }
 
   void enter_violation(const Trial<M>& s) {
