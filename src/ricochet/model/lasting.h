@@ -14,9 +14,10 @@ namespace ricochet::model {
 /// still one where its gap is open by no more than forces and curved or moving walls do within a
 /// step:
 ///
-///     0 < g <= h^2/2 (|J| |a| + |gamma|) + rounding,   a = M^-1 (Q - c),
+///     0 < g <= h^2 (|J| |a| + |gamma|) + rounding,   a = M^-1 (Q - c),
 ///
-/// gamma being d2g/dt2 at zero acceleration. It then obeys 0 <= p, U+ + g/h >= 0, p (U+ + g/h) = 0:
+/// gamma being d2g/dt2 at zero acceleration: twice what a step opens, so that a bounce which does
+/// not last for two steps is none. It then obeys 0 <= p, U+ + g/h >= 0, p (U+ + g/h) = 0:
 /// the gap is closed by the end of the step, whatever e is, since no approach is left that a step
 /// could see. Without this, rounding or a curved wall opens contacts at rest for a step or more.
 template <Model M>
@@ -102,7 +103,7 @@ class Lasting {
     for (const int a : candidates_) {
       const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
       const double fall = h * h * place.normals.abs_dot(a, acceleration_);
-      const double reach = 0.5 * (fall + bend) + kRounding * place.normals.abs_dot(a, slope_);
+      const double reach = fall + bend + kRounding * place.normals.abs_dot(a, slope_);
       if (!(place.gap[a] <= reach)) continue;
       open_.push(a);
       speed_[a] = place.gap[a] / h;

@@ -13,6 +13,7 @@ using problem::Key;
 struct SchemeMemory {
   std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
                              // let contacts last
+  std::vector<Key> pushed;   // of those with friction, the ones that pushed
   std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
   std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
   problem::WarmStart warm;   // of the solver for several contacts

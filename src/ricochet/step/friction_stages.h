@@ -29,6 +29,13 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
   return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
 }
 
+/// Whether contact a pushed in the last step.
+template <int Q, int U>
+bool pushed_before(int a, const model::State<Q, U>& s) {
+  const auto& keys = s.memory.scheme.pushed;
+  return std::binary_search(keys.begin(), keys.end(), static_cast<model::Key>(a));
+}
+
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
 bool sticks_before(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
@@ -118,6 +125,10 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
           ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
                                   contact.b[1], std::get<convex::Segment>(section))
           : solve::solve_in_space(contact.W, contact.b, section);
+  if (contact.rows == 2 && solution.grip == problem::Grip::Free && pushed_before(a, s)) {
+    solve::keep_pushing(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
+                        contact.b[1], std::get<convex::Segment>(section), solution);
+  }
   if (contact.rows == 3 && turns_slip(a, solution.impulse[1], solution.impulse[2], s, w)) {
     solution = solve::solve_in_space(contact.W, contact.b, section_of(model, a, true, s, w));
   }
@@ -308,13 +319,16 @@ template <model::Model M>
 void remember_sticks(const M& model, const model::StateOf<M>& s, const Workspace<M>& w,
                      model::SchemeMemory& memory) {
   memory.stuck.clear();
+  memory.pushed.clear();
   memory.lapsed = s.memory.scheme.stuck;
   const int contacts = w.claim.active.size() - model.joints();
   for (int k = 0; k < contacts; ++k) {
     const auto key = static_cast<model::Key>(w.claim.active[k]);
     if (model.slips(w.claim.active[k]) == 0) continue;
     if (w.claim.grip(k) == problem::Grip::Stick) memory.stuck.push_back(key);
-    if (w.claim.impulses[k] != 0.0) std::erase(memory.lapsed, key);
+    if (w.claim.impulses[k] == 0.0) continue;
+    std::erase(memory.lapsed, key);
+    memory.pushed.push_back(key);
   }
 }
 
