@@ -10,12 +10,11 @@ namespace {
 constexpr std::array kTexts = {
     FailureText{"ok", "every step was checked and holds", ""},
     FailureText{"active_set", "the active contacts are not those with gap <= 0",
-                "this is a fault of the program; please report it with the scene"},
+                "try a smaller step; if that does not help, please report it with the scene"},
     FailureText{"residual", "impulses and velocities do not satisfy the contact law",
-                "scale the scene so that masses and lengths are nearer to 1, or raise "
-                "run.residual_limit if this accuracy is enough"},
+                "try a smaller step, or raise run.residual_limit if this accuracy is enough"},
     FailureText{"balance", "the change of momentum is not that of forces and impulses",
-                "scale the scene so that masses and lengths are nearer to 1"},
+                "try a smaller step; please report it with the scene"},
     FailureText{"kinematics", "the positions do not follow the velocities",
                 "positions are too large for double precision; move the origin nearer"},
     FailureText{"energy_gain", "a contact created energy, which its law forbids",
@@ -60,6 +59,9 @@ constexpr std::array kTexts = {
     FailureText{"zeno", "impacts accumulate: infinitely many before that time",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "zeno = \"contact\" in [run]"},
+    FailureText{"derivative", "a gap, a potential or a mass does not change as its derivatives say",
+                "check the derivatives that a program gives, and formulas with jumps: a wall is "
+                "where a continuous gap is zero"},
 };
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
+#include "ricochet/certify/derivatives.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
+#include "ricochet/certify/rounding.h"
 
 namespace ricochet::certify {
 
@@ -24,13 +26,18 @@ class Judge {
   using TheClaim = Claim<N, K, M::kSlips>;
 
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
-      : c_(model, method, limits, start), shocks_(limits, model.contacts()), deepest_(start.q) {
+      : c_(model, method, limits, start),
+        shocks_(limits, model.contacts()),
+        rounding_(start.u),
+        derivatives_(c_),
+        deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
-    recall(start.memory.judge);
+    recall(start.memory.judge, start.memory.steps > 0);
+    if (method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
@@ -38,11 +45,16 @@ class Judge {
     if (method.integrator == Integrator::Arcs) open_arcs(start);
   }
 
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
   bool check(const State& before, const State& after, double h, const TheClaim& claim) {
     if (!c_.certificate.ok()) return false;
+    if (c_.certificate.steps >= next_look_) [[unlikely]]
+      if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);
@@ -82,6 +94,7 @@ class Judge {
     Certificate& c = c_.certificate;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
+    c.lost_displacement = rounding_.lost_part(c.steps);
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
     return c;
   }
@@ -100,11 +113,14 @@ class Judge {
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
-          one.stuck = c_.friction.was_stuck(a);
+          one.stuck = c_.friction.is_stuck(a);
+          one.lapsed = c_.friction.is_lapsed(a);
           one.slip_jump = c_.friction.last_jump(a);
         }
       }
-      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+      one.touched = std::binary_search(c_.touched.begin(), c_.touched.end(), one.key);
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.lapsed || one.touched ||
+          one.slip_jump > 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -119,13 +135,14 @@ class Judge {
   }
 
  private:
-  void recall(const model::JudgeMemory& known) {
+  void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
-      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
+      if (one.touched && goes_on) c_.touched.push_back(one.key);
+      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.lapsed, one.slip_jump);
     }
   }
 
@@ -152,6 +169,13 @@ class Judge {
     }
   }
 
+  /// Derivatives, at the start and then ever more seldom.
+  [[gnu::cold, gnu::noinline]] bool look(const State& before, double h) {
+    next_look_ = 8 * (next_look_ + 1);
+    derivatives_.run(before, h);
+    return c_.certificate.ok();
+  }
+
   /// After a failed step the gaps are those of the last instant that holds.
   [[gnu::cold, gnu::noinline]] bool forget(const State& before) {
     (void)c_.model.gaps_and_potential(before.t, before.q, c_.end_place);
@@ -163,15 +187,27 @@ class Judge {
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
+    if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
     c.balance_max = std::max(c.balance_max, s.balance);
+    c.creep_max = std::max(c.creep_max, s.creep);
     if (s.residual > c.residual_max) {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
+    c_.violated = s.violated;
+    if (rounding_.is_due(c.steps)) [[unlikely]]
+      rounding_.look(c_, s, c.steps);
     if (!takes_no_time(c_, s)) c.steps = step;
+  }
+
+  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
+    c_.touched.clear();
+    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
+      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
+    }
   }
 
   void enter_violation(const Trial<M>& s) {
@@ -201,7 +237,8 @@ class Judge {
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
-        if (c_.contacts() > 1 && c_.model.has_laws()) return true;
+        const bool backward = most_restitution<M>() > 1.0;
+        if ((c_.contacts() > 1 || backward) && c_.model.has_laws()) return true;
       }
       const double e = c_.model.restitution(a);
       if (e != c_.model.restitution(0)) return true;
@@ -227,6 +264,9 @@ class Judge {
   ShockWatch shocks_;
   EnergyWatch energy_;
   ArcsOf<M> arcs_;
+  RoundingWatch<M> rounding_;
+  DerivativeCheck<M> derivatives_;
+  long long next_look_{0};      // the step before which derivatives are looked at again
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
 };

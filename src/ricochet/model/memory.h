@@ -11,9 +11,15 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> stuck;   // contacts that ended the step in stick, ascending
-  problem::WarmStart warm;  // of the solver for several contacts
-  bool is_empty() const { return stuck.empty() && warm.is_new(); }
+  std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
+                             // let contacts last
+  std::vector<Key> pushed;   // of those with friction, the ones that pushed
+  std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;   // of the solver for several contacts
+  bool is_empty() const {
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new();
+  }
 };
 
 /// What step control carries from one pair of steps to the next.
@@ -52,6 +58,8 @@ struct JudgeMemory {
     long long quiet{0};     // steps since its last impulse
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
+    bool lapsed{false};     // the one before did, and the last one did not push
+    bool touched{false};    // it was active in the last step
   };
   /// Of motions from impact to impact.
   struct Arcs {
