@@ -75,8 +75,8 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
     words.push_back(
         c.violation_contact < 0
             ? "No gap was negative at the end of a step."
-            : fmt::format("A wall is crossed by {:.3g} at most, by '{}' at t = {:.6g}: a matter of "
-                          "the length of the step, not a fault.",
+            : fmt::format("A wall is crossed by {:.3g} at most, by '{}' at t = {:.6g}: a "
+                          "smaller step makes it less.",
                           c.violation_depth, contact_name(s, c.violation_contact),
                           c.violation_time));
   }

@@ -115,7 +115,7 @@ std::string describe_good_end(const Motion& motion) {
         "coordinate (limit {:.0e}): move the origin nearer, or take longer steps",
         c.lost_displacement, motion.scene.run.limits.lost);
   }
-  return "ok: each step obeys the law; how far the step length is off is not part of that";
+  return "ok: each step obeys the law; what its length costs in accuracy is not told";
 }
 
 std::string describe_status(const Motion& motion) {
@@ -196,9 +196,9 @@ std::string describe_energy(const Motion& motion) {
     words += fmt::format(", of friction outside shocks {}", shown(ledger.friction.value(), 6));
   }
   if (ledger.gain.value() > unit) {
-    words += fmt::format(
-        motion.scene.run.backward ? ", {} of it taken by impacts" : "; restitution CREATED {}",
-        shown(ledger.gain.value(), 6));
+    const std::string gain = shown(ledger.gain.value(), 6);
+    words += motion.scene.run.backward ? fmt::format(", {} of it taken by impacts", gain)
+                                       : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
     words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
