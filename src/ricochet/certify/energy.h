@@ -65,7 +65,8 @@ template <model::Model M>
                                                 const EnergyWatch& watch) {
   const Ledger& ledger = c.certificate.ledger;
   const double change = s.potential - ledger.potential_start;
-  const double corrected = ledger.correction.value() + s.correction;
+  double corrected = ledger.correction.value() + s.correction;
+  if (most_restitution<M>() > 1.0) corrected += ledger.gain.value() + s.gained;  // seen backwards
   const double gain = s.kinetic - ledger.kinetic_start + change - corrected;
   if (gain > (c.limits.growth - 1.0) * watch.scale &&
       gain >= 0.5 * (s.kinetic + std::abs(change))) {
