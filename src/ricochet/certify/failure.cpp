@@ -58,6 +58,9 @@ constexpr std::array kTexts = {
     FailureText{"zeno", "impacts accumulate: infinitely many before that time",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "zeno = \"contact\" in [run]"},
+    FailureText{"stepped_over",
+                "a wall was crossed between the ends of a step, and no scheme saw it",
+                "try a smaller step, or step control: step = { max = ..., tolerance = ... }"},
 };
 
 }  // namespace

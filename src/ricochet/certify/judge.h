@@ -6,6 +6,7 @@
 
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
+#include "ricochet/certify/crossing.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
 
@@ -24,12 +25,16 @@ class Judge {
   using TheClaim = Claim<N, K, M::kSlips>;
 
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
-      : c_(model, method, limits, start), shocks_(limits, model.contacts()), deepest_(start.q) {
+      : c_(model, method, limits, start),
+        shocks_(limits, model.contacts()),
+        crossings_(model),
+        deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
+    keep_gaps();
     recall(start.memory.judge, start.memory.steps > 0);
     if (method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
@@ -57,10 +62,29 @@ class Judge {
       check_nodes<I>(c_, s, energy_);
     }
     check_violation(c_, s);  // max(0, -g) at the end of the step
+    if constexpr (I != Integrator::Arcs) {
+      if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
+    }
     if (!c_.certificate.ok()) return forget(before);
+    if (crossings_.exists()) keep_gaps(&claim);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, arcs_);
     return true;
+  }
+
+  /// Whether a wall may be stepped over between two states, the first with the gaps given.
+  bool steps_over(const State& before, const State& after, double h, const TheClaim& claim,
+                  const Vector<K>& gaps_before, const Vector<K>& gaps_after) {
+    if constexpr (requires { crossings_.last_gaps(); }) {
+      if (!crossings_.exists()) return false;
+      const Vector<K> last = crossings_.last_gaps();
+      crossings_.open(gaps_before);
+      const auto found =
+          crossings_.look(before, after, h, bends(c_.method.integrator), claim, gaps_after);
+      crossings_.open(last);
+      return found.verdict != model::GapWatch::Verdict::Clear;
+    }
+    return false;
   }
 
   /// Other impulses would have given the same motion.
@@ -156,6 +180,13 @@ class Judge {
     }
   }
 
+  void keep_gaps(const TheClaim* claim = nullptr) {
+    if constexpr (requires { crossings_.last_gaps(); }) {
+      crossings_.open(c_.end_place.gap);
+      if (claim != nullptr) crossings_.enter(*claim, c_.end_place.gap);
+    }
+  }
+
   /// After a failed step the gaps are those of the last instant that holds.
   [[gnu::cold, gnu::noinline]] bool forget(const State& before) {
     (void)c_.model.gaps_and_potential(before.t, before.q, c_.end_place);
@@ -239,6 +270,7 @@ class Judge {
   ShockWatch shocks_;
   EnergyWatch energy_;
   ArcsOf<M> arcs_;
+  CrossingWatch<M> crossings_;
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
 };
