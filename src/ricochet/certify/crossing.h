@@ -13,7 +13,7 @@ namespace ricochet::certify {
 template <model::Model M>
 class CrossingWatch {
  public:
-  explicit CrossingWatch(const M&) {}
+  CrossingWatch(const M&, bool) {}
   bool exists() const { return false; }
 };
 
@@ -21,8 +21,10 @@ template <model::Model M>
 requires requires(const M& m) { m.formulas(); }
 class CrossingWatch<M> {
  public:
-  explicit CrossingWatch(const M& model)
-      : watch_(model.formulas()),
+  /// `corrects`: violations are put right, so that none stays unseen.
+  CrossingWatch(const M& model, bool corrects)
+      : corrects_(corrects),
+        watch_(model.formulas()),
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {}
 
@@ -79,7 +81,7 @@ class CrossingWatch<M> {
                                view(after.u), bends};
     for (const int a : suspects_) {
       const bool unseen =
-          gaps_[a] < 0.0 && gaps[a] > 0.0 && seen_[static_cast<std::size_t>(a)] == 0;
+          !corrects_ && gaps_[a] < 0.0 && gaps[a] > 0.0 && seen_[static_cast<std::size_t>(a)] == 0;
       if (unseen && gaps_[a] < -watch_.tolerance(path, a) && watch_.exists_at_start(path, a)) {
         return {model::GapWatch::Verdict::Crossed, a, gaps_[a]};
       }
@@ -90,6 +92,7 @@ class CrossingWatch<M> {
     return watch_.look(path, suspects_);
   }
 
+  bool corrects_;
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;

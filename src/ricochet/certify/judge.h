@@ -27,7 +27,7 @@ class Judge {
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
       : c_(model, method, limits, start),
         shocks_(limits, model.contacts()),
-        crossings_(model),
+        crossings_(model, method.corrects),
         deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
