@@ -73,7 +73,9 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, const ArcsOf<M>& arc, int no
     const double size = std::max(arc.gap_size, c.place.normals.norm(a) * arc.q_size);
     const double allowed = arc_limit(c) * size;
     if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
-    if (!(gap >= -allowed)) c.fail(Failure::ActiveSet, t, a, gap);
+    if (!(gap >= -allowed)) {
+      c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
+    }
     if (reaction(a) == 0.0) continue;
     if (!(gap <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
     if (std::find(c.held.begin(), c.held.end(), a) == c.held.end()) c.held.push(a);

@@ -7,8 +7,10 @@
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
 #include "ricochet/certify/crossing.h"
+#include "ricochet/certify/derivatives.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
+#include "ricochet/certify/rounding.h"
 
 namespace ricochet::certify {
 
@@ -28,6 +30,8 @@ class Judge {
       : c_(model, method, limits, start),
         shocks_(limits, model.contacts()),
         crossings_(model, method.corrects),
+        rounding_(start.u),
+        derivatives_(c_),
         deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
@@ -44,10 +48,16 @@ class Judge {
     if (method.integrator == Integrator::Arcs) open_arcs(start);
   }
 
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
   bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+    if (!c_.certificate.ok()) return false;
+    if (c_.certificate.steps >= next_look_) [[unlikely]]
+      if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);
@@ -106,6 +116,7 @@ class Judge {
     Certificate& c = c_.certificate;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
+    c.lost_displacement = rounding_.lost_part(c.steps);
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
     return c;
   }
@@ -187,6 +198,13 @@ class Judge {
     }
   }
 
+  /// Derivatives, at the start and then ever more seldom.
+  [[gnu::cold, gnu::noinline]] bool look(const State& before, double h) {
+    next_look_ = 8 * (next_look_ + 1);
+    derivatives_.run(before, h);
+    return c_.certificate.ok();
+  }
+
   /// After a failed step the gaps are those of the last instant that holds.
   [[gnu::cold, gnu::noinline]] bool forget(const State& before) {
     (void)c_.model.gaps_and_potential(before.t, before.q, c_.end_place);
@@ -201,12 +219,16 @@ class Judge {
     if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
     c.balance_max = std::max(c.balance_max, s.balance);
+    c.creep_max = std::max(c.creep_max, s.creep);
     if (s.residual > c.residual_max) {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
+    c_.violated = s.violated;
+    if (rounding_.is_due(c.steps)) [[unlikely]]
+      rounding_.look(c_, s, c.steps);
     if (!takes_no_time(c_, s)) c.steps = step;
   }
 
@@ -244,7 +266,8 @@ class Judge {
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
-        if (c_.contacts() > 1 && c_.model.has_laws()) return true;
+        const bool backward = most_restitution<M>() > 1.0;
+        if ((c_.contacts() > 1 || backward) && c_.model.has_laws()) return true;
       }
       const double e = c_.model.restitution(a);
       if (e != c_.model.restitution(0)) return true;
@@ -271,6 +294,9 @@ class Judge {
   EnergyWatch energy_;
   ArcsOf<M> arcs_;
   CrossingWatch<M> crossings_;
+  RoundingWatch<M> rounding_;
+  DerivativeCheck<M> derivatives_;
+  long long next_look_{0};      // the step before which derivatives are looked at again
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
 };

@@ -8,6 +8,7 @@ namespace ricochet::certify {
 struct Limits {
   double residual{1e-10};   // [-], scale-free residual of one step
   double balance{1e-10};    // [-], momentum and kinematics, relative
+  double lost{1e-6};        // [-], of a coordinate's way, by rounding: the digits are not there
   double correction{1e-9};  // [-], of a violation correction, relative
   double growth{10.0};      // [-], of T + V with nothing to drive the motion
   double violation{std::numeric_limits<double>::infinity()};  // [gap]
