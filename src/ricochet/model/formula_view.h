@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <vector>
 
 #include "ricochet/model/formula_place.h"
 #include "ricochet/model/model.h"
@@ -397,7 +395,6 @@ class FormulaView {
   Vec constant_force_;  // when it does not vary
   convex::Metric<N> mass_;
 };
-static_assert(Model<FormulaView<2, 1>>);
 static_assert(Model<FormulaView<kDynamic, kDynamic>>);
 
 }  // namespace ricochet::model
