@@ -109,10 +109,11 @@ class DerivativeCheck {
     c_.model.gaps(s.t, s.q, place_);
     c_.model.gradients(c_.listed, place_);
     for (const int a : c_.listed) {
-      row(a) = {.check = {},
-                .slope = place_.normals.dot(a, way_) + tau_ * place_.rate[a],
-                .size = place_.normals.abs_dot(a, size_) + std::abs(place_.rate[a] * s.t),
-                .here = place_.gap[a]};
+      Row& one = row(a);
+      one.check = {};
+      one.slope = place_.normals.dot(a, way_) + tau_ * place_.rate[a];
+      one.size = place_.normals.abs_dot(a, size_) + std::abs(place_.rate[a] * s.t);
+      one.here = place_.gap[a];
     }
     for (const double part : SlopeCheck::kParts) {
       gaps_at(s, -part);

@@ -8,27 +8,16 @@
 /// Where the energy goes, and whether it grows with nothing to drive it.
 namespace ricochet::certify {
 
-/// Growth of T beyond all that was before: from each tenfold level to the next it is followed what
-/// of it neither forces nor contacts gave. Where it does not go on, nobody looks any more.
-struct GrowthWatch {
-  double bar{std::numeric_limits<double>::infinity()};  // steps with more T than this are looked at
-  double base{0.0};                                     // T from which growth is counted
-  base::Sum created;                                    // since then
-  long long since{0};                                   // the step of that T
-  long long span{0};                                    // steps from the level before to that
-  bool is_following{false};
-};
-
 /// What is remembered of the energy from step to step.
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};       // of the start: what growth is measured by
-  bool is_watched{false};  // nothing drives the motion
-  bool is_driven{false};   // by what is known, which is taken off
-  base::Sum fed;           // by a potential that depends on t
-  double highest{0.0};     // T + |change of V| so far, of a motion that is driven
-  GrowthWatch growth;      // of all other motions
+  double scale{0.0};          // of the start: what growth is measured by
+  bool is_watched{false};     // nothing drives the motion
+  bool is_driven{false};      // by what is known, which is taken off
+  base::Sum fed;              // by a potential that depends on t
+  double highest{0.0};        // T + |change of V| so far, of a motion that is driven
+  model::GrowthWatch growth;  // of all other motions
 };
 
 template <model::Model M>
@@ -65,7 +54,8 @@ template <model::Model M>
                                                 const EnergyWatch& watch) {
   const Ledger& ledger = c.certificate.ledger;
   const double change = s.potential - ledger.potential_start;
-  const double corrected = ledger.correction.value() + s.correction;
+  double corrected = ledger.correction.value() + s.correction;
+  if (most_restitution<M>() > 1.0) corrected += ledger.gain.value() + s.gained;  // seen backwards
   const double gain = s.kinetic - ledger.kinetic_start + change - corrected;
   if (gain > (c.limits.growth - 1.0) * watch.scale &&
       gain >= 0.5 * (s.kinetic + std::abs(change))) {
@@ -143,7 +133,7 @@ template <model::Model M>
   constexpr double kMost = 0.75;       // of the growth over many steps
   constexpr double kNearlyAll = 0.95;  // of that in one
   if (s.claim.piece == Piece::Start || !(s.h > 0.0)) return;
-  const GrowthWatch& growth = watch.growth;
+  const model::GrowthWatch& growth = watch.growth;
   s.is_followed = true;
   s.created = created_energy(c, s, watch);
   if (!(s.kinetic > c.limits.growth * growth.base) || growth.base <= 0.0) return;
@@ -157,7 +147,7 @@ template <model::Model M>
 
 /// Once the step holds: a new level, or on the way to it, or no longer.
 [[gnu::noinline]] inline void enter_growth(const Limits& limits, double kinetic, double created,
-                                           long long step, GrowthWatch& growth) {
+                                           long long step, model::GrowthWatch& growth) {
   constexpr long long kPatience = 1000;
   if (!growth.is_following || kinetic > limits.growth * growth.base) {
     growth.span = step - growth.since;

@@ -115,16 +115,6 @@ bool has_friction(const Context<M>& c, const Trial<M>& s) {
   return false;
 }
 
-/// Of a motion seen backwards it is 1/e.
-template <model::Model M>
-constexpr double most_restitution() {
-  if constexpr (requires { M::kMostRestitution; }) {
-    return M::kMostRestitution;
-  } else {
-    return 1.0;
-  }
-}
-
 /// e of the active contacts, and what the model's law says of this impact, if it is one.
 template <model::ImpactModel M>
 [[gnu::noinline]] void check_impact_law(Context<M>& c, Trial<M>& s, problem::Residual& residual) {

@@ -130,6 +130,8 @@ class Judge {
     known.kinetic_max = std::max(known.kinetic_max, c_.certificate.ledger.kinetic_max);
     known.hardest_push = shocks_.hardest();
     if (c_.method.integrator == Integrator::Arcs) known.arcs = arcs_;
+    known.growth = energy_.growth;
+    known.growth.since -= c_.certificate.steps;
     for (int a = 0; a < c_.contacts(); ++a) {
       model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
@@ -159,6 +161,9 @@ class Judge {
  private:
   void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
+    if (goes_on && std::isfinite(energy_.growth.bar) && std::isfinite(known.growth.bar)) {
+      energy_.growth = known.growth;
+    }
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model

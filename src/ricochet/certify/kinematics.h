@@ -99,23 +99,23 @@ template <model::Model M>
 [[gnu::cold, gnu::noinline]] void check_crossings(Context<M>& c, Trial<M>& s) {
   if (s.is_shifted || !(s.h > 0.0)) return;
   c.listed.clear();
-  c.model.gaps(s.before.t, s.before.q, c.place);
+  c.model.gaps(s.before.t, s.before.q, c.joint_place);
   for (int a = 0; a < c.contacts(); ++a) {
     if (!(c.end_place.gap[a] < 0.0 && c.model.exists(a, c.end_place))) continue;
-    if (!(c.place.gap[a] > 0.0 && c.model.exists(a, c.place))) continue;
+    if (!(c.joint_place.gap[a] > 0.0 && c.model.exists(a, c.joint_place))) continue;
     c.listed.push(a);
-    c.fallen[a] = c.place.gap[a] - c.end_place.gap[a];  // how far it fell
+    c.fallen[a] = c.joint_place.gap[a] - c.end_place.gap[a];  // how far it fell
   }
   if (c.listed.empty()) return;
   c.model.difference(s.after.q, s.before.q, s.work);
   for (const double part : {0.0, 0.5, 1.0}) {
     c.model.advance(s.before.q, s.work, part, s.q_work);
-    c.model.gaps(s.before.t + part * s.h, s.q_work, c.place);
-    c.model.gradients(c.listed, c.place);
+    c.model.gaps(s.before.t + part * s.h, s.q_work, c.joint_place);
+    c.model.gradients(c.listed, c.joint_place);
     for (const int a : c.listed) {
-      const auto& normals = c.place.normals;
+      const auto& normals = c.joint_place.normals;
       const double rate = std::min(normals.dot(a, s.before.u), normals.dot(a, s.after.u));
-      const double fall = -4.0 * s.h * std::min(0.0, rate + c.place.rate[a]);
+      const double fall = -4.0 * s.h * std::min(0.0, rate + c.joint_place.rate[a]);
       const double rounding = 1e-10 * normals.abs_dot(a, s.q_work);
       if (c.fallen[a] <= fall + rounding) c.fallen[a] = 0.0;
     }

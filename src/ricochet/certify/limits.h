@@ -11,6 +11,7 @@ struct Limits {
   double lost{1e-6};        // [-], of a coordinate's way, by rounding: the digits are not there
   double correction{1e-9};  // [-], of a violation correction, relative
   double growth{10.0};      // [-], of T + V with nothing to drive the motion
+  double created{0.01};     // [-], of the largest energy: by contacts whose law knows none
   double violation{std::numeric_limits<double>::infinity()};  // [gap]
   double arc{100.0};            // times the accuracy that the scene states: of an arc, relative
   double touching{1e-12};       // of the largest gap so far: contact at an impact that was located

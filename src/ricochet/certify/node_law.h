@@ -20,6 +20,7 @@ void add_push(Context<M>& c, Trial<M>& s, int k, double W) {
   c.place.normals.add_to(a, p, s.momentum);
   const double work = 0.5 * p * (start + end - 2.0 * rate);
   s.contact_work += work;
+  s.gain += 0.5 * p * (start + end);
   c.pushes[static_cast<std::size_t>(k)] = {-start, W, work};
 }
 
@@ -50,6 +51,19 @@ void check_mean_contact(Context<M>& c, Trial<M>& s, int k, double e, problem::Re
   }
   residual.add(convex::HalfLine{}, p, 1.0 / W, v, free, lost, [&] { return lost; });
   add_push(c, s, k, W);
+}
+
+/// The law of mean positions knows no energy: an impact takes several steps, which give and take.
+/// What contacts gave in all, walls' own motion apart, is booked, and little of it is allowed.
+template <model::Model M>
+void check_mean_gain(Context<M>& c, Trial<M>& s) {
+  const Ledger& ledger = c.certificate.ledger;
+  s.gained = s.gain;
+  const double created = ledger.gain.value() + s.gain;
+  const double level = std::max(ledger.kinetic_max, ledger.highest - ledger.lowest);
+  if (created > c.limits.created * level && level > 0.0) {
+    c.fail(Failure::EnergyGain, s.t_contact, -1, created);
+  }
 }
 
 /// p >= 0, g(q_bar) >= 0, p g(q_bar) = 0 for all contacts at the mean position
@@ -86,6 +100,7 @@ void check_mean_position(Context<M>& c, Trial<M>& s, double e) {
   }
   if (next != active.size()) c.fail(Failure::ActiveSet, s.t_contact);
   take_residual(c, s, residual);
+  check_mean_gain(c, s);
 }
 
 /// Springs with dashpots where q_M is beyond a wall, one contact after the other.

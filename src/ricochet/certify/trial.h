@@ -275,6 +275,16 @@ double largest(const Expression& v) {
   return v.cwiseAbs().maxCoeff();
 }
 
+/// The largest restitution; of a motion seen backwards e stands for 1/e.
+template <model::Model M>
+constexpr double most_restitution() {
+  if constexpr (requires { M::kMostRestitution; }) {
+    return M::kMostRestitution;
+  } else {
+    return 1.0;
+  }
+}
+
 /// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero nor beyond all numbers.
 inline bool is_weight(double W) { return W > 0.0 && W < std::numeric_limits<double>::infinity(); }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "ricochet/base/sum.h"
 #include "ricochet/problem/warm_start.h"
 
 namespace ricochet::model {
@@ -51,6 +53,17 @@ struct EventMemory {
   double u_size{0.0};
 };
 
+/// Growth of T beyond all that was before: from each tenfold level to the next it is followed what
+/// of it neither forces nor contacts gave. Where it does not go on, nobody looks any more.
+struct GrowthWatch {
+  double bar{std::numeric_limits<double>::infinity()};  // steps with more T than this are looked at
+  double base{0.0};                                     // T from which growth is counted
+  base::Sum created;                                    // since then
+  long long since{0};                                   // the step of that T
+  long long span{0};                                    // steps from the level before to that
+  bool is_following{false};
+};
+
 /// What a judge of steps knows from the steps before.
 struct JudgeMemory {
   struct Contact {
@@ -69,6 +82,7 @@ struct JudgeMemory {
     double fastest{0.0};                // impact, in the kinetic norm
     std::vector<ImpactSeries> impacts;  // by contact
   };
+  GrowthWatch growth;
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
   Arcs arcs;
   double kinetic_max{0.0};  // what impacts are measured by

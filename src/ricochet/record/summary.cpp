@@ -65,6 +65,7 @@ Json settings_json(const Summary& s) {
   if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
   json["lost_limit"] = limits.lost;
+  json["created_limit"] = limits.created;
   if (s.outcome.certificate.arc_limit > 0.0) {
     json["arc_limit"] = s.outcome.certificate.arc_limit;
     json["touching_limit"] = limits.touching;

@@ -68,6 +68,7 @@ class FrictionReader {
   const Document& document_;
   FormulaReader& formulas_;
   const model::FormulaSystem& system_;
+  int slips_read_{0};
 };
 
 }  // namespace ricochet::scene
