@@ -58,6 +58,11 @@ constexpr std::array kTexts = {
     FailureText{"zeno", "impacts accumulate: infinitely many before that time",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "zeno = \"contact\" in [run]"},
+    FailureText{"too_many_events",
+                "more than 200,000 arcs and impacts, or a thousand at one instant, before the "
+                "next row",
+                "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
+                "shorter steps where so many impacts are meant"},
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ enum class Failure {
   LawPulls,        // an impact law needs a reaction that is no push: F - u is not in -N
   LawGains,        // an impact law creates energy: |F| > |u|
   Zeno,            // impacts accumulate
+  TooManyEvents,   // before the next row
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

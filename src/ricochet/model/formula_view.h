@@ -76,6 +76,7 @@ class FormulaView {
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
   int joints() const { return kPlain ? 0 : model_.joints(); }
+  const FormulaModel& formulas() const { return model_; }
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {
