@@ -28,6 +28,7 @@ enum class Failure {
   Zeno,            // impacts accumulate
   SteppedOver,     // a wall was crossed between the ends of a step
   Derivative,      // a gap, a potential or a mass does not change as its derivatives say
+  TooManyEvents,   // before the next row
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

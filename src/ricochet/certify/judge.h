@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -45,7 +46,14 @@ class Judge {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
-    if (method.integrator == Integrator::Arcs) open_arcs(start);
+    if (method.integrator == Integrator::Arcs) {
+      c_.certificate.arc_limit = arc_limit(c_);
+      arcs_ = std::make_unique<ArcMemory<M>>(model, start);
+      for (int a = 0; a < model.contacts(); ++a) {
+        const double gap = std::abs(c_.end_place.gap[a]);
+        if (std::isfinite(gap)) arcs_->gap_size(a) = std::max(arcs_->gap_size(a), gap);
+      }
+    }
   }
 
   Judge(const Judge&) = delete;
@@ -78,7 +86,7 @@ class Judge {
     if (!c_.certificate.ok()) return forget(before);
     if (crossings_.exists()) keep_gaps(&claim);
     enter(s);
-    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, arcs_);
+    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
     return true;
   }
 
@@ -129,7 +137,7 @@ class Judge {
     known.contacts.clear();
     known.kinetic_max = std::max(known.kinetic_max, c_.certificate.ledger.kinetic_max);
     known.hardest_push = shocks_.hardest();
-    if (c_.method.integrator == Integrator::Arcs) known.arcs = arcs_;
+    if (arcs_ != nullptr) known.arcs = *arcs_;
     known.growth = energy_.growth;
     known.growth.since -= c_.certificate.steps;
     for (int a = 0; a < c_.contacts(); ++a) {
@@ -173,24 +181,12 @@ class Judge {
     }
   }
 
-  void open_arcs(const State& start) {
-    c_.certificate.arc_limit = arc_limit(c_);
-    static_cast<model::JudgeMemory::Arcs&>(arcs_) = start.memory.judge.arcs;
-    arcs_.impacts.resize(static_cast<std::size_t>(c_.model.contacts()));
-    arcs_.q.fill(start.q);
-    arcs_.u.fill(start.u);
-    arcs_.a.fill(start.u);
-    for (int a = 0; a < c_.model.contacts(); ++a) {
-      arcs_.gap_size = std::max(arcs_.gap_size, std::abs(c_.end_place.gap[a]));
-    }
-  }
-
   [[gnu::noinline]] void check_located(Trial<M>& s) {
     if (s.claim.shift_weights != nullptr) return c_.fail(Failure::Correction, s.before.t);
     switch (s.claim.piece) {
-      case Piece::Arc: return check_arc(c_, s, arcs_, energy_);
+      case Piece::Arc: return check_arc(c_, s, *arcs_, energy_);
       case Piece::Impact:
-      case Piece::Rest: return check_impact(c_, s, arcs_, energy_);
+      case Piece::Rest: return check_impact(c_, s, *arcs_, energy_);
       case Piece::Step:
       case Piece::Start: return c_.fail(Failure::Law, s.before.t);
     }
@@ -297,7 +293,7 @@ class Judge {
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
-  ArcsOf<M> arcs_;
+  std::unique_ptr<ArcMemory<M>> arcs_;  // where motions go from impact to impact
   CrossingWatch<M> crossings_;
   RoundingWatch<M> rounding_;
   DerivativeCheck<M> derivatives_;
