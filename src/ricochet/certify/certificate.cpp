@@ -87,8 +87,6 @@ void Certificate::merge(const Certificate& later) {
   undecided_crossings += later.undecided_crossings;
   if (coupled_impacts == 0) coupled_time = later.coupled_time;
   coupled_impacts += later.coupled_impacts;
-  if (undecided_crossings == 0) undecided_time = later.undecided_time;
-  undecided_crossings += later.undecided_crossings;
   if (later.zeno_count > 0) zeno_time = later.zeno_time;
   zeno_count += later.zeno_count;
   adhesive_count += later.adhesive_count;
