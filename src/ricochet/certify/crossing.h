@@ -26,7 +26,9 @@ class CrossingWatch<M> {
       : corrects_(corrects),
         watch_(model.formulas()),
         gaps_(model.contacts()),
-        seen_(static_cast<std::size_t>(model.contacts()), 1) {}
+        seen_(static_cast<std::size_t>(model.contacts()), 1) {
+    clear_rates();
+  }
 
   bool exists() const { return !watch_.rows().empty(); }
 
@@ -44,6 +46,13 @@ class CrossingWatch<M> {
       if (claim.impulses[k] != 0.0) seen_[static_cast<std::size_t>(claim.active[k])] = 1;
     }
   }
+  /// Rate of gap a at the place before, velocities being those of now: of a gap that was open it
+  /// was negative, else it would not be closed.
+  double rate_before(int a) const {
+    return gaps_[a] > 0.0 ? -kInfinity : rates_[static_cast<std::size_t>(a)];
+  }
+  void clear_rates() { rates_.assign(seen_.size(), kInfinity); }
+  void set_rate(int a, double rate) { rates_[static_cast<std::size_t>(a)] = rate; }
   const Vector<M::kContacts>& last_gaps() const { return gaps_; }
 
   using Finding = model::GapWatch::Finding;
@@ -96,8 +105,28 @@ class CrossingWatch<M> {
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;
-  std::vector<char> seen_;  // by contact: it pushed since it entered its wall
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> rates_;  // of gaps at the last place, with springs
+  std::vector<char> seen_;     // by contact: it pushed since it entered its wall
 };
+
+/// A spring pushes back on the side from where its wall was entered: where a contact departs that
+/// approached with the same velocity at the place before, the place is beyond its wall.
+template <model::Model M>
+void check_sides(Context<M>& c, const Trial<M>& s, CrossingWatch<M>& watch) {
+  constexpr double kMuch = 0.2;  // of |J| |u|
+  for (const int a : s.claim.active) {
+    const double size = kMuch * c.place.normals.abs_dot(a, s.before.u);
+    const double start = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
+    if (start > size && watch.rate_before(a) < -size) {
+      return c.fail(Failure::SteppedOver, s.before.t, a, c.place.gap[a]);
+    }
+  }
+  watch.clear_rates();
+  for (const int a : s.claim.active) {
+    watch.set_rate(a, c.place.normals.dot(a, s.after.u) + c.place.rate[a]);
+  }
+}
 
 /// Integrators whose steps go by q + h/2 u.
 constexpr bool bends(Integrator integrator) {
@@ -111,6 +140,7 @@ template <Integrator I, model::Model M>
                                                   CrossingWatch<M>& watch) {
   if constexpr (requires { watch.last_gaps(); }) {
     using Verdict = model::GapWatch::Verdict;
+    if constexpr (I == Integrator::Spring) check_sides(c, s, watch);
     const auto found = watch.look(s.before, s.after, s.h, bends(I), s.claim, c.end_place.gap);
     if (found.verdict == Verdict::Clear) [[likely]]
       return;

@@ -117,23 +117,25 @@ double GapWatch::gap_at(int row, double t, std::span<const double> q, std::span<
 double GapWatch::tolerance(const StepPath& path, int row) {
   const double d = path.h / 16.0;
   const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGradients);
-  double allowed = 0.0;
+  double allowed = kInfinity;
   for (const bool end : {false, true}) {
     const auto q = end ? path.q1 : path.q0;
     const auto u = end ? path.u1 : path.u0;
     const double t = end ? path.t + path.h : path.t;
     const double curve = gap_at(row, t, q, u, d) + gap_at(row, t, q, u, -d);
-    const double bend = std::abs(curve - 2.0 * gap_at(row, t, q, u, 0.0)) * 256.0;
+    const double gap = gap_at(row, t, q, u, 0.0);
+    const double bend = std::abs(curve - 2.0 * gap) * 256.0 / 6.0;
     model_.gap_tape().run(FormulaModel::kGradients, registers_.data());
     double fall = 0.0;
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       const auto i = index(pattern_.coordinates[e]);
       const double slope = std::abs(registers_[at[e + index(row)]]);
-      fall += slope * (path.h * std::abs(path.u1[i] - path.u0[i]) + kRounding * std::abs(q[i]));
+      const double turn = 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
+      fall += slope * (turn + 1024.0 * kRounding * std::abs(q[i]));
     }
-    if (bend + fall < kInfinity) allowed = std::max(allowed, bend + fall);
+    if (gap > 0.0) allowed = std::min(allowed, bend + fall);
   }
-  return allowed;
+  return allowed < kInfinity ? allowed : 0.0;
 }
 
 bool GapWatch::exists_at_start(const StepPath& path, int row) {

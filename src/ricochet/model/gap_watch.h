@@ -49,7 +49,8 @@ class GapWatch {
     int contact{-1};
     double gap{0.0};
   };
-  /// A step's own error in a gap, h^2 (|J| |a| + |d2g/dt2|) at its ends.
+  /// A step's own error in a gap, by h^2 (|J| |a|/4 + |d2g/dt2|/6): the smaller one of its ends
+  /// that are not beyond the wall.
   double tolerance(const StepPath& path, int row);
   bool exists_at_start(const StepPath& path, int row);
   /// Looks at the path for the rows given. Gaps that fall below 0 by no more than the step's own
