@@ -83,6 +83,8 @@ void Certificate::merge(const Certificate& later) {
   lost_displacement = std::max(lost_displacement, later.lost_displacement);
   violation_sum += later.violation_sum;
   violation_squares += later.violation_squares;
+  if (undecided_crossings == 0) undecided_time = later.undecided_time;
+  undecided_crossings += later.undecided_crossings;
   if (coupled_impacts == 0) coupled_time = later.coupled_time;
   coupled_impacts += later.coupled_impacts;
   if (later.zeno_count > 0) zeno_time = later.zeno_time;

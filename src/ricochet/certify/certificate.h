@@ -101,7 +101,9 @@ struct Statistics {
   double coupled_time{0.0};       // of the first
   double zeno_time{0.0};          // where impacts accumulate, of the last accumulation
   long long zeno_count{0};
-  long long adhesive_count{0};  // impulses that pull
+  long long undecided_crossings{0};  // steps that may have passed over a wall
+  double undecided_time{0.0};        // of the first
+  long long adhesive_count{0};       // impulses that pull
   double adhesive_max{0.0};
   bool impulses_unique{true};
   Ledger ledger;

@@ -179,7 +179,10 @@ template <bool kExplicit, model::Model M>
   if (!std::isfinite(s.kinetic + s.potential)) return c.fail(Failure::NotFinite, s.after.t);
   if (s.is_shifted) weigh_correction(c, s);
   if (c.certificate.steps == 0) {
-    const double first_work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
+    double first_work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
+    if (c.has_constant_mass()) {  // of the free motion, whatever contacts hold
+      first_work = std::max(first_work, 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u)));
+    }
     set_energy_scale(c.certificate.ledger, first_work, watch);
   }
   if (watch.is_watched) {

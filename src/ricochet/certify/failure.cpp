@@ -59,9 +59,17 @@ constexpr std::array kTexts = {
     FailureText{"zeno", "impacts accumulate: infinitely many before that time",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "zeno = \"contact\" in [run]"},
+    FailureText{"stepped_over",
+                "a wall was crossed between the ends of a step, and no scheme saw it",
+                "try a smaller step, or step control: step = { max = ..., tolerance = ... }"},
     FailureText{"derivative", "a gap, a potential or a mass does not change as its derivatives say",
                 "check the derivatives that a program gives, and formulas with jumps: a wall is "
                 "where a continuous gap is zero"},
+    FailureText{"too_many_events",
+                "more than 200,000 arcs and impacts, or a thousand at one instant, before the "
+                "next row",
+                "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
+                "shorter steps where so many impacts are meant"},
 };
 
 }  // namespace

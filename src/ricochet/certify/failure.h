@@ -26,7 +26,9 @@ enum class Failure {
   LawPulls,        // an impact law needs a reaction that is no push: F - u is not in -N
   LawGains,        // an impact law creates energy: |F| > |u|
   Zeno,            // impacts accumulate
+  SteppedOver,     // a wall was crossed between the ends of a step
   Derivative,      // a gap, a potential or a mass does not change as its derivatives say
+  TooManyEvents,   // before the next row
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

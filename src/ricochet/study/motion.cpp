@@ -72,6 +72,13 @@ void add_warnings(Motion& motion) {
         "impacts accumulate at t = {:.9g}{}; the contact lasts from then on", c.zeno_time,
         c.zeno_count == 1 ? "" : fmt::format(" (the last of {} times)", c.zeno_count)));
   }
+  if (c.undecided_crossings > 0) {
+    warnings.push_back(fmt::format(
+        "{} could not exclude stepping over a wall (first at t = {:.6g}); try shorter steps",
+        c.undecided_crossings == 1 ? "a piece of the motion"
+                                   : fmt::format("{} pieces of the motion", c.undecided_crossings),
+        c.undecided_time));
+  }
   const double wanted = motion.outcome.wanted_step;
   if (wanted > 0.0 && scene.run.step > wanted * (1.0 + 1e-9)) {
     warnings.push_back(fmt::format(
