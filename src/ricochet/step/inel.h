@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ricochet/step/friction_stages.h"
 #include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
@@ -20,23 +21,33 @@ struct Inel {
   double anticipation{0.5};  // A_V [-]
   Correction correction{Correction::None};
   static Inel from(const Scheme& scheme) { return staggered_from<Inel>(scheme); }
-  certify::Method method() const { return staggered_method(*this); }
+  certify::Method method() const {
+    certify::Method method = staggered_method(*this);
+    method.contacts_last = method.corrects;
+    return method;
+  }
 };
 
 /// One step of INEL: u+ = prox(V(q'), u'), standard inelastic shocks.   [Moreau 1986 (10.2)-(10.7)]
 ///
 /// Deviation: the source takes the force at q' = q_M + A_V h u always, which makes free flight
 /// first order; here it is taken there only when a contact is active at q', else at q_M. For
-/// constant forces there is no difference.
+/// constant forces there is no difference. Where violations are corrected contacts last, as those
+/// of `Moreau`: the curve of a wall may leave what was put on it a little outside.
 template <model::Model M>
 problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
   problem::Report report;
-  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  const bool corrects = scheme.correction == Correction::Project;
+  if (corrects) report = correct_violation(model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
-  find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
+  if (corrects) {
+    find_contacts(model, s, h, w.q_cone, w);
+  } else {
+    find_touching(model, w.q_cone, w);  // A = { a : g_a(q') <= 0 }
+  }
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (10.4)
   if (report.status != problem::Status::Solved) return report;
@@ -46,10 +57,11 @@ problem::Report advance(const Inel& scheme, const M& model, const model::StateOf
     take_joint_gradients(model, w);
     report = settle(model, h, next.u, w, [&] {  // u+ = prox(V, u')        (10.5)
       return w.claim.active.size() == 1 && model.joints() == 0
-                 ? push_one(model, 0.0, false, next.u, w)
+                 ? push_one(model, lasting_speed(w.claim.active[0], w), false, next.u, w)
                  : push_many(model, 0.0, s.u, next.u, w);
     });
   }
+  if (corrects) remember_contacts(model, s, w, next);
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+       (6.17)
   return report;
 }

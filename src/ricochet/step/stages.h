@@ -241,6 +241,12 @@ template <model::Model M>
   return model.restitution(a);
 }
 
+/// g/h of a contact that lasts with an open gap, else 0.
+template <model::Model M>
+[[gnu::always_inline]] inline double lasting_speed(int a, const Workspace<M>& w) {
+  return w.lasting.empty() ? 0.0 : w.lasting.speed(a);
+}
+
 /// e U(u_ref) of contact a, or g/h of one that lasts: what its law adds to U+.
 template <model::Model M>
 [[gnu::always_inline]] inline double returned_velocity(const M& model, int a,
