@@ -57,11 +57,13 @@ class CrossingWatch<M> {
 
   using Finding = model::GapWatch::Finding;
 
+  /// `gaps` are those at the end, `ahead` those where contacts were looked for.
   /// A contact that does not push must stay above its wall on the way, and must not come out of a
   /// wall that it entered unseen.
   [[gnu::always_inline]] inline Finding look(const model::StateOf<M>& before,
                                              const model::StateOf<M>& after, double h, bool bends,
                                              const Claim<M::kDofs, M::kContacts, M::kSlips>& claim,
+                                             const Vector<M::kContacts>& ahead,
                                              const Vector<M::kContacts>& gaps) {
     const auto& active = claim.active;
     suspects_.clear();
@@ -69,8 +71,8 @@ class CrossingWatch<M> {
     for (const int a : watch_.rows()) {
       while (next < active.size() && active[next] < a) ++next;
       if (next < active.size() && active[next] == a && claim.impulses[next] != 0.0) continue;
-      if (watch_.is_clear(a, gaps_[a], gaps[a], before.t, h, after.q.data(), before.u.data(),
-                          after.u.data())) {
+      if (watch_.is_clear(a, gaps_[a], bends ? ahead[a] : gaps[a], gaps[a], before.t, h,
+                          after.q.data(), before.u.data(), after.u.data())) {
         continue;
       }
       suspects_.push_back(a);
@@ -141,7 +143,8 @@ template <Integrator I, model::Model M>
   if constexpr (requires { watch.last_gaps(); }) {
     using Verdict = model::GapWatch::Verdict;
     if constexpr (I == Integrator::Spring) check_sides(c, s, watch);
-    const auto found = watch.look(s.before, s.after, s.h, bends(I), s.claim, c.end_place.gap);
+    const auto found =
+        watch.look(s.before, s.after, s.h, bends(I), s.claim, c.place.gap, c.end_place.gap);
     if (found.verdict == Verdict::Clear) [[likely]]
       return;
     if (found.verdict == Verdict::Crossed) {

@@ -90,15 +90,17 @@ class Judge {
     return true;
   }
 
-  /// Whether a wall may be stepped over between two states, the first with the gaps given.
+  /// Whether a wall may be stepped over between two states with the gaps given, and those of where
+  /// contacts were looked for.
   bool steps_over(const State& before, const State& after, double h, const TheClaim& claim,
-                  const Vector<K>& gaps_before, const Vector<K>& gaps_after) {
+                  const Vector<K>& gaps_before, const Vector<K>& ahead,
+                  const Vector<K>& gaps_after) {
     if constexpr (requires { crossings_.last_gaps(); }) {
       if (!crossings_.exists()) return false;
       const Vector<K> last = crossings_.last_gaps();
       crossings_.open(gaps_before);
       const auto found =
-          crossings_.look(before, after, h, bends(c_.method.integrator), claim, gaps_after);
+          crossings_.look(before, after, h, bends(c_.method.integrator), claim, ahead, gaps_after);
       crossings_.open(last);
       return found.verdict != model::GapWatch::Verdict::Clear;
     }

@@ -37,6 +37,15 @@ GapWatch::GapWatch(const FormulaModel& model)
   ranges_ = tape.range_registers();
   registers_ = tape.registers();
   legs_.resize(2);
+  if (model.curve_tape().groups() == 0) return;
+  curves_.assign(model.curve_tape().outputs(0).size(), kInfinity);
+  curve_ranges_ = model.curve_tape().range_registers();
+  std::size_t at_curve = 0;
+  for (int row = 0; row < model.contacts() - model.joints(); ++row) {
+    first_.push_back(at_curve);
+    const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+    at_curve += n * (n + 1) / 2;
+  }
 }
 
 bool GapWatch::is_outside(const StepPath& path, std::span<const int> suspects) const {
@@ -62,9 +71,24 @@ void GapWatch::take_box(const StepPath& path, double reach) {
   ranges_[0] = {path.t - path.h, path.t + reach * path.h};
   model_.gap_tape().bound(FormulaModel::kGaps, ranges_.data());
   model_.gap_tape().bound(FormulaModel::kGradients, ranges_.data());
+  if (!curves_.empty()) {
+    std::copy_n(ranges_.begin(), most_.size() + 1, curve_ranges_.begin());
+    model_.curve_tape().bound(0, curve_ranges_.data());
+  }
   const bool is_first = reach == kReach;
   for (const int row : rows_) {
-    if (is_first || !(rates_[index(row)] < kInfinity)) take_slopes(index(row));
+    if (!is_first && rates_[index(row)] < kInfinity) continue;
+    take_slopes(index(row));
+    if (!curves_.empty()) take_curves(index(row));
+  }
+}
+
+void GapWatch::take_curves(std::size_t a) {
+  const int row = static_cast<int>(a);
+  const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+  const std::vector<std::size_t>& at = model_.curve_tape().outputs(0);
+  for (std::size_t k = first_[a]; k < first_[a] + n * (n + 1) / 2; ++k) {
+    curves_[k] = most_of(curve_ranges_[at[k]]);
   }
 }
 
