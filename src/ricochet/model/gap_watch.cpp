@@ -13,6 +13,19 @@ constexpr double kReach = 64.0;  // steps that a box is made for
 double most_of(formula::Range range) { return std::max(std::abs(range.low), std::abs(range.high)); }
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+/// Whether a formula chooses between others: its second derivatives do not know of the kinks.
+bool has_kinks(const formula::Graph& graph, formula::NodeId root) {
+  using formula::Op;
+  for (const formula::NodeId id : graph.reachable({root})) {
+    const Op op = graph[id].op;
+    for (const Op kink : {Op::Abs, Op::Sign, Op::Min, Op::Max, Op::Select, Op::Less, Op::LessEqual,
+                          Op::Equal, Op::Not, Op::And, Op::Or}) {
+      if (op == kink) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 GapWatch::GapWatch(const FormulaModel& model)
@@ -43,6 +56,7 @@ GapWatch::GapWatch(const FormulaModel& model)
   std::size_t at_curve = 0;
   for (int row = 0; row < model.contacts() - model.joints(); ++row) {
     first_.push_back(at_curve);
+    is_smooth_.push_back(has_kinks(model.system().graph, model.system().gaps[index(row)]) ? 0 : 1);
     const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
     at_curve += n * (n + 1) / 2;
   }
@@ -79,7 +93,7 @@ void GapWatch::take_box(const StepPath& path, double reach) {
   for (const int row : rows_) {
     if (!is_first && rates_[index(row)] < kInfinity) continue;
     take_slopes(index(row));
-    if (!curves_.empty()) take_curves(index(row));
+    if (!curves_.empty() && is_smooth_[index(row)] != 0) take_curves(index(row));
   }
 }
 

@@ -106,6 +106,7 @@ class GapWatch {
   std::vector<double> rates_, until_;        // by row
   std::vector<double> curves_;               // bounds of second derivatives, if they are there
   std::vector<std::size_t> first_;           // of them, by row
+  std::vector<char> is_smooth_;              // by row
   std::vector<formula::Range> curve_ranges_;
   std::vector<double> most_;  // the longest way of a coordinate in a step so far
   std::vector<formula::Range> ranges_;
