@@ -49,10 +49,6 @@ class Judge {
     if (method.integrator == Integrator::Arcs) {
       c_.certificate.arc_limit = arc_limit(c_);
       arcs_ = std::make_unique<ArcMemory<M>>(model, start);
-      for (int a = 0; a < model.contacts(); ++a) {
-        const double gap = std::abs(c_.end_place.gap[a]);
-        if (std::isfinite(gap)) arcs_->gap_size(a) = std::max(arcs_->gap_size(a), gap);
-      }
     }
   }
 

@@ -71,27 +71,22 @@ struct ImpactSeries {
   double limit() const { return ratio < 1.0 ? last + interval * ratio / (1.0 - ratio) : last; }
 };
 
-/// The largest positions and velocities of a motion so far, coordinate by coordinate: what errors
-/// of arcs are measured by. Positions by the ways that are made in one arc; velocities at least by
-/// `kPart` of what the coordinate could have with all the energy, so that rounding is no error.
+/// The largest ways and velocities of a motion so far, coordinate by coordinate: what errors of
+/// arcs are measured by. Ways are those of one arc; velocities are at least `kPart` of what the
+/// coordinate could have with all the energy, so that rounding is no error.
 struct ArcSizes {
   static constexpr double kPart = 1e-4;
+  std::vector<double> places;  // |q|, for rounding
   std::vector<double> q;
   std::vector<double> u;
   double energy{0.0};
 };
 
-/// What is known of a contact from arcs and impacts so far.
-struct ArcContact {
-  double gap_size{0.0};  // the largest gap, or what it is made of
-  ImpactSeries impacts;
-};
-
 /// What event location carries from one arc to the next.
 struct EventMemory {
-  std::vector<ArcContact> contacts;
-  std::vector<Key> held;  // contacts that last
-  double trial{0.0};      // [s], the length of the next arc; 0: none yet
+  std::vector<ImpactSeries> impacts;  // by contact
+  std::vector<Key> held;              // contacts that last
+  double trial{0.0};                  // [s], the length of the next arc; 0: none yet
   ArcSizes sizes;
 };
 
@@ -119,7 +114,7 @@ struct JudgeMemory {
   /// Of motions from impact to impact.
   struct Arcs {
     ArcSizes sizes;
-    std::vector<ArcContact> contacts;
+    std::vector<ImpactSeries> impacts;  // by contact
   };
   GrowthWatch growth;
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
