@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ricochet/certify/trial.h"
 
@@ -17,6 +18,8 @@ struct EnergyWatch {
   bool is_driven{false};   // by what is known, which is taken off
   base::Sum fed;           // by a potential that depends on t
   double highest{0.0};     // T + |change of V| so far, of a motion that is driven
+  /// By contact, under laws of mean positions: its work since it began to push.
+  std::vector<double> created;
 };
 
 template <model::Model M>
@@ -124,6 +127,60 @@ template <bool kExplicit, model::Model M>
     watch_driven_growth(c, s, watch);
   }
   if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
+}
+
+/// The work of the contact at place k against its wall, which may move.
+template <model::Model M>
+double work_of_push(const Context<M>& c, const Trial<M>& s, int k) {
+  if constexpr (M::kSlips > 0) {
+    if (c.model.slips(s.claim.active[k]) > 0) {
+      const FrictionPush& push = c.friction_pushes[static_cast<std::size_t>(k)];
+      return 0.5 * push.impulse.dot(push.start + push.end);
+    }
+  }
+  return c.pushes[static_cast<std::size_t>(k)].work +
+         s.claim.impulses[k] * c.place.rate[s.claim.active[k]];
+}
+
+/// After the step: work(a, so far) of each contact that pushes, so far 0 when it begins to.
+template <model::Model M, class Pushes, class Ends>
+void follow_pushes(const Context<M>& c, const Trial<M>& s, Pushes&& pushes, Ends&& ends) {
+  const auto& active = s.claim.active;
+  for (int a = 0, next = 0; a < c.contacts(); ++a) {
+    const bool listed = next < active.size() && active[next] == a;
+    listed&& s.claim.impulses[next] != 0.0 ? pushes(a, work_of_push(c, s, next)) : ends(a);
+    if (listed) ++next;
+  }
+}
+
+/// A law of mean positions lets a contact give back what it took a step before, so that what it
+/// creates is known from its works since it began to push: those of a fixed wall add up to nothing,
+/// or to a loss. What is beyond is the step's own, and allowed to be little in all.
+template <model::Model M>
+[[gnu::noinline]] void check_creation(Context<M>& c, const Trial<M>& s, const EnergyWatch& watch) {
+  const Ledger& ledger = c.certificate.ledger;
+  double created = ledger.gain.value();
+  follow_pushes(
+      c, s,
+      [&](int a, double work) {
+        created += std::max(0.0, watch.created[static_cast<std::size_t>(a)] + work);
+      },
+      [&](int a) { created += std::max(0.0, watch.created[static_cast<std::size_t>(a)]); });
+  const double size = std::max(
+      {ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic, watch.scale});
+  if (created > c.limits.created * size) c.fail(Failure::EnergyGain, s.after.t, -1, created);
+}
+
+/// Once the whole step holds.
+template <model::Model M>
+[[gnu::noinline]] void enter_creation(Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
+  follow_pushes(
+      c, s, [&](int a, double work) { watch.created[static_cast<std::size_t>(a)] += work; },
+      [&](int a) {
+        double& created = watch.created[static_cast<std::size_t>(a)];
+        if (created > 0.0) c.certificate.ledger.gain.add(created);
+        created = 0.0;
+      });
 }
 
 /// Once the whole step holds.

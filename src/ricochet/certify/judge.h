@@ -3,9 +3,11 @@
 #include <cmath>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
+#include "ricochet/certify/implicit.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
 
@@ -30,6 +32,9 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
+    if (has_mean_position(method.integrator)) {
+      energy_.created.assign(static_cast<std::size_t>(c_.contacts()), 0.0);
+    }
     recall(start.memory.judge);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
@@ -48,7 +53,9 @@ class Judge {
     }
     Trial<M> s(before, after, h, claim, c_.scratch, c_.method.restitution);
     s.potential = c_.model.gaps_and_potential(after.t, after.q, c_.end_place);
-    if constexpr (is_middle(I)) {
+    if constexpr (model::ImplicitModel<M>) {
+      check_implicit<I>(c_, s, energy_);
+    } else if constexpr (is_middle(I)) {
       check_middle<I>(c_, s, energy_);
     } else if constexpr (I == Integrator::Arcs) {
       check_located(s);
@@ -57,6 +64,7 @@ class Judge {
     }
     check_violation(c_, s);  // max(0, -g) at the end of the step
     if (!c_.certificate.ok()) return forget(before);
+    if constexpr (has_mean_position(I)) enter_creation(c_, s, energy_);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, arcs_);
     return true;
@@ -79,6 +87,9 @@ class Judge {
   /// The certificate so far; shocks that turned out to be slow for this run are dropped.
   const Certificate& finish() {
     Certificate& c = c_.certificate;
+    for (double& created : energy_.created) {
+      if (created > 0.0) c.ledger.gain.add(std::exchange(created, 0.0));
+    }
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
@@ -97,13 +108,15 @@ class Judge {
     for (int a = 0; a < c_.contacts(); ++a) {
       model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
+      if (!energy_.created.empty()) one.created = energy_.created[static_cast<std::size_t>(a)];
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
           one.stuck = c_.friction.was_stuck(a);
           one.slip_jump = c_.friction.last_jump(a);
         }
       }
-      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0 ||
+          one.created != 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -124,6 +137,7 @@ class Judge {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
+      if (!energy_.created.empty()) energy_.created[static_cast<std::size_t>(a)] = one.created;
       if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
     }
   }
@@ -163,6 +177,7 @@ class Judge {
     enter_contacts(c_, s, bounces_, step, shocks_);
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
     enter_energy(c_, s, energy_);
+    if constexpr (model::ImplicitModel<M>) enter_works(c, s);
     c.balance_max = std::max(c.balance_max, s.balance);
     if (s.residual > c.residual_max) {
       c.residual_max = s.residual;
@@ -187,6 +202,7 @@ class Judge {
   /// The largest violation over the length of the gap's gradient there.
   double measure_depth() {
     const Certificate& c = c_.certificate;
+    if constexpr (model::ImplicitModel<M>) return c.violation_max;  // gaps are lengths
     model::IndexList<K> one(c_.model.contacts());
     one.push(c.violation_contact);
     c_.model.gaps(c.violation_time, deepest_, c_.place);

@@ -153,6 +153,7 @@ template <Integrator I, model::Model M>
   check_node_balance(c, s);
   check_node_positions(c, s, table);
   check_energy<false>(c, s, energy);
+  if constexpr (has_mean_position(I)) check_creation(c, s, energy);
 }
 
 }  // namespace ricochet::certify

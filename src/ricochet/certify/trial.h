@@ -38,6 +38,18 @@ struct FrictionPush {
   double W_tangential{0.0};
 };
 
+/// Where the forces of a linear structure came from in a step.
+struct LinearWorks {
+  double loads{0.0};
+  double damping{0.0};
+  double elastic{0.0};
+  double closure{0.0};
+  double rounding{0.0};  // of the balance
+  double average_gap{std::numeric_limits<double>::infinity()};
+  double average_allowed{0.0};
+};
+struct NoWorks {};
+
 /// Storage by place in the list of active contacts.
 template <class T, int K>
 using ByPlace =
@@ -141,7 +153,7 @@ struct Context {
 /// One step under judgement. Its vectors are locals where the compiler knows their size, so that
 /// they stay in registers, and the context's own storage where it does not.
 template <model::Model M>
-struct Trial {
+struct Trial : std::conditional_t<model::ImplicitModel<M>, LinearWorks, NoWorks> {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using State = model::StateOf<M>;

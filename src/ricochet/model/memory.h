@@ -11,9 +11,10 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> stuck;   // contacts that ended the step in stick, ascending
-  problem::WarmStart warm;  // of the solver for several contacts
-  bool is_empty() const { return stuck.empty() && warm.is_new(); }
+  std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
+  problem::WarmStart warm;    // of the solver for several contacts
+  std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
+  bool is_empty() const { return stuck.empty() && warm.is_new() && loads.empty(); }
 };
 
 /// What step control carries from one pair of steps to the next.
@@ -52,6 +53,7 @@ struct JudgeMemory {
     long long quiet{0};     // steps since its last impulse
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
+    double created{0.0};    // its work since it began to push, under laws of mean positions
   };
   /// Of motions from impact to impact.
   struct Arcs {
@@ -95,6 +97,7 @@ struct Memory {
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};
     if (maker == next) return;
+    scheme.loads.clear();
     control = {};
     events = {};
     at = start = t;
