@@ -13,13 +13,12 @@ namespace ricochet::certify {
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};       // of the start: what growth is measured by
-  bool is_watched{false};  // nothing drives the motion
-  bool is_driven{false};   // by what is known, which is taken off
-  base::Sum fed;           // by a potential that depends on t
-  double highest{0.0};     // T + |change of V| so far, of a motion that is driven
-  /// By contact, under laws of mean positions: its work since it began to push.
-  std::vector<double> created;
+  double scale{0.0};                     // of the start: what growth is measured by
+  bool is_watched{false};                // nothing drives the motion
+  bool is_driven{false};                 // by what is known, which is taken off
+  base::Sum fed;                         // by a potential that depends on t
+  double highest{0.0};                   // T + |change of V| so far, of a motion that is driven
+  std::vector<model::Creation> created;  // by contact, under laws of mean positions
 };
 
 template <model::Model M>
@@ -142,30 +141,22 @@ double work_of_push(const Context<M>& c, const Trial<M>& s, int k) {
          s.claim.impulses[k] * c.place.rate[s.claim.active[k]];
 }
 
-/// After the step: work(a, so far) of each contact that pushes, so far 0 when it begins to.
-template <model::Model M, class Pushes, class Ends>
-void follow_pushes(const Context<M>& c, const Trial<M>& s, Pushes&& pushes, Ends&& ends) {
-  const auto& active = s.claim.active;
-  for (int a = 0, next = 0; a < c.contacts(); ++a) {
-    const bool listed = next < active.size() && active[next] == a;
-    listed&& s.claim.impulses[next] != 0.0 ? pushes(a, work_of_push(c, s, next)) : ends(a);
-    if (listed) ++next;
-  }
-}
-
-/// A law of mean positions lets a contact give back what it took a step before, so that what it
-/// creates is known from its works since it began to push: those of a fixed wall add up to nothing,
-/// or to a loss. What is beyond is the step's own, and allowed to be little in all.
+/// A law of mean positions lets a contact give back what it took a step before, and forces that act
+/// in between leave a little of either sign. So works are summed up while a contact pushes, and
+/// these sums over pushes, from anew where they fall below zero: what a contact has given and not
+/// taken again. Of a wall at rest that is nothing; what it is, is the step's own, and may be
+/// little.
 template <model::Model M>
-[[gnu::noinline]] void check_creation(Context<M>& c, const Trial<M>& s, const EnergyWatch& watch) {
+[[gnu::noinline]] void check_creation(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
   const Ledger& ledger = c.certificate.ledger;
-  double created = ledger.gain.value();
-  follow_pushes(
-      c, s,
-      [&](int a, double work) {
-        created += std::max(0.0, watch.created[static_cast<std::size_t>(a)] + work);
-      },
-      [&](int a) { created += std::max(0.0, watch.created[static_cast<std::size_t>(a)]); });
+  double created = 0.0;
+  for (const model::Creation& one : watch.created) created += std::max(0.0, one.sum());
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    if (s.claim.impulses[k] == 0.0) continue;
+    const double before = watch.created[static_cast<std::size_t>(s.claim.active[k])].sum();
+    created += std::max(0.0, before + work_of_push(c, s, k)) - std::max(0.0, before);
+  }
+  s.gained = std::max(0.0, created - ledger.gain.value());
   const double size = std::max(
       {ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic, watch.scale});
   if (created > c.limits.created * size) c.fail(Failure::EnergyGain, s.after.t, -1, created);
@@ -174,13 +165,17 @@ template <model::Model M>
 /// Once the whole step holds.
 template <model::Model M>
 [[gnu::noinline]] void enter_creation(Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
-  follow_pushes(
-      c, s, [&](int a, double work) { watch.created[static_cast<std::size_t>(a)] += work; },
-      [&](int a) {
-        double& created = watch.created[static_cast<std::size_t>(a)];
-        if (created > 0.0) c.certificate.ledger.gain.add(created);
-        created = 0.0;
-      });
+  const auto& active = s.claim.active;
+  for (int a = 0, next = 0; a < c.contacts(); ++a) {
+    const bool listed = next < active.size() && active[next] == a;
+    model::Creation& one = watch.created[static_cast<std::size_t>(a)];
+    if (listed && s.claim.impulses[next] != 0.0) {
+      one.push += work_of_push(c, s, next);
+    } else if (one.push != 0.0) {
+      one = {std::max(0.0, one.sum()), 0.0};
+    }
+    if (listed) ++next;
+  }
 }
 
 /// Once the whole step holds.

@@ -132,8 +132,12 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   }
   const bool rests = push.start[1] == 0.0 && push.start[2] == 0.0;
   const bool stuck = rests || c.friction.was_stuck(a);
-  const convex::FrictionCone cone{c.model.section(a, stuck, c.place)};
-  const double extra = restitution_of(c, s, a) * push.start[0];
+  const bool turns = slips == 2 && push.impulse.tail<2>().dot(push.start.tail<2>()) > 0.0;
+  const convex::FrictionCone cone{
+      model::section_at(c.model, a, stuck || turns, push.start[1], c.place)};
+  const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+  const double extra =
+      lasts ? stretch * c.lasting.speed(a) : restitution_of(c, s, a) * push.start[0];
   const convex::ContactVector normal = convex::ContactVector::UnitX();
   const auto lifted = [&](const convex::ContactVector& U) -> convex::ContactVector {
     return U + (extra + cone.lift(U.tail<2>())) * normal;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
@@ -33,9 +32,10 @@ class Judge {
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
     if (has_mean_position(method.integrator)) {
-      energy_.created.assign(static_cast<std::size_t>(c_.contacts()), 0.0);
+      energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
     }
-    recall(start.memory.judge);
+    recall(start.memory.judge, start.memory.steps > 0);
+    if (c_.method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
@@ -87,9 +87,6 @@ class Judge {
   /// The certificate so far; shocks that turned out to be slow for this run are dropped.
   const Certificate& finish() {
     Certificate& c = c_.certificate;
-    for (double& created : energy_.created) {
-      if (created > 0.0) c.ledger.gain.add(std::exchange(created, 0.0));
-    }
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
@@ -111,12 +108,14 @@ class Judge {
       if (!energy_.created.empty()) one.created = energy_.created[static_cast<std::size_t>(a)];
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
-          one.stuck = c_.friction.was_stuck(a);
+          one.stuck = c_.friction.is_stuck(a);
+          one.lapsed = c_.friction.is_lapsed(a);
           one.slip_jump = c_.friction.last_jump(a);
         }
       }
-      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0 ||
-          one.created != 0.0) {
+      one.touched = std::binary_search(c_.touched.begin(), c_.touched.end(), one.key);
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.lapsed || one.touched ||
+          one.slip_jump > 0.0 || one.created.sum() != 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -131,14 +130,15 @@ class Judge {
   }
 
  private:
-  void recall(const model::JudgeMemory& known) {
+  void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
       if (!energy_.created.empty()) energy_.created[static_cast<std::size_t>(a)] = one.created;
-      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
+      if (one.touched && goes_on) c_.touched.push_back(one.key);
+      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.lapsed, one.slip_jump);
     }
   }
 
@@ -176,6 +176,7 @@ class Judge {
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
+    if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
     if constexpr (model::ImplicitModel<M>) enter_works(c, s);
     c.balance_max = std::max(c.balance_max, s.balance);
@@ -186,6 +187,13 @@ class Judge {
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
     if (!takes_no_time(c_, s)) c.steps = step;
+  }
+
+  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
+    c_.touched.clear();
+    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
+      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
+    }
   }
 
   void enter_violation(const Trial<M>& s) {

@@ -21,11 +21,16 @@ template <model::Model M>
   return std::abs(c.place.gap[a]) <= 64.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid);
 }
 
-/// A contact is active exactly where g <= 0 at the point of the test, to the rounding of g; joints
-/// always.
+/// A contact is active exactly where g <= 0 at the point of the test, to the rounding of g, or
+/// where it lasts; joints always.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_active_set(Context<M>& c, const Trial<M>& s) {
   const auto& active = s.claim.active;
+  if (!c.lasting.empty()) c.lasting.clear();
+  if (!c.touched.empty()) {
+    c.lasting.find(c.model, s.t_contact, *s.cone_point, s.before.u, s.h, c.touched, c.place,
+                   c.joint_place);
+  }
   int next = 0;
   const int contacts = c.contacts();
   for (int a = 0; a < c.model.contacts(); ++a) {
@@ -33,7 +38,8 @@ template <model::Model M>
     const bool listed = next < active.size() && active[next] == a;
     if (listed) ++next;
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, s.t_contact, a);
-    const bool touches = a >= contacts || c.model.touches(a, c.place);
+    const bool touches = a >= contacts || c.model.touches(a, c.place) ||
+                         (!c.lasting.empty() && c.lasting.speed(a) > 0.0);
     if (listed != touches && !is_put_on_wall(c, s, a)) {
       return c.fail(Failure::ActiveSet, s.t_contact, a, gap);
     }
@@ -124,7 +130,8 @@ template <model::Model M>
     check_reflection(c, s, rho, start, free, end, lost, lost_exactly, residual);
   } else {
     const double reference = c.method.impact == ImpactRule::Free ? free : start;
-    const double extra = restitution_of(c, s, a) * reference;
+    const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+    const double extra = lasts ? c.lasting.speed(a) : restitution_of(c, s, a) * reference;
     residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
   }
   normals.add_to(a, p, s.momentum);

@@ -13,6 +13,7 @@
 #include "ricochet/certify/friction_memory.h"
 #include "ricochet/certify/integrator.h"
 #include "ricochet/convex/friction_cone.h"
+#include "ricochet/model/lasting.h"
 #include "ricochet/model/model.h"
 
 namespace ricochet::certify {
@@ -106,8 +107,10 @@ struct Context {
   model::IndexList<K> held;                           // contacts that pushed along an arc
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
-  bool may_gain{false};  // the law of the contacts can create energy
-  double time_size;      // |t| from where steps are counted: of what times are rounded
+  model::Lasting<M> lasting;
+  std::vector<model::Key> touched;  // contacts that were active in the last step, ascending
+  bool may_gain{false};             // the law of the contacts can create energy
+  double time_size;                 // |t| from where steps are counted: of what times are rounded
 
   Context(const M& the_model, const Method& the_method, const Limits& the_limits,
           const model::StateOf<M>& start)
@@ -121,7 +124,9 @@ struct Context {
         joints(the_model.contacts()),
         listed(the_model.contacts()),
         held(the_model.contacts()),
+        lasting(the_model, start.q),
         time_size(std::max(std::abs(start.t), std::abs(start.memory.start))) {
+    if constexpr (model::ImplicitModel<M>) method.contacts_last = false;
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
     if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
@@ -131,6 +136,15 @@ struct Context {
         certificate.friction.resize(static_cast<std::size_t>(contacts()));
         if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
       }
+    }
+  }
+
+  /// What touches at the start counts as active in the step before it.
+  void touch_start(const model::StateOf<M>& start) {
+    model.gaps(start.t, start.q, place);
+    touched.clear();
+    for (int a = 0; a < contacts(); ++a) {
+      if (model.touches(a, place)) touched.push_back(static_cast<model::Key>(a));
     }
   }
 

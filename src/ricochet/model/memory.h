@@ -11,10 +11,16 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
+  std::vector<Key> touched;   // contacts that were active in the step, ascending; of schemes that
+                              // let contacts last
+  std::vector<Key> pushed;    // of those with friction, the ones that pushed
   std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
   problem::WarmStart warm;    // of the solver for several contacts
   std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
-  bool is_empty() const { return stuck.empty() && warm.is_new() && loads.empty(); }
+  bool is_empty() const {
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
+  }
 };
 
 /// What step control carries from one pair of steps to the next.
@@ -46,6 +52,13 @@ struct EventMemory {
   double u_size{0.0};
 };
 
+/// Energy that a contact has given and not taken again.
+struct Creation {
+  double before{0.0};  // in all pushes that have ended
+  double push{0.0};    // in the one that goes on, of either sign
+  double sum() const { return before + push; }
+};
+
 /// What a judge of steps knows from the steps before.
 struct JudgeMemory {
   struct Contact {
@@ -53,7 +66,9 @@ struct JudgeMemory {
     long long quiet{0};     // steps since its last impulse
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
-    double created{0.0};    // its work since it began to push, under laws of mean positions
+    bool lapsed{false};     // the one before did, and the last one did not push
+    bool touched{false};    // it was active in the last step
+    Creation created{};     // under laws of mean positions
   };
   /// Of motions from impact to impact.
   struct Arcs {

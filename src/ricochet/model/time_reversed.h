@@ -37,7 +37,7 @@ class TimeReversed {
   Place make_place() const { return Place(model_.make_place(), model_.dofs()); }
 
   void gaps(double s, const Vec& q, Place& place) const { model_.gaps(-s, q, place); }
-  bool touches(int a, const Place& place) const { return model_.touches(a, place); }
+  bool touches(int a, Place& place) const { return model_.touches(a, place); }
   bool exists(int a, const Place& place) const { return model_.exists(a, place); }
   void gradients(const IndexList<kContacts>& active, Place& place) const {
     model_.gradients(active, place);

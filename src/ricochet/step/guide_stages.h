@@ -76,10 +76,16 @@ void take_reactions(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M
   }
 }
 
-/// Structures are not offered a correction.
+/// Structures are not offered a correction, and no contact of theirs lasts beyond its gap.
 template <model::ImplicitModel M>
 problem::Report correct_violation(const M&, Workspace<M>&) {
   return {};
+}
+
+template <model::ImplicitModel M>
+void find_contacts(const M& model, const model::StateOf<M>&, double,
+                   const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
+  find_touching(model, point, w);
 }
 
 /// 0 <= p, U+ + e U >= 0, one of them 0, for the sides that are active.

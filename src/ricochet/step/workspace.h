@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "ricochet/certify/claim.h"
+#include "ricochet/model/lasting.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
@@ -23,6 +24,7 @@ struct SlipWorkspace {
   std::array<model::Vector<N>, 3> rows;       // of one contact: normal, tangential, tangential
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
   model::Vector<N> pushes;                    // parts of G^T R added without signs
+  std::vector<char> turned;                   // by place: the slip of a contact in space turns
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
 };
 
@@ -106,6 +108,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  model::Lasting<M> lasting;
+  std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
   [[no_unique_address]] std::conditional_t<model::ImplicitModel<M>, GuideWorkspace, NoGuides>
       guides;
@@ -137,6 +141,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         place(model.make_place()),
         joint_place(model.make_place()),
         joints(model.contacts()),
+        lasting(model, q),
         claim(model.contacts()),
         guides(model) {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
