@@ -173,6 +173,8 @@ class EffectiveMatrix {
   /// x becomes A^-1 x.
   void solve(double* x) const;
   void solve_plane(double* x) const;
+  /// Without damping by modes.
+  void half_solve(double* x) const;
 
  private:
   BandFactor factor_;

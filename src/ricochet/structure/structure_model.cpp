@@ -48,6 +48,11 @@ void StepMatrix::solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
   }
 }
 
+void StepMatrix::half_solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+  out = v;
+  model_->effective_.half_solve(out.data());
+}
+
 double StepMatrix::row_weight(int side) const {
   const int k = model_->guide_at(side);
   return model_->weights_(k, k);

@@ -18,6 +18,8 @@ class StepMatrix {
 
   void apply(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
   void solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
+  /// Of M, the matrix of a step of no length: L^-1 v, M = L L^T.
+  void half_solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;
   /// g A^-1 g^T of one side of a guide, in either plane.
   double row_weight(int side) const;
 
