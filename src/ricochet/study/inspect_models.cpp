@@ -42,6 +42,8 @@ formula::Tape compile(const model::FormulaModel& model) {
   return formula::Tape(system.graph, system.inputs(), {roots});
 }
 
+}  // namespace
+
 /// What a model tells of its rows at one place.
 template <class M>
 class AtPlace : public Instant {
@@ -86,6 +88,8 @@ class AtPlace : public Instant {
     return found;
   }
 };
+
+namespace {
 
 /// A structure between two steps; the model is that of steps of no length, A = M.
 class AtMotion : public AtPlace<structure::StructureModel> {
