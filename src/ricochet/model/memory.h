@@ -15,14 +15,15 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
-                             // let contacts last
-  std::vector<Key> pushed;   // of those with friction, the ones that pushed
-  std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
-  std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
-  problem::WarmStart warm;   // of the solver for several contacts
+  std::vector<Key> touched;   // contacts that were active in the step, ascending; of schemes that
+                              // let contacts last
+  std::vector<Key> pushed;    // of those with friction, the ones that pushed
+  std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;    // of the solver for several contacts
+  std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
   bool is_empty() const {
-    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new();
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
   }
 };
 
@@ -101,6 +102,13 @@ struct GrowthWatch {
   bool is_following{false};
 };
 
+/// Energy that a contact has given and not taken again.
+struct Creation {
+  double before{0.0};  // in all pushes that have ended
+  double push{0.0};    // in the one that goes on, of either sign
+  double sum() const { return before + push; }
+};
+
 /// What a judge of steps knows from the steps before.
 struct JudgeMemory {
   struct Contact {
@@ -110,6 +118,7 @@ struct JudgeMemory {
     bool stuck{false};      // the last step ended in stick
     bool lapsed{false};     // the one before did, and the last one did not push
     bool touched{false};    // it was active in the last step
+    Creation created{};     // under laws of mean positions
   };
   /// Of motions from impact to impact.
   struct Arcs {
@@ -151,6 +160,7 @@ struct Memory {
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};
     if (maker == next) return;
+    scheme.loads.clear();
     control = {};
     events = {};
     at = start = t;
