@@ -86,7 +86,7 @@ class Judge {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
-    if (crossings_.exists()) keep_gaps(&claim);
+    if (crossings_.exists()) keep_gaps(&s);
     if constexpr (has_mean_position(I)) enter_creation(c_, s, energy_);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
@@ -102,8 +102,8 @@ class Judge {
       if (!crossings_.exists()) return false;
       const Vector<K> last = crossings_.last_gaps();
       crossings_.open(gaps_before);
-      const auto found =
-          crossings_.look(before, after, h, bends(c_.method.integrator), claim, ahead, gaps_after);
+      const auto found = crossings_.look(before, after, h, bends(c_.method.integrator), claim,
+                                         ahead, gaps_after, [](int) { return false; });
       crossings_.open(last);
       return found.verdict != model::GapWatch::Verdict::Clear;
     }
@@ -199,10 +199,11 @@ class Judge {
     }
   }
 
-  void keep_gaps(const TheClaim* claim = nullptr) {
+  void keep_gaps(const Trial<M>* s = nullptr) {
     if constexpr (requires { crossings_.last_gaps(); }) {
       crossings_.open(c_.end_place.gap);
-      if (claim != nullptr) crossings_.enter(*claim, c_.end_place.gap);
+      if (s == nullptr) return;
+      crossings_.enter(s->claim, c_.end_place.gap, [&](int k) { return approaches(c_, *s, k); });
     }
   }
 
