@@ -20,9 +20,9 @@ struct StepPath {
 };
 
 /// Whether walls are stepped over between the ends of a step. Gaps that are affine cannot be. Of
-/// the others a bound of the slopes is kept for a box of places: while the motion is in it and gaps
-/// at the ends are larger than what a step can change, nothing has to be looked at. Else the path
-/// is cut until interval arithmetic proves each piece.
+/// the others bounds of slopes and curves are kept for a box of places: while the motion is in it
+/// and gaps at the ends are larger than what a step can change, nothing has to be looked at. Else
+/// the path is cut until interval arithmetic proves each piece.
 class GapWatch {
  public:
   explicit GapWatch(const FormulaModel& model);
@@ -61,8 +61,16 @@ class GapWatch {
   Finding look(const StepPath& path, std::span<const int> suspects);
 
  private:
+  using Nodes = std::vector<formula::NodeId>;
+  /// What has to be computed for a row, in this order; made when it is first needed.
+  struct Plan {
+    Nodes gap;     // with its `where`
+    Nodes slopes;  // the gap too
+    Nodes curves;  // empty where it has kinks, which second derivatives do not know of
+    bool is_made{false};
+  };
   struct Leg {
-    double t, dt;
+    double t{0.0}, dt{0.0};
     std::vector<double> from, way;
   };
   struct Piece {
@@ -88,16 +96,20 @@ class GapWatch {
     }
     return sum;
   }
-  void take_curves(std::size_t a);
-  bool is_outside(const StepPath& path, std::span<const int> suspects) const;
-  void take_box(const StepPath& path, double reach);
-  void take_slopes(std::size_t a);
+
+  const Plan& plan(int row);
+  void evaluate(const Nodes& nodes);
+  formula::Range gap(int row) const;
+  formula::Range slope(int row, std::size_t e) const;  // e = end of the row: dg/dt
+  bool may_exist(int row) const;
+  bool is_outside(const StepPath& path, int row) const;
+  void take_box(const StepPath& path, int row, double reach);
   void take_legs(const StepPath& path);
   double gap_at(int row, double t, std::span<const double> q, std::span<const double> u, double dt);
-  void bound(const Piece& piece);
+  void place_at(const Piece& piece, int row, double from, double to);
+  double value_at(const Piece& piece, int row);
   bool is_free(const Piece& piece, int row, double allowed);
-  bool exists(int row) const;
-  Finding search(std::span<const int> suspects, std::span<const double> allowed);
+  Finding search(int row, double allowed);
 
   const FormulaModel& model_;
   const Pattern& pattern_;
@@ -106,12 +118,10 @@ class GapWatch {
   std::vector<double> rates_, until_;        // by row
   std::vector<double> curves_;               // bounds of second derivatives, if they are there
   std::vector<std::size_t> first_;           // of them, by row
-  std::vector<char> is_smooth_;              // by row
-  std::vector<formula::Range> curve_ranges_;
-  std::vector<double> most_;  // the longest way of a coordinate in a step so far
-  std::vector<formula::Range> ranges_;
-  std::vector<double> registers_;
-  std::vector<double> allowed_;
+  std::vector<double> most_;                 // the longest way of a coordinate in a step so far
+  std::vector<Plan> plans_;                  // by row
+  std::vector<formula::Range> inputs_;       // t, q
+  std::vector<formula::Range> values_;       // by node
   std::vector<Leg> legs_;
   std::vector<Piece> pieces_;
 };
