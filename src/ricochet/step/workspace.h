@@ -108,6 +108,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  model::IndexList<K> put;  // contacts and joints that a correction put right
   model::Lasting<M> lasting;
   std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
@@ -141,6 +142,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         place(model.make_place()),
         joint_place(model.make_place()),
         joints(model.contacts()),
+        put(model.contacts()),
         lasting(model, q),
         claim(model.contacts()),
         guides(model) {
