@@ -35,10 +35,6 @@ enum class Integrator : char {
   Arcs,
 };
 
-inline constexpr bool has_mean_position(Integrator integrator) {
-  return integrator == Integrator::MeanPosition || integrator == Integrator::AveragePosition;
-}
-
 /// What the velocities of active contacts and joints obey, U_ref by name.
 enum class ImpactRule : char {
   Newton,   // 0 <= p, U+ + e U >= 0, p (U+ + e U) = 0

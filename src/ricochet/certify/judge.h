@@ -40,10 +40,10 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
-    keep_gaps();
-    if (has_mean_position(method.integrator)) {
+    if (method.integrator == Integrator::AveragePosition) {
       energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
     }
+    keep_gaps();
     recall(start.memory.judge, start.memory.steps > 0);
     if (c_.method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
@@ -86,8 +86,8 @@ class Judge {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
+    if constexpr (I == Integrator::AveragePosition) enter_creation(c_, s, energy_);
     if (crossings_.exists()) keep_gaps(&s);
-    if constexpr (has_mean_position(I)) enter_creation(c_, s, energy_);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
     return true;

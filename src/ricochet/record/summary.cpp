@@ -63,7 +63,6 @@ Json settings_json(const Summary& s) {
   if (s.structure) json["closure_limit"] = limits.closure;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
   if (!s.structure) json["correction_limit"] = limits.correction;
-  json["created_limit"] = limits.created;
   json["growth_limit"] = limits.growth;
   json["lost_limit"] = limits.lost;
   json["created_limit"] = limits.created;
