@@ -130,6 +130,12 @@ TEST(HonestEnd, GrowthThatForcesGiveIsNotRefused) {
     EXPECT_NEAR(end_of(fleeing) / (1e-9 * std::exp(20.0)), 1.0, 0.15) << scheme;
     // Negative damping.
     EXPECT_EQ(failure_of(drive("0.3*x' - x", 1.0, 0.0, scheme, 0.01, 100.0)), Failure::None);
+    // Forces that begin from next to nothing.
+    EXPECT_EQ(failure_of(drive("100*exp(-((t-1)/0.05)^2)", 0.0, 0.0, scheme, 0.01, 3.0)),
+              Failure::None)
+        << scheme;
+    EXPECT_EQ(failure_of(drive("sin(t^2)", 0.0, 0.0, scheme, 0.01, 20.0)), Failure::None) << scheme;
+    EXPECT_EQ(failure_of(drive("sign(sin(7*t))", 0.0, 1e-6, scheme, 0.01, 30.0)), Failure::None);
     // A force that begins, a long run in balance of feeding and damping.
     EXPECT_EQ(failure_of(drive("if(t > 1, 1, 0)", 0.0, 0.0, scheme, 0.01, 5.0)), Failure::None);
     EXPECT_EQ(failure_of(drive("cos(t) - x - x'", 0.0, 0.0, scheme, 0.05, 2000.0)), Failure::None);

@@ -132,7 +132,9 @@ double created_energy(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
 }
 
 /// Forces that a scene states one by one may feed anything, so that growth alone proves nothing.
-/// Where T grows tenfold and most of that was given by nobody, the motion is the step's own.
+/// Where T grows tenfold and most of that was given by nobody, the motion is the step's own; unless
+/// it grows tenfold once more by what is given, as from a rest that a force has only begun to
+/// leave.
 template <model::Model M>
 [[gnu::noinline]] void follow_growth(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
   constexpr double kMost = 0.75;       // of the growth over many steps
@@ -146,7 +148,7 @@ template <model::Model M>
   const bool at_once = s.kinetic > c.limits.growth * watch.kinetic &&
                        s.created >= kNearlyAll * (s.kinetic - watch.kinetic);
   if (at_once || (growth.is_following && created >= kMost * (s.kinetic - growth.base))) {
-    c.fail(Failure::Diverged, s.after.t, -1, growth.is_following ? created : s.created);
+    s.made_up = growth.is_following ? created : s.created;
   }
 }
 
@@ -220,6 +222,7 @@ template <model::Model M>
   ledger.highest = std::max(ledger.highest, total);
   if (s.is_shifted) ledger.correction.add(s.correction);
   if (s.explicit_gain > 0.0) ledger.explicit_gain.add(s.explicit_gain);
+  if (s.made_up > 0.0) watch.growth.note(s.kinetic, s.after.t, s.made_up);
   if (s.is_followed) {
     enter_growth(c.limits, s.kinetic, s.created, c.certificate.steps + 1, watch.growth);
   }

@@ -128,6 +128,7 @@ class Judge {
   const Certificate& finish() {
     Certificate& c = c_.certificate;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
+    judge_growth();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
     c.lost_displacement = rounding_.lost_part(c.steps);
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
@@ -205,6 +206,16 @@ class Judge {
       if (s == nullptr) return;
       crossings_.enter(s->claim, c_.end_place.gap, [&](int k) { return approaches(c_, *s, k); });
     }
+  }
+
+  /// The last tenfold growth of T was given by nobody: that is why it is as it is, or no number.
+  void judge_growth() {
+    Certificate& c = c_.certificate;
+    const model::GrowthWatch& growth = energy_.growth;
+    const bool last = c_.limits.growth * growth.made_up_level >= c.ledger.kinetic_max;
+    if (!(growth.made_up_level > 0.0 && last)) return;
+    if (c.failure == Failure::NotFinite && c.failure_contact < 0) c.failure = Failure::None;
+    c_.fail(Failure::Diverged, growth.made_up_time, -1, growth.made_up);
   }
 
   /// Derivatives, at the start and then ever more seldom.

@@ -260,6 +260,7 @@ struct Trial : std::conditional_t<model::ImplicitModel<M>, LinearWorks, NoWorks>
   double explicit_gain{0.0};  // what a force in u fed
   double fed{0.0};            // what a potential that depends on t fed
   bool is_followed{false};    // `created` was found
+  double made_up{0.0};        // what nobody gave, where that is most of a tenfold growth
   double created{0.0};        // kinetic energy that neither forces nor contacts gave
   double spring_gain{0.0};    // what springs gave and had not stored
 

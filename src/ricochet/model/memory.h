@@ -100,6 +100,15 @@ struct GrowthWatch {
   long long since{0};                                   // the step of that T
   long long span{0};                                    // steps from the level before to that
   bool is_following{false};
+  double made_up_level{0.0};  // T to which it last grew by what nobody gave
+  double made_up_time{0.0};   // [s]
+  double made_up{0.0};        // so much
+
+  void note(double kinetic, double t, double energy) {
+    made_up_level = kinetic;
+    made_up_time = t;
+    made_up = energy;
+  }
 };
 
 /// Energy that a contact has given and not taken again.
