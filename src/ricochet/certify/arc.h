@@ -80,7 +80,9 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
     const double allowed = allowed_gap(c, arc, a);
     const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
     if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
-    if (!(gap >= beyond - allowed)) c.fail(Failure::ActiveSet, t, a, gap);
+    if (!(gap >= beyond - allowed)) {
+      c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
+    }
     if (reaction(a) == 0.0) continue;
     if (!(gap <= allowed) || !c.model.exists(a, c.place)) c.fail(Failure::ActiveSet, t, a, gap);
     if (std::find(c.held.begin(), c.held.end(), a) == c.held.end()) c.held.push(a);

@@ -26,6 +26,7 @@ void merge_proof(Proof& all, const Proof& later) {
     all.violation_time = later.violation_time;
     all.violation_depth = later.violation_depth;
   }
+  all.creep_max = std::max(all.creep_max, later.creep_max);
   all.balance_max = std::max(all.balance_max, later.balance_max);
   all.arc_max = std::max(all.arc_max, later.arc_max);
   all.arc_limit = std::max(all.arc_limit, later.arc_limit);
@@ -65,10 +66,12 @@ void Ledger::merge(const Ledger& later) {
   for (base::Sum Ledger::*sum :
        {&Ledger::forces, &Ledger::contacts, &Ledger::shocks, &Ledger::tangential, &Ledger::friction,
         &Ledger::gain, &Ledger::joints, &Ledger::explicit_gain, &Ledger::defect,
-        &Ledger::correction}) {
+        &Ledger::correction, &Ledger::loads, &Ledger::damping, &Ledger::elastic,
+        &Ledger::closure}) {
     (this->*sum).add(later.*sum);
   }
   defect_max = std::max(defect_max, later.defect_max);
+  closure_max = std::max(closure_max, later.closure_max);
   kinetic_max = std::max(kinetic_max, later.kinetic_max);
   lowest = std::min(lowest, later.lowest);
   highest = std::max(highest, later.highest);
@@ -79,17 +82,21 @@ double Certificate::violation_rms() const { return std::sqrt(mean(violation_squa
 void Certificate::merge(const Certificate& later) {
   merge_proof(*this, later);
   residual_sum += later.residual_sum;
+  lost_displacement = std::max(lost_displacement, later.lost_displacement);
   violation_sum += later.violation_sum;
   violation_squares += later.violation_squares;
-  if (coupled_impacts == 0) coupled_time = later.coupled_time;
-  coupled_impacts += later.coupled_impacts;
   if (undecided_crossings == 0) undecided_time = later.undecided_time;
   undecided_crossings += later.undecided_crossings;
+  if (coupled_impacts == 0) coupled_time = later.coupled_time;
+  coupled_impacts += later.coupled_impacts;
   if (later.zeno_count > 0) zeno_time = later.zeno_time;
   zeno_count += later.zeno_count;
   adhesive_count += later.adhesive_count;
   adhesive_max = std::max(adhesive_max, later.adhesive_max);
   impulses_unique = impulses_unique && later.impulses_unique;
+  balance_rounding = std::max(balance_rounding, later.balance_rounding);
+  average_gap = std::min(average_gap, later.average_gap);
+  average_allowed = std::max(average_allowed, later.average_allowed);
   ledger.merge(later.ledger);
   merge_friction(friction, later.friction);
   merge_shocks(*this, later);

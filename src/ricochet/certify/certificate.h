@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Proof {
   long long steps{0};  // that hold
   double residual_max{0.0};
   double residual_time{0.0};
+  double creep_max{0.0};  // [gap/s], the largest residual as a speed against the law
   double balance_max{0.0};
   double arc_max{0.0};        // the same of arcs between impacts that were located
   double arc_limit{0.0};      // for which the scene states the accuracy; 0: there are no arcs
@@ -82,6 +84,12 @@ struct Ledger {
   base::Sum defect;         // what does not add up: rounding, for a constant mass
   double defect_max{0.0};
   base::Sum correction;  // change of V by violation corrections
+  // Of linear structures: change of T + V = loads + damping + contacts + closure.
+  base::Sum loads;
+  base::Sum damping;  // <= 0
+  base::Sum elastic;  // work of -K q: the change of -V, but for what the scheme loses
+  base::Sum closure;  // rounding, where K is taken at the mean
+  double closure_max{0.0};
   double kinetic_max{0.0};
   double lowest{0.0};  // of T + V over the run
   double highest{0.0};
@@ -95,15 +103,19 @@ struct Statistics {
   double residual_sum{0.0};
   double violation_sum{0.0};
   double violation_squares{0.0};
-  long long coupled_impacts{0};  // of several contacts at once, e > 0, W not diagonal
-  double coupled_time{0.0};      // of the first
-  double zeno_time{0.0};         // where impacts accumulate, of the last accumulation
+  double lost_displacement{0.0};  // [-], the part of a coordinate's way that rounding swallowed
+  long long coupled_impacts{0};   // of several contacts at once, e > 0, W not diagonal
+  double coupled_time{0.0};       // of the first
+  double zeno_time{0.0};          // where impacts accumulate, of the last accumulation
   long long zeno_count{0};
-  long long undecided_crossings{0};  // pieces that could have stepped over a wall
+  long long undecided_crossings{0};  // steps that may have passed over a wall
   double undecided_time{0.0};        // of the first
   long long adhesive_count{0};       // impulses that pull
   double adhesive_max{0.0};
   bool impulses_unique{true};
+  double balance_rounding{0.0};  // what rounding of K q may hide in the balance, at its largest
+  double average_gap{std::numeric_limits<double>::infinity()};  // least, of mean positions
+  double average_allowed{0.0};  // rounding of that gap, at its largest
   Ledger ledger;
 
   std::vector<FrictionRecord> friction;  // by contact; empty without friction

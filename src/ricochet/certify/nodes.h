@@ -148,11 +148,15 @@ template <Integrator I, model::Model M>
   } else {
     c.model.gaps(s.t_contact, *s.cone_point, c.place);
     check_active_set(c, s);
-    check_contacts(c, s);
+    if (c.certificate.ok()) check_contacts(c, s);
   }
+  if (!c.certificate.ok()) return;
   check_node_balance(c, s);
   check_node_positions(c, s, table);
   check_energy<false>(c, s, energy);
+  if constexpr (has_mean_position(I)) {
+    check_creation(c, s, energy, 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u)));
+  }
 }
 
 }  // namespace ricochet::certify

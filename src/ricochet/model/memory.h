@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "ricochet/base/sum.h"
 #include "ricochet/problem/warm_start.h"
 
 namespace ricochet::model {
@@ -13,9 +15,16 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> stuck;   // contacts that ended the step in stick, ascending
-  problem::WarmStart warm;  // of the solver for several contacts
-  bool is_empty() const { return stuck.empty() && warm.is_new(); }
+  std::vector<Key> touched;   // contacts that were active in the step, ascending; of schemes that
+                              // let contacts last
+  std::vector<Key> pushed;    // of those with friction, the ones that pushed
+  std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;    // of the solver for several contacts
+  std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
+  bool is_empty() const {
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
+  }
 };
 
 /// What step control carries from one pair of steps to the next.
@@ -84,6 +93,24 @@ struct EventMemory {
   ArcSizes sizes;
 };
 
+/// Growth of T beyond all that was before: from each tenfold level to the next it is followed what
+/// of it neither forces nor contacts gave. Where it does not go on, nobody looks any more.
+struct GrowthWatch {
+  double bar{std::numeric_limits<double>::infinity()};  // steps with more T than this are looked at
+  double base{0.0};                                     // T from which growth is counted
+  base::Sum created;                                    // since then
+  long long since{0};                                   // the step of that T
+  long long span{0};                                    // steps from the level before to that
+  bool is_following{false};
+};
+
+/// Energy that a contact has given and not taken again.
+struct Creation {
+  double before{0.0};  // in all pushes that have ended
+  double push{0.0};    // in the one that goes on, of either sign
+  double sum() const { return before + push; }
+};
+
 /// What a judge of steps knows from the steps before.
 struct JudgeMemory {
   struct Contact {
@@ -91,12 +118,16 @@ struct JudgeMemory {
     long long quiet{0};     // steps since its last impulse
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
+    bool lapsed{false};     // the one before did, and the last one did not push
+    bool touched{false};    // it was active in the last step
+    Creation created{};     // under laws of mean positions
   };
   /// Of motions from impact to impact.
   struct Arcs {
     ArcSizes sizes;
     std::vector<ImpactSeries> impacts;  // by contact
   };
+  GrowthWatch growth;
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
   Arcs arcs;
   double kinetic_max{0.0};  // what impacts are measured by
@@ -131,6 +162,7 @@ struct Memory {
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};
     if (maker == next) return;
+    scheme.loads.clear();
     control = {};
     events = {};
     at = start = t;

@@ -119,6 +119,7 @@ class Recorder {
         every_(run.certify ? run.record_every : 0),
         until_row_(every_),
         impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {
+    outcome_.certified = certifies_;
     if (certifies_) show(start);
   }
 

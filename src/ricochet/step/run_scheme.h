@@ -9,8 +9,10 @@
 #include "ricochet/model/time_reversed.h"
 #include "ricochet/step/capture_scheme.h"
 #include "ricochet/step/controlled_pace.h"
+#include "ricochet/step/guide_stages.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
+#include "ricochet/structure/structure_model.h"
 
 namespace ricochet::step {
 
@@ -47,11 +49,21 @@ Outcome simulate_either(const M& model, const S& scheme, const SceneRun& r,
   return simulate(model, Controlled<S>{scheme}, r.settings, state, observe, r.monitor);
 }
 
+/// |h M^-1 Q| at the start: what a contact that lasts approaches with, and less.
+inline double speed_of_a_step(const AnyView& view, const SceneRun& r) {
+  auto place = view.make_place();
+  model::Vector<model::kDynamic> force = r.state.u, speed = r.state.u;
+  if (!view.load_mass(r.state.q, place)) return 0.0;
+  view.force(r.state.t, r.state.q, r.state.u, place, force);
+  view.mass(place).solve(force, speed);
+  return r.settings.step * speed.norm();
+}
+
 /// A run of the model seen backwards, told in forward time again: t falls from row to row. The
 /// certificate is that of the reversed motion.
 template <class S>
 Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
-  const model::TimeReversed<AnyView> reversed(view);
+  const model::TimeReversed<AnyView> reversed(view, 2.0 * speed_of_a_step(view, r));
   model::State<model::kDynamic> mirrored{-r.state.t, r.state.q, -r.state.u, r.state.memory};
   mirrored.memory.at = -mirrored.memory.at;
   std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));
@@ -127,11 +139,31 @@ template <class S>
 Outcome run_scheme(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                    model::State<model::kDynamic>& state, const Observer& observe,
                    Monitor* monitor) {
-  const S chosen = S::from(scheme);
-  const SceneRun scene_run{model, run, state, observe, monitor};
   Outcome outcome;
-  if (run_small<S>(chosen, scene_run, outcome)) return outcome;
-  return run_any<S>(chosen, scene_run);
+  if constexpr (S::kInfo.runs_systems) {
+    const S chosen = S::from(scheme);
+    const SceneRun scene_run{model, run, state, observe, monitor};
+    if (run_small<S>(chosen, scene_run, outcome)) return outcome;
+    return run_any<S>(chosen, scene_run);
+  }
+  return outcome;
+}
+
+template <class S>
+Outcome run_linear(const structure::LinearStructure& structure, const Scheme& scheme,
+                   const RunSettings& run, structure::Motion& state, const Observer& observe,
+                   Monitor* monitor) {
+  Outcome outcome;
+  if constexpr (S::kInfo.runs_structures) {
+    const structure::StructureModel model(structure, run.step,
+                                          S::kInfo.integrator == certify::Integrator::End);
+    if (model.is_ready()) {
+      return simulate(model, S::from(scheme), run, state, observe, monitor);
+    }
+    outcome.certificate.failure = certify::Failure::SingularMass;
+    outcome.certificate.failure_time = state.t;
+  }
+  return outcome;
 }
 
 }  // namespace ricochet::step

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "ricochet/certify/claim.h"
+#include "ricochet/model/lasting.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
 #include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/box.h"
 #include "ricochet/solve/step_solver.h"
 #include "ricochet/step/settings.h"
 
@@ -21,12 +24,42 @@ struct SlipWorkspace {
   std::array<model::Vector<N>, 3> rows;       // of one contact: normal, tangential, tangential
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
   model::Vector<N> pushes;                    // parts of G^T R added without signs
+  std::vector<char> turned;                   // by place: the slip of a contact in space turns
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
 };
 
 template <int N>
 struct SlipWorkspace<N, 0> {
   explicit SlipWorkspace(const model::Vector<N>&) {}
+};
+
+/// What a step of a linear structure needs besides: the problem of its guides, by guide, whose
+/// velocities and reactions count positive upwards.
+struct GuideWorkspace {
+  template <model::ImplicitModel M>
+  explicit GuideWorkspace(const M& model) {
+    box.reserve(model.guides());
+    for (Eigen::VectorXd* v :
+         {&before, &free, &free_along, &low, &high, &normal, &along, &right, &bound, &last}) {
+      v->setZero(model.guides());
+    }
+  }
+  solve::BoxSolver box;
+  Eigen::VectorXd before;  // velocity at the start
+  Eigen::VectorXd free;    // and at the end, without reactions
+  Eigen::VectorXd free_along;
+  Eigen::VectorXd low;  // between which it must end
+  Eigen::VectorXd high;
+  Eigen::VectorXd normal;  // reactions
+  Eigen::VectorXd along;
+  Eigen::VectorXd right;
+  Eigen::VectorXd bound;
+  Eigen::VectorXd last;
+  Eigen::MatrixXd spring_W;  // W and what springs give way
+};
+struct NoGuides {
+  template <model::Model M>
+  explicit NoGuides(const M&) {}
 };
 
 /// One place where a scheme takes forces.
@@ -75,7 +108,12 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  model::IndexList<K> put;  // contacts and joints that a correction put right
+  model::Lasting<M> lasting;
+  std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
+  [[no_unique_address]] std::conditional_t<model::ImplicitModel<M>, GuideWorkspace, NoGuides>
+      guides;
   problem::StepProblem problem;
   problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
   solve::StepSolver solver;
@@ -104,7 +142,10 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         place(model.make_place()),
         joint_place(model.make_place()),
         joints(model.contacts()),
-        claim(model.contacts()) {
+        put(model.contacts()),
+        lasting(model, q),
+        claim(model.contacts()),
+        guides(model) {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);
     weights.setZero(contacts);
