@@ -39,6 +39,7 @@ struct ArcMemory : model::JudgeMemory::Arcs {
     static_cast<model::JudgeMemory::Arcs&>(*this) = start.memory.judge.arcs;
     impacts.resize(static_cast<std::size_t>(model.contacts()));
     model::grow(sizes, model, start.q, force);
+    model::open_gaps(sizes, model, start.t, start.q);
     known = sizes;
     q.fill(start.q);
     u.fill(start.u);
@@ -77,8 +78,9 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
   for (const int a : c.listed) {
     const double gap = c.place.gap[a];
     const double allowed = allowed_gap(c, arc, a);
+    const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
     if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
-    if (!(gap >= -allowed)) {
+    if (!(gap >= beyond - allowed)) {
       c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
     }
     if (reaction(a) == 0.0) continue;
@@ -128,7 +130,7 @@ void check_between(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   c.model.gradients(c.listed, c.place);
   const auto crossing = arc.sweep.first(arc.path, [&](int a) {
     const bool pushes = std::find(c.held.begin(), c.held.end(), a) != c.held.end();
-    return pushes ? -1.0 : allowed_gap(c, arc, a);
+    return pushes ? -1.0 : allowed_gap(c, arc, a) - arc.sizes.beyond[static_cast<std::size_t>(a)];
   });
   arc.decided = crossing.decided;
   if (crossing.contact < 0) return;
@@ -205,16 +207,17 @@ void check_struck(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
     const bool exists = c.model.exists(a, c.place);
     const double lost = 32.0 * kEpsilon * normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
     const bool enters = gap <= 0.0 && U < -lost;
-    const double deep = std::max(near, allowed_gap(c, arc, a));
+    const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
+    const double deep = std::max(near, allowed_gap(c, arc, a)) - beyond;
     const bool far = (gap > near && !c.model.touches(a, c.place)) || gap < -deep;
-    if (!exists ? listed : (listed ? far : gap < -near || enters)) {
+    if (!exists ? listed : (listed ? far : gap < beyond - near || enters)) {
       c.fail(Failure::ActiveSet, s.t_contact, a, gap);
     }
   }
   if (next != active.size()) c.fail(Failure::ActiveSet, s.t_contact);
 }
 
-inline constexpr double kApproaches = 1e-11;  // of what a contact velocity is made of
+inline constexpr double kApproaches = 1e-12;  // of what a contact velocity is made of
 
 /// The impacts of the contacts that approach are counted, in the kinetic norm; `count(a, series)`.
 template <model::Model M, class Count>
@@ -223,9 +226,9 @@ void count_impacts(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc, Count&& 
     const double W =
         model::delassus(c.place.normals, a, c.model.mass(c.place), s.start_momentum, s.work);
     const double approach = -(c.place.normals.dot(a, s.before.u) + c.place.rate[a]);
-    if (!(approach > kApproaches * c.place.normals.abs_dot(a, s.before.u)) || !(W > 0.0)) {
-      continue;
-    }
+    const double size = std::max(c.place.normals.abs_dot(a, s.before.u),
+                                 model::reach(c.place.normals, a, arc.sizes.u));
+    if (!(approach > kApproaches * size) || !(W > 0.0)) continue;
     model::ImpactSeries series = arc.impacts[static_cast<std::size_t>(a)];
     series.add(s.before.t, approach / std::sqrt(W));
     count(a, series, approach);
@@ -289,6 +292,7 @@ void enter_arc(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   known.arc_max = std::max(known.arc_max, s.arc);
   if (s.claim.piece == Piece::Arc) {
     arc.sizes = arc.known;
+    model::follow_gaps(arc.sizes, c.end_place.gap);
     if (!arc.decided && known.undecided_crossings++ == 0) known.undecided_time = s.before.t;
     return;
   }

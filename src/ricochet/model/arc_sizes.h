@@ -27,6 +27,24 @@ bool loses_speed(const M& model, int a, double t, const Vector<M::kPlaces>& q,
   return model.restitution(a) < kElastic;
 }
 
+/// Walls beyond which a motion starts are where it starts, until their gaps open.
+template <Model M>
+void open_gaps(ArcSizes& sizes, const M& model, double t, const Vector<M::kPlaces>& q) {
+  if (!sizes.beyond.empty()) return;
+  typename M::Place place = model.make_place();
+  model.gaps(t, q, place);
+  for (int a = 0; a < model.contacts(); ++a) {
+    const bool crossed = place.gap[a] < 0.0 && model.exists(a, place);
+    sizes.beyond.push_back(crossed ? place.gap[a] : 0.0);
+  }
+}
+template <class Gaps>
+void follow_gaps(ArcSizes& sizes, const Gaps& gaps) {
+  for (std::size_t a = 0; a < sizes.beyond.size(); ++a) {
+    if (gaps[static_cast<Eigen::Index>(a)] > 0.0) sizes.beyond[a] = 0.0;
+  }
+}
+
 /// Takes the size of a place.
 template <Model M>
 void grow(ArcSizes& sizes, const M& model, const Vector<M::kPlaces>& q, Vector<M::kDofs>& size) {

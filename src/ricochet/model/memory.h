@@ -51,7 +51,7 @@ struct ImpactSeries {
   void add(double t, double approach) {
     const double since = t - last;
     ratio = since / interval;
-    const bool shrinks = count > 1 && ratio < 1.0 && approach < speed;
+    const bool shrinks = count > 1 && (ratio < 1.0 || since == 0.0) && approach < speed;
     shrinking = shrinks ? shrinking + 1 : 0;
     if (!shrinks) first = approach;
     fastest = std::max(fastest, approach);
@@ -78,6 +78,8 @@ struct ImpactSeries {
 struct ArcSizes {
   static constexpr double kPart = 1e-4;
   std::vector<double> places;  // |q|, for rounding
+  std::vector<double>
+      beyond;  // by contact, <= 0: the gap at a start beyond the wall, until it opens
   std::vector<double> q;
   std::vector<double> u;
   double energy{0.0};

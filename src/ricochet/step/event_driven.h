@@ -99,7 +99,7 @@ class EventPace {
 
  private:
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  static constexpr double kStill = 1e-12;  // of what a contact velocity is made of: none
+  static constexpr double kStill = 1e-13;  // of what a contact velocity is made of: none
   static constexpr double kSlow = 1e-6;    // of the first speed of a row: impacts accumulate
   static constexpr long long kMostPieces = 200000;  // arcs and impacts before the next row
   static constexpr long long kLook = 256;           // pieces between two looks at the monitor
@@ -122,6 +122,9 @@ class EventPace {
     int at_once = 0;
     while (state_.t < end - shortest) {
       const double before = state_.t;
+      if (getenv("EVD"))
+        fprintf(stderr, "t %.17g pieces %lld once %d held %d trial %g\n", state_.t, pieces, at_once,
+                arc_.held().size(), memory_.trial);
       if (!may_go_on(++pieces, at_once) || !meet()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = std::min(end - state_.t, memory_.trial);
@@ -129,6 +132,7 @@ class EventPace {
       hops_ = false;
       int struck = -1;
       if (!make_arc(h, struck)) return false;
+      if (getenv("EVD")) fprintf(stderr, "   arc h %g struck %d\n", h, struck);
       if (h > 0.0 && !accept(h)) return false;
       if (struck >= 0 && !strike(struck)) return false;
       at_once = state_.t > before + 4.0 * kEpsilon * std::abs(before) ? 0 : at_once + 1;
@@ -149,7 +153,8 @@ class EventPace {
 
   /// What the velocity of contact a is known to be rounded by.
   double noise(int a) const {
-    return kStill * (w_.place.normals.abs_dot(a, state_.u) + std::abs(w_.place.rate[a]));
+    const double now = w_.place.normals.abs_dot(a, state_.u) + std::abs(w_.place.rate[a]);
+    return kStill * std::max(now, model::reach(w_.place.normals, a, arc_.sizes().u));
   }
 
   /// Contacts that touch here and now: an impact where one approaches; those without velocity last.
@@ -178,7 +183,9 @@ class EventPace {
       if (error <= 1.0 && !solved(arc_.complete(state_, h, w_.reactions, rest, stray))) {
         return false;
       }
-      error = std::max(error, rest);
+      if (getenv("EVD"))
+        fprintf(stderr, "   try h %g error %g rest %g stray %d\n", h, error, rest, stray);
+      error = std::max(error, 0.1 * rest);  // the judge grants a hundred
       if (error <= 1.0 && stray < 0) break;
       h *= stray >= 0 ? 0.5 : std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9);
       if (h >= shortest_arc()) continue;
@@ -215,7 +222,7 @@ class EventPace {
     if (lasts) w_.claim.reactions = &w_.reactions;
     if (!judged(h)) return false;
     if (lasts) recorder_.add_reactions(w_.reactions, h);
-    arc_.keep_sizes();
+    arc_.keep();
     move_on();
     return true;
   }
@@ -250,6 +257,11 @@ class EventPace {
       return false;
     }
     hold_what_stays(rests);
+    if (getenv("EVD"))
+      for (const int a : w_.claim.active)
+        fprintf(stderr, "   strike %d gap %g U %g -> %g rests %d held %d\n", a, w_.place.gap[a],
+                contact_velocity(w_, a, state_.u), contact_velocity(w_, a, after_.u), rests,
+                (int)search_.is_held(a));
     hops_ = true;
     move_on();
     return true;
@@ -261,7 +273,7 @@ class EventPace {
     search_.take_gaps();
     w_.claim.active.clear();
     for (int a = 0; a < model_.contacts(); ++a) {
-      const bool near = model_.touches(a, w_.place) || w_.place.gap[a] <= 5.0 * search_.touching(a);
+      const bool near = model_.touches(a, w_.place) || arc_.gap(a) <= 5.0 * search_.touching(a);
       if (!model_.exists(a, w_.place) || !(near || search_.is_held(a) || a == struck)) continue;
       w_.claim.active.push(a);
     }
@@ -306,7 +318,7 @@ class EventPace {
       const double U = contact_velocity(w_, a, after_.u);
       const double small = noise(a) + kStill * w_.place.normals.abs_dot(a, after_.u);
       const bool stopped = rests && contact_velocity(w_, a, state_.u) < 0.0;
-      if (U <= small || (stopped && U <= 1e3 * small)) arc_.held().push(a);
+      if (std::abs(U) <= (stopped ? 1e3 : 1.0) * small) arc_.held().push(a);
     }
   }
 

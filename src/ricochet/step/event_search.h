@@ -42,8 +42,8 @@ class EventSearch {
     model_.gradients(all_, w_.place);
     w_.claim.active.clear();
     for (const int a : all_) {
-      const double gap = w_.place.gap[a];
-      depth_[a] = 2.0 * std::max(touching(a), -gap);
+      const double gap = arc_.gap(a);
+      depth_[a] = 2.0 * std::max(touching(a), -gap) + gap - w_.place.gap[a];
       if (!model_.exists(a, w_.place)) continue;
       if (gap <= touching(a) && !is_held(a)) w_.claim.active.push(a);
     }
@@ -93,7 +93,7 @@ class EventSearch {
 
   double gap_at(int a, double t, const model::Vector<M::kPlaces>& q) {
     model_.gaps(t, q, w_.place);
-    return model_.exists(a, w_.place) ? w_.place.gap[a] : std::numeric_limits<double>::infinity();
+    return model_.exists(a, w_.place) ? arc_.gap(a) : std::numeric_limits<double>::infinity();
   }
 
   /// The zero of f, positive at `low` and negative at `high`: regula falsi with the weights of the
