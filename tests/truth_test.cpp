@@ -80,8 +80,8 @@ void run_trial(Trial& trial) {
 std::vector<Trial> all_trials() {
   std::vector<Trial> trials;
   std::uint64_t seed = 2026;
-  for (const auto* list :
-       {&bounces(), &hard_gaps(), &frictions(), &walls(), &resting(), &smooth(), &mechanisms()}) {
+  for (const auto* list : {&bounces(), &hard_gaps(), &frictions(), &walls(), &resting(), &smooth(),
+                           &mechanisms(), &growing()}) {
     for (const Family& family : *list) {
       Draw draw(++seed);
       for (int i = 0; i < family.count; ++i)

@@ -21,7 +21,7 @@ Scene column(Draw& draw, int) {
   const std::string scheme = any(draw);
   const int steps = scheme == "event-driven" ? 1 + draw.below(30) : int(draw.log(100, 3000));
   const double until = draw.in(0.5, 2);
-  const bool light = draw.coin();
+  const char* mass = draw.pick({"1", "(1 + i)", "10^i", "10^(-2*i)"});
   const std::string text =
       fill(R"toml([system]
 coordinates = ["z[1..N]"]
@@ -42,14 +42,15 @@ position = { z = "b + (i - 1)*d" }
             {"d", d},
             {"b", base},
             {"g", g * l},
-            {"mass", light ? "(1 + i)" : "1"},
+            {"mass", mass},
             {"e", scheme == "inel" || scheme == "paoli-schatzman" ? 0.0 : draw.in(0, 0.9)}});
-  Scene scene{text + run(scheme, until, steps), {}, {}};
+  Scene scene{
+      text + run(scheme, until, steps), {}, {}, std::string(mass).find('^') == std::string::npos};
   for (int i = 1; i <= n; ++i)
     scene.checks.push_back(
         {"z[" + std::to_string(i) + "]", base + (i - 1) * d,
          1e-9 * (std::abs(base) + n * d + g * l) +
-             (scheme == "mabrouk" ? 2 * g * l * until * until / steps / steps : 0)});
+             (scheme == "mabrouk" ? 2 * n * g * l * until * until / steps / steps : 0)});
   return scene;
 }
 

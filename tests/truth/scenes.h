@@ -88,5 +88,6 @@ const std::vector<Family>& walls();
 const std::vector<Family>& resting();
 const std::vector<Family>& smooth();
 const std::vector<Family>& mechanisms();
+const std::vector<Family>& growing();
 
 }  // namespace ricochet::truth

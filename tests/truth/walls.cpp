@@ -265,7 +265,10 @@ velocity = { x = $v }
 )toml",
                                 {{"at", at}, {"w", width}, {"y", y}, {"v", v}});
   const double end = y + 2 * speed * (until - a);
-  return {text + run(scheme, until, steps), {}, {{"y", end, 0.02 * end}}, false};
+  return {text + run(scheme, until, steps),
+          {},
+          {{"y", end, end * std::min(0.3, 0.01 + 4 * until / steps / width)}},
+          false};
 }
 
 }  // namespace
