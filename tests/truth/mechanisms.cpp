@@ -215,7 +215,7 @@ struct Rod {
 
 /// It slides towards the singular angle, jams there, and leaves.
 Scene painleve(Draw& draw, int number) {
-  const double p0 = draw.in(30.96, 31.2) * kPi / 180, u0 = draw.in(26, 34);
+  const double p0 = draw.in(30.98, 31.2) * kPi / 180, u0 = draw.in(26, 34);
   Rod rod{0, 0, -u0, 0, p0, 0, 0};
   const bool before = number % 2 == 0;
   rod.slide(before ? p0 + draw.in(0.5, 0.95) * (kPi / 4 - p0) : kPi / 4);
