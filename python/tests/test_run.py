@@ -533,7 +533,7 @@ class Shown(unittest.TestCase):
         run = ricochet.builtin("essai-04").run()
         self.assertIn("<svg", run.svg)
         self.assertIn("data:image/svg+xml", run._repr_html_())
-        self.assertIn("every step was recomputed", run._repr_html_())
+        self.assertIn("each step obeys the law", run._repr_html_())
         family = ricochet.builtin("essai-04").family(R=[30, 40], until=0.1)
         self.assertIn("<td>30</td>", family._repr_html_())
 

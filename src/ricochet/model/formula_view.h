@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <vector>
 
-#include "ricochet/model/formula_model.h"
+#include "ricochet/model/formula_place.h"
 #include "ricochet/model/model.h"
 
 namespace ricochet::model {
@@ -32,29 +30,7 @@ class FormulaView {
                        model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
-  struct Place : ContactPlace<N, K, T> {
-    using ContactPlace<N, K, T>::ContactPlace;
-    std::vector<double> friction_registers;
-    std::vector<double> gap_registers;
-    std::vector<double> cone_registers;
-    std::vector<double> end_registers;
-    std::vector<double> slack_registers;
-    std::vector<double> force_registers;
-    std::vector<double> mass_registers;  // these three only where the mass varies
-    std::vector<double> momentum_registers;
-    std::vector<double> applied_registers;
-    std::vector<double> law_registers;  // where some contact has a law of its own
-    Matrix<kDynamic, kDynamic> mass_matrix;
-    std::vector<convex::Metric<N>> varying_mass;  // one, or none
-    std::vector<char> exists;                     // by row, where some row has a `where`
-    double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
-    Vec outside_q;
-    std::vector<double> outside_slope;
-    OutsideScratch outside_mass;
-    bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
-    bool has_gradients{false};    // they were, and lie in the cone registers
-    bool is_end{false};           // gaps were taken with the potential
-  };
+  using Place = FormulaPlace<N, K, T>;
 
   /// The model must outlive the view.
   explicit FormulaView(const FormulaModel& model)
@@ -80,6 +56,7 @@ class FormulaView {
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
   int joints() const { return kPlain ? 0 : model_.joints(); }
+  const FormulaModel& formulas() const { return model_; }
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {
@@ -365,7 +342,9 @@ class FormulaView {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if constexpr (!kPlain) {
       for (std::size_t a = 0; a < place.exists.size(); ++a) {
-        place.exists[a] = r[at[index(contacts()) + a]] != 0.0 ? 1 : 0;
+        const double where = r[at[index(contacts()) + a]];
+        place.exists[a] = where != 0.0 ? 1 : 0;
+        if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
       }
     }
   }
@@ -416,7 +395,6 @@ class FormulaView {
   Vec constant_force_;  // when it does not vary
   convex::Metric<N> mass_;
 };
-static_assert(Model<FormulaView<2, 1>>);
 static_assert(Model<FormulaView<kDynamic, kDynamic>>);
 
 }  // namespace ricochet::model

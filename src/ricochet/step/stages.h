@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -82,6 +83,13 @@ problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s
   return is_close(w.free, w.last, size);
 }
 
+/// Whether a correction put contact a on its wall in this step: then it is active.
+template <model::Model M>
+[[gnu::always_inline]] inline bool is_put(int a, const Workspace<M>& w) {
+  if (w.claim.shift_weights == nullptr) return false;
+  return std::find(w.put.begin(), w.put.end(), a) != w.put.end();
+}
+
 /// A = { a : g_a(t_M, point) <= 0 }, and all joints.        [Moreau 1986 (2.2)]
 template <model::Model M>
 [[gnu::always_inline]] inline void find_touching(const M& model,
@@ -93,7 +101,7 @@ template <model::Model M>
   model.gaps(w.t_mid, point, w.place);
   const int contacts = model.contacts() - model.joints();
   for (int a = 0; a < contacts; ++a) {
-    if (model.touches(a, w.place)) w.claim.active.push(a);
+    if (model.touches(a, w.place) || is_put(a, w)) w.claim.active.push(a);
   }
   for (int a = contacts; a < model.contacts(); ++a) w.claim.active.push(a);
 }
@@ -116,7 +124,9 @@ template <model::Model M>
   w.claim.active.clear();
   for (int a = 0; a < model.contacts(); ++a) {
     const bool is_joint = a >= model.contacts() - model.joints();
-    if (is_joint || w.lasting.speed(a) > 0.0 || model.touches(a, w.place)) w.claim.active.push(a);
+    if (is_joint || w.lasting.speed(a) > 0.0 || model.touches(a, w.place) || is_put(a, w)) {
+      w.claim.active.push(a);
+    }
   }
 }
 
@@ -211,6 +221,7 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   w.shift = w.solver.motion();
   model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
   w.claim.shift_weights = &w.weights;
+  w.put = w.claim.active;
   return {};
 }
 

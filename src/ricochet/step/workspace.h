@@ -77,6 +77,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  model::IndexList<K> put;  // contacts and joints that a correction put right
   model::Lasting<M> lasting;
   std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
@@ -108,6 +109,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         place(model.make_place()),
         joint_place(model.make_place()),
         joints(model.contacts()),
+        put(model.contacts()),
         lasting(model, q),
         claim(model.contacts()) {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come

@@ -100,14 +100,27 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
 }
 
+/// What is proved where no check failed, and what is not.
+std::string describe_good_end(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  const std::string word = record::status_word(motion.outcome, motion.scene.run.limits);
+  if (word == "uncertified") return "uncertified: the run was not judged, and proves nothing";
+  if (word == "interrupted") {
+    return fmt::format("interrupted after {}: each step that was made obeys the law",
+                       describe_progress(motion));
+  }
+  if (word == "unresolved") {
+    return fmt::format(
+        "unresolved: each step obeys the law, but rounding swallowed {:.2g} of the way of a "
+        "coordinate (limit {:.0e}): move the origin nearer, or take longer steps",
+        c.lost_displacement, motion.scene.run.limits.lost);
+  }
+  return "ok: each step obeys the law; what its length costs in accuracy is not told";
+}
+
 std::string describe_status(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
-  if (c.ok() && motion.outcome.interrupted) {
-    return entry("status",
-                 fmt::format("interrupted after {}: what was computed is whole and certified",
-                             describe_progress(motion)));
-  }
-  if (c.ok()) return entry("status", "ok: every step was recomputed and holds");
+  if (c.ok()) return entry("status", describe_good_end(motion));
   const certify::FailureText failure = certify::describe(c.failure);
   std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
   if (c.failure_contact >= 0) {
@@ -123,8 +136,10 @@ std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
   std::string text = entry(
-      "residual", fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law",
-                              c.residual_max, limits.residual));
+      "residual",
+      fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law{}",
+                  c.residual_max, limits.residual,
+                  c.creep_max > 0.0 ? fmt::format(", to a speed of {:.2g}", c.creep_max) : ""));
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
                                    c.balance_max, limits.balance));
@@ -181,7 +196,9 @@ std::string describe_energy(const Motion& motion) {
     words += fmt::format(", of friction outside shocks {}", shown(ledger.friction.value(), 6));
   }
   if (ledger.gain.value() > unit) {
-    words += fmt::format("; restitution CREATED {}", shown(ledger.gain.value(), 6));
+    const std::string gain = shown(ledger.gain.value(), 6);
+    words += motion.scene.run.backward ? fmt::format(", {} of it taken by impacts", gain)
+                                       : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
     words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
