@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <vector>
 #include <version>
 
@@ -196,6 +197,35 @@ std::string wrapped(const std::string& text) {
     begin = end + 1;
   }
   return result;
+}
+
+std::string with_bar(double value, double bar) {
+  constexpr int kMostDigits = 15;
+  if (!std::isfinite(value) || !std::isfinite(bar))
+    return fmt::format("{:.9g} ± {:.1g}", value, bar);
+  const double size = std::max(std::abs(value), bar);
+  if (!(bar > 0.0) || size == 0.0) return fmt::format("{:.9g}", value);
+  int place = static_cast<int>(std::floor(std::log10(bar)));  // of the digit that is shown
+  double digit = std::ceil(bar / std::pow(10.0, place) * (1.0 - 1e-9));
+  if (digit >= 10.0) {
+    digit = 1.0;
+    ++place;
+  }
+  const int leading = static_cast<int>(std::floor(std::log10(size)));
+  const int digits = leading - place;  // after the first one
+  if (digits > kMostDigits)
+    return fmt::format("{:.{}g} ± {:.0f}e{}", value, kMostDigits + 1, digit, place);
+  if (leading >= 7 || leading < -4) {
+    const double unit = std::pow(10.0, leading);
+    return fmt::format("({:.{}f} ± {:.{}f})e{}", value / unit, digits,
+                       digit * std::pow(10.0, place - leading), digits, leading);
+  }
+  const double unit = std::pow(10.0, place);
+  const double held = place > 0 ? std::round(value / unit) * unit : value;
+  const std::string bar_words = place < -6
+                                    ? fmt::format("{:.0f}e{}", digit, place)
+                                    : fmt::format("{:.{}f}", digit * unit, std::max(0, -place));
+  return fmt::format("{:.{}f} ± {}", held, std::max(0, -place), bar_words);
 }
 
 std::string counted(long long count, const std::string& noun) {

@@ -43,6 +43,9 @@ std::string entry(const std::string& label, const std::string& words);
 /// Text whose lines of more than 80 columns are broken at blanks and go on indented.
 std::string wrapped(const std::string& text);
 
+/// "6.903 ± 0.004": the bar in one digit, rounded up, and the value as far as it holds.
+std::string with_bar(double value, double bar);
+
 /// "1 step", "2 steps".
 std::string counted(long long count, const std::string& noun);
 

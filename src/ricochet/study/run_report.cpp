@@ -100,14 +100,45 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
 }
 
-std::string describe_status(const Motion& motion) {
+/// What is not proved by any certificate: how far the digits hold.
+std::string describe_error(const RunReport& report) {
+  constexpr std::size_t kMostNames = 3;
+  const record::ErrorBar& bar = report.error_bar;
+  if (!bar.made) return fmt::format("the error is not known ({})", bar.not_made);
+  const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
+  std::string words = "error";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    words += fmt::format("{} ± {:.1g} in {}", i == 0 ? "" : ",", bar.position[i], names[i]);
+  }
+  return names.size() > kMostNames ? words + ", ..." : words;
+}
+
+std::string describe_unresolved(const record::ErrorBar& bar) {
+  std::string words = fmt::format(
+      "unresolved: each step obeys the law, but the digits do not hold: {}", bar.unresolved);
+  if (bar.horizon) words += fmt::format("; horizon t = {:.6g}", *bar.horizon);
+  return entry("status", words) +
+         entry("remedy", "shorter steps, or an earlier end: `ricochet converge` tells more");
+}
+
+std::string describe_status(const RunReport& report) {
+  const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
   if (c.ok() && motion.outcome.interrupted) {
     return entry("status",
                  fmt::format("interrupted after {}: what was computed is whole and certified",
                              describe_progress(motion)));
   }
-  if (c.ok()) return entry("status", "ok: every step was recomputed and holds");
+  if (c.ok() && !report.error_bar.unresolved.empty()) {
+    return describe_unresolved(report.error_bar);
+  }
+  if (c.ok()) {
+    const bool certified = motion.scene.run.certify;
+    return entry("status", fmt::format("{}; {}",
+                                       certified ? "ok: each step obeys the law"
+                                                 : "uncertified: no step was looked at",
+                                       describe_error(report)));
+  }
   const certify::FailureText failure = certify::describe(c.failure);
   std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
   if (c.failure_contact >= 0) {
@@ -227,7 +258,9 @@ std::string describe_friction(const Motion& motion) {
   return text;
 }
 
-std::string describe_final(const Motion& motion) {
+std::string describe_final(const RunReport& report) {
+  const Motion& motion = report.motion;
+  const record::ErrorBar& bar = report.error_bar;
   constexpr std::size_t kMostNames = 12;
   const std::vector<std::string>& names = motion.scene.columns.coordinates;
   if (names.size() > kMostNames) return "";
@@ -235,8 +268,13 @@ std::string describe_final(const Motion& motion) {
   std::string u;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    q += fmt::format("{}{} = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.q[at]);
-    u += fmt::format("{}{}' = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.u[at]);
+    const auto shown = [&](double value, const std::vector<double>& bars) {
+      return bar.is_resolved() ? base::with_bar(value, bars[i]) : fmt::format("{:.9g}", value);
+    };
+    q += fmt::format("{}{} = {}", i == 0 ? "" : ", ", names[i],
+                     shown(motion.final_state.q[at], bar.position));
+    u += fmt::format("{}{}' = {}", i == 0 ? "" : ", ", names[i],
+                     shown(motion.final_state.u[at], bar.velocity));
   }
   return entry("final", q) + entry("", u);
 }
@@ -293,6 +331,7 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.overrides = run.overrides;
   summary.final_state = motion.final_state;
   summary.outcome = motion.outcome;
+  summary.error_bar = run.error_bar;
   summary.warnings = run.warnings;
   summary.facts = run.facts;
   summary.facts_not_checked = run.facts_not_checked;
@@ -310,9 +349,9 @@ std::string describe_speed(const step::Outcome& outcome) {
 
 std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
-  std::string text = describe_head(motion) + describe_status(motion) + describe_checks(motion) +
+  std::string text = describe_head(motion) + describe_status(report) + describe_checks(motion) +
                      describe_energy(motion) + describe_shocks(motion) + describe_friction(motion);
-  text += motion.structure ? describe_statistics(motion) : describe_final(motion);
+  text += motion.structure ? describe_statistics(motion) : describe_final(report);
   for (const std::string& warning : report.warnings) text += entry("warning", warning);
   for (const Fact& fact : report.facts) {
     text +=
