@@ -23,16 +23,18 @@ T pick(Random& random, std::initializer_list<T> choices) {
   return *(choices.begin() + random.below(static_cast<int>(choices.size())));
 }
 
-/// A restitution; one in five is 1.
-double random_restitution(Random& random, double low) {
-  return random.below(5) == 0 ? 1.0 : random.uniform(low, 0.95);
+/// A restitution; one in five is 1, one in ten is 0.
+double random_restitution(Random& random) {
+  const int choice = random.below(10);
+  if (choice < 2) return 1.0;
+  return choice == 2 ? 0.0 : random.uniform(0.0, 0.95);
 }
 
 /// Schemes without friction that take restitutions of one contact each, and those for e = 1 alone.
 std::string impact_scheme(Random& random, double e) {
   if (e == 1.0 && random.below(3) == 0) return "elast";
-  return pick<std::string>(
-      random, {"moreau", "moreau", "mabrouk", "moreau-jean", "paoli-schatzman", "event-driven"});
+  return pick<std::string>(random, {"moreau", "moreau", "mabrouk", "moreau-jean", "paoli-schatzman",
+                                    "event-driven", e > 0.1 ? "penalty" : "moreau"});
 }
 
 std::string friction_scheme(Random& random) {
@@ -121,7 +123,7 @@ double time_to_rest(double z, double w, double g, double e) {
 
 KnownScene ball(Random& random) {
   const double g = random.uniform(1.0, 20.0);
-  const double e = random_restitution(random, 0.2);
+  const double e = random_restitution(random);
   const double z = random.uniform(0.2, 5.0);
   const double w = random.uniform(-2.0, 2.0);
   const double time = time_to_rest(z, w, g, e) * random.uniform(0.3, 1.3);
@@ -207,7 +209,7 @@ KnownScene wall_oscillator(Random& random, bool forced) {
   flow.x0 = random.uniform(-1.5, -0.5);
   flow.v0 = flow.w * random.uniform(-1.0, 1.0);
   const double wall = random.uniform(0.0, 0.5);
-  const double e = random_restitution(random, 0.4);
+  const double e = forced ? random.uniform(0.4, 1.0) : random_restitution(random);
   double time = 2.0 * std::numbers::pi / flow.w * random.uniform(0.5, 4.0);
   KnownScene scene{.kind = forced ? "driven oscillator and wall" : "oscillator and wall",
                    .text = {},
@@ -394,7 +396,7 @@ KnownScene pendulum(Random& random) {
   const double v0 = v;
   const bool has_wall = random.below(3) != 0;
   const double wall = random.uniform(0.02, 0.5);  // where it cannot rest
-  const double e = random_restitution(random, 0.3);
+  const double e = random_restitution(random);
   const double period = 2.0 * std::numbers::pi / std::sqrt(w2);
   const double time = period * random.uniform(0.4, 3.0);
   const auto step = [&](double h, double& angle, double& rate) {
@@ -453,7 +455,7 @@ KnownScene pendulum(Random& random) {
 /// Particles on a line between two walls, impact after impact.
 KnownScene line(Random& random) {
   const int n = 1 + random.below(3);
-  const double e = random_restitution(random, 0.5);
+  const double e = random.below(5) == 0 ? 1.0 : random.uniform(0.3, 0.95);
   Numbers x;
   Numbers v;
   Numbers m;
@@ -526,7 +528,7 @@ KnownScene line(Random& random) {
 /// A particle in a box under gravity: across it reflects, up and down it bounces.
 KnownScene box(Random& random) {
   const double g = random.uniform(1.0, 15.0);
-  const double e = random_restitution(random, 0.4);
+  const double e = random_restitution(random);
   const double wide = random.uniform(0.5, 3.0);
   const double x0 = wide * random.uniform(0.1, 0.9);
   const double v0 = random.uniform(-3.0, 3.0);
@@ -543,6 +545,7 @@ KnownScene box(Random& random) {
     t += until;
     x = v > 0.0 ? wide : 0.0;
     v *= -e;
+    if (v == 0.0) break;
   }
   x += v * (time - t);
   KnownScene scene{.kind = "particle in a box", .text = {}, .q = {x, down.z}, .u = {v, down.w}};
@@ -676,6 +679,185 @@ KnownScene planet(Random& random) {
   return scene;
 }
 
+/// A block held by a spring on a floor with mu_s > mu_d: each swing is half a cosine about
+/// +-mu_d g/w^2, and it stays where it turns within mu_s g/w^2.
+KnownScene held_block(Random& random) {
+  const double g = random.uniform(2.0, 20.0);
+  const double w = random.uniform(1.0, 10.0);
+  const double dynamic = random.uniform(0.05, 0.4);
+  const double held = dynamic * random.uniform(1.1, 3.0);
+  const double middle = dynamic * g / (w * w);
+  const double reach = held * g / (w * w);
+  const double x0 = reach * random.uniform(1.05, 8.0);
+  const double half = std::numbers::pi / w;
+  const double time = half * random.uniform(0.5, 1.2 * (x0 / (2.0 * middle) + 1.0));
+  double turn = x0;
+  double t = 0.0;
+  double x = x0;
+  double u = 0.0;
+  while (std::abs(turn) > reach && t < time) {
+    const double about = turn > 0.0 ? middle : -middle;
+    const double s = std::min(half, time - t);
+    x = about + (turn - about) * std::cos(w * s);
+    u = -w * (turn - about) * std::sin(w * s);
+    t += half;
+    if (t < time) {
+      turn = 2.0 * about - turn;
+      x = turn;
+      u = 0.0;
+    }
+  }
+  KnownScene scene{.kind = "block that is held", .text = {}, .q = {x, 0.0}, .u = {u, 0.0}};
+  scene.text = fmt::format(
+      "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n"
+      "potential = \"{:.17g}*y + 0.5*{:.17g}^2*x^2\"\n"
+      "[contact.floor]\nkeep = \"y >= 0\"\nslip = [\"x'\"]\n"
+      "friction = {{ static = {:.17g}, dynamic = {:.17g} }}\n",
+      g, w, held, dynamic);
+  scene.text += start_table({x0, 0.0}, {0.0, 0.0}, {"x", "y"}) +
+                run_table(random, friction_scheme(random), time);
+  return scene;
+}
+
+/// Two balls, one above the other: between impacts both fall alike, so that their distance is
+/// linear in time.
+KnownScene column(Random& random) {
+  const double g = random.uniform(2.0, 15.0);
+  const double e = random.below(4) == 0 ? 1.0 : random.uniform(0.3, 0.9);
+  const double m1 = random.uniform(0.5, 4.0);
+  const double m2 = random.uniform(0.5, 4.0);
+  double z1 = random.uniform(0.2, 1.5);
+  double z2 = z1 + random.uniform(0.1, 1.0);
+  double w1 = random.uniform(-1.0, 1.0);
+  double w2 = random.uniform(-1.0, 1.0);
+  const Numbers z0 = {z1, z2};
+  const Numbers w0 = {w1, w2};
+  const int impacts = 1 + random.below(5);
+  double time = 0.0;
+  double shortest = 1e9;
+  for (int k = 0;; ++k) {
+    const double floor = (w1 + std::sqrt(w1 * w1 + 2.0 * g * z1)) / g;
+    const double meet = w2 < w1 ? (z2 - z1) / (w1 - w2) : 1e9;
+    const bool on_floor = floor < meet;
+    const double next = std::min(floor, meet);
+    shortest = std::min(shortest, next);
+    const double s = k == impacts ? next * random.uniform(0.1, 0.9) : next;
+    z1 += w1 * s - 0.5 * g * s * s;
+    z2 += w2 * s - 0.5 * g * s * s;
+    w1 -= g * s;
+    w2 -= g * s;
+    time += s;
+    if (k == impacts) break;
+    if (on_floor) {
+      z1 = 0.0;
+      w1 *= -e;
+    } else {
+      const double p = (1.0 + e) * (w1 - w2) * m1 * m2 / (m1 + m2);
+      z2 = z1;
+      w1 -= p / m1;
+      w2 += p / m2;
+    }
+  }
+  if (shortest < 0.01 * time) return column(random);
+  KnownScene scene{.kind = "column of two balls", .text = {}, .q = {z1, z2}, .u = {w1, w2}};
+  scene.text = fmt::format(
+      "[system]\ncoordinates = [\"z1\", \"z2\"]\nmass = [{0:.17g}, {1:.17g}]\n"
+      "potential = \"{2:.17g}*({0:.17g}*z1 + {1:.17g}*z2)\"\n"
+      "[contact.floor]\nkeep = \"z1 >= 0\"\nrestitution = {3:.17g}\n"
+      "[contact.pair]\nkeep = \"z2 >= z1\"\nrestitution = {3:.17g}\n",
+      m1, m2, g, e);
+  const std::string scheme =
+      pick<std::string>(random, {"moreau", "moreau-jean", "mabrouk", "event-driven"});
+  scene.text += start_table(z0, w0, {"z1", "z2"}) + run_table(random, scheme, time, 400);
+  return scene;
+}
+
+/// A rod falls and turns; its two ends meet a smooth floor.
+KnownScene rod(Random& random) {
+  const double g = random.uniform(2.0, 15.0);
+  const double l = random.uniform(0.2, 0.8);  // half its length
+  const double inertia = l * l / 3.0;         // of mass 1
+  const double e = random.uniform(0.2, 1.0);
+  double y = l + random.uniform(0.1, 1.0);
+  double v = random.uniform(-1.0, 1.0);
+  double p = random.uniform(-1.4, 1.4);
+  double w = random.uniform(-3.0, 3.0);
+  const Numbers q0 = {y, p};
+  const Numbers u0 = {v, w};
+  const int impacts = random.below(4);
+  double time = 0.0;
+  for (int k = 0;; ++k) {
+    double next = std::numeric_limits<double>::infinity();
+    double side = 1.0;
+    for (const double end : {1.0, -1.0}) {
+      const double hit = first_root(1e-9, 3.0, 1e-3, [&](double s) {
+        return y + v * s - 0.5 * g * s * s + end * l * std::sin(p + w * s);
+      });
+      if (hit < next) {
+        next = hit;
+        side = end;
+      }
+    }
+    const bool is_last = k == impacts;
+    const double s = is_last ? std::min(next, 1.0) * random.uniform(0.2, 0.9) : next;
+    if (!(next > 0.03) || next > 3.0) return rod(random);
+    y += v * s - 0.5 * g * s * s;
+    p += w * s;
+    v -= g * s;
+    time += s;
+    if (is_last) break;
+    const double arm = side * l * std::cos(p);  // of the velocity v + arm w of that end
+    const double impulse = -(1.0 + e) * (v + arm * w) / (1.0 + arm * arm / inertia);
+    v += impulse;
+    w += arm * impulse / inertia;
+  }
+  KnownScene scene{.kind = "rod", .text = {}, .q = {y, p}, .u = {v, w}};
+  scene.text = fmt::format(
+      "[system]\ncoordinates = [\"y\", \"p\"]\nmass = [1, {0:.17g}]\npotential = \"{1:.17g}*y\"\n"
+      "[contact.right]\nkeep = \"y + {2:.17g}*sin(p) >= 0\"\nrestitution = {3:.17g}\n"
+      "[contact.left]\nkeep = \"y - {2:.17g}*sin(p) >= 0\"\nrestitution = {3:.17g}\n",
+      inertia, g, l, e);
+  const std::string scheme =
+      pick<std::string>(random, {"moreau", "moreau", "mabrouk", "moreau-jean", "event-driven"});
+  scene.text += start_table(q0, u0, {"y", "p"}) + run_table(random, scheme, time);
+  return scene;
+}
+
+/// A ball on a table that shakes, a sin(s t).
+KnownScene shaken_ball(Random& random) {
+  const double g = random.uniform(5.0, 15.0);
+  const double a = random.uniform(0.005, 0.05);
+  const double s = random.uniform(2.0, 12.0);
+  const double e = random.uniform(0.3, 0.95);
+  const double z0 = random.uniform(0.3, 1.5);
+  const double w0 = random.uniform(-1.0, 1.0);
+  double z = z0;
+  double w = w0;
+  double t = 0.0;
+  const int impacts = 1 + random.below(4);
+  for (int k = 0;; ++k) {
+    const double from = t;
+    const double hit = first_root(1e-9, 5.0, 1e-3, [&](double r) {
+      return z + w * r - 0.5 * g * r * r - a * std::sin(s * (from + r));
+    });
+    if (!(hit > 0.02) || hit > 5.0) return shaken_ball(random);
+    const double r = k == impacts ? hit * random.uniform(0.1, 0.9) : hit;
+    z += w * r - 0.5 * g * r * r;
+    w -= g * r;
+    t += r;
+    if (k == impacts) break;
+    const double table = a * s * std::cos(s * t);
+    w = table - e * (w - table);
+  }
+  KnownScene scene{.kind = "ball on a shaken table", .text = {}, .q = {z}, .u = {w}};
+  scene.text = fmt::format(
+      "[system]\ncoordinates = [\"z\"]\nmass = [1]\npotential = \"{:.17g}*z\"\n"
+      "[contact.table]\nkeep = \"z >= {:.17g}*sin({:.17g}*t)\"\nrestitution = {:.17g}\n",
+      g, a, s, e);
+  scene.text += start_table({z0}, {w0}, {"z"}) + run_table(random, impact_scheme(random, e), t);
+  return scene;
+}
+
 }  // namespace
 
 KnownScene random_known_scene(int kind, Random& random) {
@@ -693,7 +875,11 @@ KnownScene random_known_scene(int kind, Random& random) {
     case 10: return box(random);
     case 11: return rough_bounces(random);
     case 12: return valley(random);
-    default: return planet(random);
+    case 13: return planet(random);
+    case 14: return held_block(random);
+    case 15: return column(random);
+    case 16: return rod(random);
+    default: return shaken_ball(random);
   }
 }
 

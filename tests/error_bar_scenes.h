@@ -16,7 +16,7 @@ struct KnownScene {
   std::vector<double> u;
 };
 
-inline constexpr int kKnownKinds = 14;
+inline constexpr int kKnownKinds = 18;
 
 /// A scene of one kind, 0 to kKnownKinds - 1.
 KnownScene random_known_scene(int kind, base::Random& random);

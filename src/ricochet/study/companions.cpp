@@ -14,7 +14,7 @@ namespace {
 
 constexpr long long kMostMarks = 512;  // apart from the start
 constexpr long long kMostRows = 4096;  // of a companion with friction: its phases are told by rows
-constexpr double kMostKept = 4e6;      // numbers of one trace
+constexpr double kMostKept = 2.5e5;    // numbers of one trace
 constexpr std::array<double, 2> kCoarser = {std::numbers::sqrt2, 2.0};
 
 /// What the run covers, [s] from its start.
@@ -83,12 +83,17 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
   traced.length = time_of(run);
   traced.speed = speed_of(scene, outcome.certificate);
   constexpr double kFine = 1e-4;  // of the run: impacts nearer to each other are a chatter
-  if (finds_times(scene)) {
+  traced.finds_times = finds_times(scene);
+  if (traced.finds_times) {
+    constexpr double kOrderOfArcs = 5.0;
+    traced.order = kOrderOfArcs;
     traced.step = kFine * traced.length;
   } else if (run.control.is_on()) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
   } else {
     traced.step = traced.quantum = run.step;
+    // A slip that turns is no event, and met within a step.
+    traced.order = scene.columns.has_friction() ? 1.0 : 2.0;
   }
   traced.phase_step = traced.step * static_cast<double>(std::max(1LL, run.record_every));
   return traced;

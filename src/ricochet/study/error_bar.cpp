@@ -9,18 +9,18 @@
 namespace ricochet::study {
 namespace {
 
-constexpr std::array<double, 2> kFirstOrder = {2.414213562373095, 1.0};  // 1/(r - 1), r = 2^1/2, 2
-constexpr double kSafety = 2.0;
-constexpr double kWindow = 0.1;     // of the run, before its end
-constexpr std::size_t kEvents = 3;  // the last ones, which tell how well their times are known
-constexpr double kJump = 1.0;       // of J tau
-constexpr double kRate = 2.0;       // of A tau
-constexpr double kNear = 3.0;       // tau: an event nearer to the end may have happened or not
+constexpr double kSafety = 2.5;
+constexpr double kCaution = 0.5;    // less order than differences show
+constexpr double kRecent = 0.6;     // of what the recent past would give
+constexpr double kWindow = 0.05;    // of the run, before its end
+constexpr std::size_t kEvents = 3;  // the last ones are the recent past
+constexpr double kRate = 2.0;       // of A h
+constexpr double kNear = 2.0;       // tau: an event nearer to the end may have happened or not
 constexpr double kSmall = 1e-3;    // of the largest extent: motions below have no size of their own
 constexpr double kNotSmall = 0.1;  // of the size of the motion: differences that must fall
 constexpr double kFalls = 1.2;     // how much longer steps must raise them at least
 constexpr double kRoundingOfAStep =
-    4.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
+    16.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
 
 /// The largest and the smallest value of each column over the marks of a run.
 struct Extents {
@@ -77,6 +77,7 @@ class ThreeRuns {
     rounding_ = rounding_of(own_, extents_, run.outcome.steps);
     for (std::size_t c = 0; c < 2; ++c) matches_[c] = match_events(run, companions[c].run);
     find_events();
+    weigh();
   }
 
   void fill(ErrorBar& bar) const {
@@ -93,15 +94,19 @@ class ThreeRuns {
     if (!companion.trace.has(mark) || !companion.beside.has(mark)) return 0.0;
     return std::abs(companion.beside.values(mark)[i] - companion.trace.values(mark)[i]);
   }
-  double largest_since(std::size_t c, double from, std::size_t i) const;
-  double largest_difference(std::size_t c) const;
+  bool is_near_event(double t, double margin) const;
+  double largest_since(std::size_t c, double from, std::size_t i, double margin = 0.0) const;
+  double weighed(double from, std::size_t i, double margin = 0.0) const {
+    return std::max(weights_[0] * largest_since(0, from, i, margin),
+                    weights_[1] * largest_since(1, from, i, margin));
+  }
+  double largest_difference(std::size_t c, double from) const;
   double rounding(std::size_t i) const { return i < sizes_.size() ? rounding_[0] : rounding_[1]; }
 
   void find_events();
-  double last_event() const { return events_.empty() ? -1.0 : events_.back(); }
-  double time_unknown() const;
-  bool may_strike(double tau) const;
-  bool is_clear(double from, double to) const;
+  void weigh();
+  double last_window() const;
+  double recent_past() const;
   double jump_of(std::size_t i) const;
   double rate_of(std::size_t i) const;
   void fill_band(ErrorBar& bar) const;
@@ -119,6 +124,8 @@ class ThreeRuns {
   std::array<EventMatch, 2> matches_;
   std::vector<double> shocks_;  // [s] from the start, in order
   std::vector<double> events_;  // the same with changes between sticking and sliding
+  double shift_{0.0};           // [s], the largest of the last events from one run to another
+  std::array<double, 2> weights_{};
 };
 
 void ThreeRuns::find_events() {
@@ -126,76 +133,84 @@ void ThreeRuns::find_events() {
     if (!shock.tangential) shocks_.push_back(std::abs(shock.t - run_.start));
   }
   events_ = shocks_;
+  const double margin = 2.0 * run_.step;
   for (const Phase& phase : run_.phases.list()) {
     for (const double t : {phase.from - run_.start, phase.to - run_.start}) {
-      if (t > 2.0 * run_.step && t < run_.length) events_.push_back(t);
+      if (t > margin && t < run_.length - margin) events_.push_back(t);
     }
   }
   std::sort(events_.begin(), events_.end());
-}
-
-/// tau.
-double ThreeRuns::time_unknown() const {
-  double tau = run_.quantum * std::sqrt(static_cast<double>(events_.size()));
   for (const EventMatch& match : matches_) {
     const std::size_t count = match.pairs.size();
     for (std::size_t k = count > kEvents ? count - kEvents : 0; k < count; ++k) {
-      tau = std::max(tau, std::abs(match.pairs[k].later));
+      shift_ = std::max(shift_, std::abs(match.pairs[k].later));
     }
   }
-  return tau;
 }
 
-/// Whether a shock is so near to the end that it may have happened or not.
-bool ThreeRuns::may_strike(double tau) const {
-  if (!shocks_.empty() && run_.length - shocks_.back() < kNear * tau) return true;
-  return own_.time_to_contact() < kNear * tau;
-}
-
-/// Whether no event lies between two instants, or nearer to them than two steps.
-bool ThreeRuns::is_clear(double from, double to) const {
-  const double margin = 2.0 * run_.step;
-  const auto next = std::lower_bound(events_.begin(), events_.end(), from - margin);
-  return next == events_.end() || *next > to + margin;
-}
-
-/// The largest change of a column across one of the last shocks.
-double ThreeRuns::jump_of(std::size_t i) const {
-  double jump = 0.0;
-  const std::size_t count = shocks_.size();
-  for (std::size_t e = count > kEvents ? count - kEvents : 0; e < count; ++e) {
-    const double margin = 2.0 * run_.step;
-    std::size_t after = 0;
-    while (after + 1 < own_.marks() && own_.since_start(after) < shocks_[e] + margin) ++after;
-    std::size_t before = after;
-    while (before > 0 && own_.since_start(before) > shocks_[e] - margin) --before;
-    if (!own_.has(after) || !own_.has(before)) continue;
-    jump = std::max(jump, std::abs(own_.values(after)[i] - own_.values(before)[i]));
+/// 1/(2^(p/2) - 1) and 1/(2^p - 1), where the order p is what the differences show, less kCaution:
+/// y_h = y + C h^p gives d2/d1 = 2^(p/2) + 1.
+void ThreeRuns::weigh() {
+  double order = 1.0;
+  if (run_.finds_times || events_.empty()) {
+    const double first = largest_difference(0, last_window());
+    const double ratio = first > 0.0 ? largest_difference(1, last_window()) / first : 0.0;
+    const double shown = ratio > 1.0 ? 2.0 * std::log2(ratio - 1.0) : 0.0;
+    order = std::clamp(shown - kCaution, 1.0, std::max(1.0, run_.order - kCaution));
   }
-  return jump;
+  weights_ = {1.0 / (std::exp2(0.5 * order) - 1.0), 1.0 / (std::exp2(order) - 1.0)};
 }
 
-/// The largest rate of a column between events, in the last half of the run and since the last
-/// events.
+double ThreeRuns::last_window() const {
+  const double last = events_.empty() ? -1.0 : events_.back() + 4.0 * run_.step;
+  return std::max((1.0 - kWindow) * run_.length, last);
+}
+
+double ThreeRuns::recent_past() const {
+  if (events_.empty()) return 0.0;
+  if (events_.size() < kEvents) return events_.front();
+  return std::max(0.5 * run_.length, events_[events_.size() - kEvents]);
+}
+
+bool ThreeRuns::is_near_event(double t, double margin) const {
+  const auto next = std::lower_bound(events_.begin(), events_.end(), t - margin);
+  return next != events_.end() && *next < t + margin;
+}
+
+/// The change of a column across the last shock.
+double ThreeRuns::jump_of(std::size_t i) const {
+  if (shocks_.empty()) return 0.0;
+  const double margin = 2.0 * run_.step;
+  std::size_t after = own_.marks() - 1;
+  while (after > 0 && own_.since_start(after - 1) >= shocks_.back() + margin) --after;
+  std::size_t before = after;
+  while (before > 0 && own_.since_start(before) > shocks_.back() - margin) --before;
+  if (!own_.has(after) || !own_.has(before)) return 0.0;
+  return std::abs(own_.values(after)[i] - own_.values(before)[i]);
+}
+
+/// The largest rate of a column since the last event, in the last third of the run.
 double ThreeRuns::rate_of(std::size_t i) const {
-  double from = 0.5 * run_.length;
-  if (events_.size() >= kEvents) from = std::max(from, events_[events_.size() - kEvents]);
+  const double last = events_.empty() ? 0.0 : events_.back() + 2.0 * run_.step;
+  const double from = std::max(last, 0.7 * run_.length);
   double rate = 0.0;
-  for (std::size_t k = own_.marks() - 1; k > 0 && own_.since_start(k) >= from; --k) {
-    const double t0 = own_.since_start(k - 1);
-    const double t1 = own_.since_start(k);
-    if (!own_.has(k) || !own_.has(k - 1) || !is_clear(t0, t1)) continue;
-    rate = std::max(rate, std::abs(own_.values(k)[i] - own_.values(k - 1)[i]) / (t1 - t0));
+  for (std::size_t k = own_.marks() - 1; k > 0 && own_.since_start(k - 1) >= from; --k) {
+    if (!own_.has(k) || !own_.has(k - 1)) continue;
+    const double time = own_.since_start(k) - own_.since_start(k - 1);
+    rate = std::max(rate, std::abs(own_.values(k)[i] - own_.values(k - 1)[i]) / time);
   }
   return rate;
 }
 
-/// The largest difference of a column at the end and at the marks from an instant on.
-double ThreeRuns::largest_since(std::size_t c, double from, std::size_t i) const {
+/// The largest difference of a column at the end and at the marks from an instant on that are not
+/// within `margin` of an event.
+double ThreeRuns::largest_since(std::size_t c, double from, std::size_t i, double margin) const {
   const Trace& trace = companions_[c].trace;
   double largest = 0.0;
   for (std::size_t k = trace.marks(); k-- > 0;) {
-    if (k + 1 < trace.marks() && trace.since_start(k) < from) break;
+    const bool is_end = k + 1 == trace.marks();
+    if (!is_end && trace.since_start(k) < from) break;
+    if (margin > 0.0 && is_near_event(trace.since_start(k), margin)) continue;
     largest = std::max(largest, difference(c, k, i));
   }
   return largest;
@@ -212,31 +227,36 @@ void ThreeRuns::fill_band(ErrorBar& bar) const {
     const auto other = static_cast<std::size_t>(std::lround(share * static_cast<double>(k)));
     for (std::size_t i = 0; i < count; ++i) {
       bar.middle.push_back(own_.values(k)[i]);
-      bar.band.push_back(kSafety * std::max(kFirstOrder[0] * difference(0, k, i),
-                                            kFirstOrder[1] * difference(1, other, i)) +
+      bar.band.push_back(kSafety * std::max(weights_[0] * difference(0, k, i),
+                                            weights_[1] * difference(1, other, i)) +
                          rounding(i));
     }
   }
 }
 
 void ThreeRuns::fill_end(ErrorBar& bar) const {
-  const double from = std::max((1.0 - kWindow) * run_.length, last_event() + 4.0 * run_.step);
+  const double margin = std::max(4.0 * run_.step, 1.5 * shift_);
   std::vector<double> found(own_.width());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i] = kSafety * std::max(kFirstOrder[0] * largest_since(0, from, i),
-                                  kFirstOrder[1] * largest_since(1, from, i)) +
-               rounding(i);
+    found[i] = weighed(last_window(), i);
+    if (!run_.finds_times) {
+      found[i] = std::max(found[i], kRecent * weighed(recent_past(), i, margin));
+    }
+    found[i] = kSafety * found[i] + rounding(i);
   }
   const std::size_t count = own_.positions();
   const std::span<const double> end = own_.values(own_.marks() - 1);
-  const double tau = time_unknown();
-  const bool strikes = may_strike(tau);
+  const double tau = std::max(run_.quantum, shift_);
+  const double last = shocks_.empty() ? -std::numeric_limits<double>::infinity() : shocks_.back();
+  const bool strikes = std::min(run_.length - last, own_.time_to_contact()) < kNear * tau;
+  const double h = events_.empty() ? 0.0 : run_.quantum;
   for (std::size_t i = 0; i < count && count + i < found.size(); ++i) {
     const std::size_t v = count + i;
+    const double speed = std::abs(end[v]);
     const double jump = jump_of(v);
-    found[i] = std::max(found[i], kJump * std::max(jump, std::abs(end[v])) * tau);
-    if (end[v] != 0.0) found[v] = std::max(found[v], kRate * rate_of(v) * tau);
-    if (strikes) found[v] = std::max({found[v], jump, std::abs(2.0 * end[v])});
+    found[i] = std::max(found[i], h * std::max(jump, 0.5 * speed));
+    if (speed > 0.0) found[v] = std::max(found[v], kRate * h * rate_of(v));
+    if (strikes) found[v] = std::max({found[v], jump, 2.0 * speed});
   }
   bar.position.assign(found.begin(), found.begin() + static_cast<long>(count));
   bar.velocity.assign(found.begin() + static_cast<long>(count), found.end());
@@ -257,11 +277,11 @@ void ThreeRuns::find_horizon(ErrorBar& bar) const {
   if (std::isfinite(soonest)) bar.horizon = run_.start + own_.sign() * soonest;
 }
 
-/// In sizes of the motion.
-double ThreeRuns::largest_difference(std::size_t c) const {
+/// Of positions, in sizes of the motion.
+double ThreeRuns::largest_difference(std::size_t c, double from) const {
   double largest = 0.0;
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    if (sizes_[i] > rounding(i)) largest = std::max(largest, largest_since(c, 0.0, i) / sizes_[i]);
+    if (sizes_[i] > rounding(i)) largest = std::max(largest, largest_since(c, from, i) / sizes_[i]);
   }
   return largest;
 }
@@ -276,8 +296,8 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
       return "the bar is as large as the motion";
     }
   }
-  const double first = largest_difference(0);
-  const double second = largest_difference(1);
+  const double first = largest_difference(0, 0.0);
+  const double second = largest_difference(1, 0.0);
   if (std::max(first, second) > kNotSmall && second < kFalls * first) {
     return "the differences do not fall with the step";
   }

@@ -18,6 +18,8 @@ struct TracedRun {
   double step{0.0};        // [s]: shocks nearer than a few of these cannot be told apart
   double phase_step{0.0};  // [s]: nor phases shorter than a few of these
   double quantum{0.0};  // [s] to which the time of an event is known: a step, 0 where it is found
+  bool finds_times{false};  // by roots, to rounding
+  double order{1.0};        // the highest with which errors may fall between events
 };
 
 /// The first shock, or change between sticking and sliding, that one run has and the other has not.
