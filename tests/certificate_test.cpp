@@ -49,6 +49,8 @@ Certificate some_certificate(Draw& random) {
   c.violation_sum = random.number();
   c.coupled_impacts = random.index(3);
   c.coupled_time = c.coupled_impacts > 0 ? random.number() : 0.0;
+  c.undecided_crossings = random.index(3);
+  c.undecided_time = c.undecided_crossings > 0 ? random.number() : 0.0;
   c.zeno_count = random.index(2);
   c.zeno_time = c.zeno_count > 0 ? random.number() : 0.0;
   c.adhesive_max = random.number();

@@ -27,14 +27,17 @@ bool is_good(const MemberRun& run) { return run.row.status == "ok" && run.unmet.
 std::string describe_status(const record::FamilySummary& summary) {
   const std::string status = record::status_of(summary);
   if (status == "ok") {
-    return entry("status", "ok: every step of every member was recomputed and holds");
+    return entry("status", "ok: each step of every member obeys the law");
   }
   const auto fine = std::count_if(summary.rows.begin(), summary.rows.end(),
                                   [](const record::MemberRow& row) { return row.status == "ok"; });
   const std::string count = fmt::format("{} of {} members are ok", fine, summary.members);
   if (status == "interrupted") {
     return entry("status",
-                 fmt::format("interrupted: {}; what was computed is whole and certified", count));
+                 fmt::format("interrupted: {}; each step that was made obeys the law", count));
+  }
+  if (status == "unresolved") {
+    return entry("status", fmt::format("unresolved: the law holds, the digits do not; {}", count));
   }
   return entry("FAILED", fmt::format("{}: {}", status, count));
 }

@@ -199,7 +199,8 @@ bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
   return std::any_of(members.begin(), members.end(), [](const auto& member) {
     if (!member) return false;
     const std::string& status = member->row.status;
-    return (status != "ok" && status != "interrupted") || !member->unmet.empty();
+    const bool is_fine = status == "ok" || status == "interrupted" || status == "unresolved";
+    return !is_fine || !member->unmet.empty();
   });
 }
 

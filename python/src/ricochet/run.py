@@ -26,7 +26,8 @@ class Certificate:
 
     @property
     def status(self):
-        """``"ok"``, ``"unresolved"``, ``"interrupted"``, or the name of what failed."""
+        """``"ok"``, ``"unresolved"`` (the law holds, the digits do not), ``"uncertified"``,
+        ``"interrupted"``, or the name of what failed."""
         return self._summary["status"]
 
     @property
@@ -248,7 +249,7 @@ class Run:
 
     @property
     def status(self):
-        """``"ok"``, ``"unresolved"`` where each step obeys the law but the digits do not hold,
+        """``"ok"``, ``"unresolved"`` (the law holds, the digits do not), ``"uncertified"``,
         ``"interrupted"`` after Ctrl-C, or the name of what failed."""
         return self._engine.status
 

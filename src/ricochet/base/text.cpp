@@ -199,33 +199,53 @@ std::string wrapped(const std::string& text) {
   return result;
 }
 
-std::string with_bar(double value, double bar) {
-  constexpr int kMostDigits = 15;
-  if (!std::isfinite(value) || !std::isfinite(bar))
-    return fmt::format("{:.9g} ± {:.1g}", value, bar);
-  const double size = std::max(std::abs(value), bar);
-  if (!(bar > 0.0) || size == 0.0) return fmt::format("{:.9g}", value);
-  int place = static_cast<int>(std::floor(std::log10(bar)));  // of the digit that is shown
-  double digit = std::ceil(bar / std::pow(10.0, place) * (1.0 - 1e-9));
-  if (digit >= 10.0) {
+namespace {
+
+/// A number in one digit, rounded up: digit 10^place.
+struct OneDigit {
+  double digit{0.0};
+  int place{0};
+  explicit OneDigit(double number) : place(static_cast<int>(std::floor(std::log10(number)))) {
+    digit = std::ceil(number / std::pow(10.0, place) * (1.0 - 1e-9));
+    if (digit < 10.0) return;
     digit = 1.0;
     ++place;
   }
-  const int leading = static_cast<int>(std::floor(std::log10(size)));
-  const int digits = leading - place;  // after the first one
-  if (digits > kMostDigits)
-    return fmt::format("{:.{}g} ± {:.0f}e{}", value, kMostDigits + 1, digit, place);
+  std::string words() const {
+    constexpr int kSmallest = -6;
+    if (place < kSmallest) return fmt::format("{:.0f}e{}", digit, place);
+    return fmt::format("{:.{}f}", digit * std::pow(10.0, place), std::max(0, -place));
+  }
+};
+
+}  // namespace
+
+std::string rounded_up(double number) {
+  if (!std::isfinite(number) || !(number > 0.0)) return fmt::format("{:.1g}", number);
+  return OneDigit(number).words();
+}
+
+std::string with_bar(double value, double bar) {
+  constexpr int kMostDigits = 15;
+  if (!std::isfinite(value) || !std::isfinite(bar) || value == 0.0) {
+    return fmt::format("{:.9g} ± {}", value == 0.0 ? 0.0 : value, rounded_up(bar));
+  }
+  if (!(bar > 0.0)) return fmt::format("{:.9g}", value);
+  const OneDigit shown(bar);
+  const int leading = static_cast<int>(std::floor(std::log10(std::max(std::abs(value), bar))));
+  const int digits = leading - shown.place;  // after the first one
+  if (digits > kMostDigits) {
+    return fmt::format("{:.{}g} ± {}", value, kMostDigits + 1, shown.words());
+  }
   if (leading >= 7 || leading < -4) {
     const double unit = std::pow(10.0, leading);
-    return fmt::format("({:.{}f} ± {:.{}f})e{}", value / unit, digits,
-                       digit * std::pow(10.0, place - leading), digits, leading);
+    return fmt::format("({:.{}f} ± {:.{}f})e{}", value / unit, std::max(0, digits),
+                       shown.digit * std::pow(10.0, shown.place - leading), std::max(0, digits),
+                       leading);
   }
-  const double unit = std::pow(10.0, place);
-  const double held = place > 0 ? std::round(value / unit) * unit : value;
-  const std::string bar_words = place < -6
-                                    ? fmt::format("{:.0f}e{}", digit, place)
-                                    : fmt::format("{:.{}f}", digit * unit, std::max(0, -place));
-  return fmt::format("{:.{}f} ± {}", held, std::max(0, -place), bar_words);
+  const double unit = std::pow(10.0, shown.place);
+  const double held = shown.place > 0 ? std::round(value / unit) * unit : value;
+  return fmt::format("{:.{}f} ± {}", held, std::max(0, -shown.place), shown.words());
 }
 
 std::string counted(long long count, const std::string& noun) {

@@ -26,6 +26,7 @@ void merge_proof(Proof& all, const Proof& later) {
     all.violation_time = later.violation_time;
     all.violation_depth = later.violation_depth;
   }
+  all.creep_max = std::max(all.creep_max, later.creep_max);
   all.balance_max = std::max(all.balance_max, later.balance_max);
   all.arc_max = std::max(all.arc_max, later.arc_max);
   all.arc_limit = std::max(all.arc_limit, later.arc_limit);
@@ -79,8 +80,11 @@ double Certificate::violation_rms() const { return std::sqrt(mean(violation_squa
 void Certificate::merge(const Certificate& later) {
   merge_proof(*this, later);
   residual_sum += later.residual_sum;
+  lost_displacement = std::max(lost_displacement, later.lost_displacement);
   violation_sum += later.violation_sum;
   violation_squares += later.violation_squares;
+  if (undecided_crossings == 0) undecided_time = later.undecided_time;
+  undecided_crossings += later.undecided_crossings;
   if (coupled_impacts == 0) coupled_time = later.coupled_time;
   coupled_impacts += later.coupled_impacts;
   if (later.zeno_count > 0) zeno_time = later.zeno_time;

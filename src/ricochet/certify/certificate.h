@@ -22,6 +22,7 @@ struct Proof {
   long long steps{0};  // that hold
   double residual_max{0.0};
   double residual_time{0.0};
+  double creep_max{0.0};  // [gap/s], the largest residual as a speed against the law
   double balance_max{0.0};
   double arc_max{0.0};        // the same of arcs between impacts that were located
   double arc_limit{0.0};      // for which the scene states the accuracy; 0: there are no arcs
@@ -95,11 +96,14 @@ struct Statistics {
   double residual_sum{0.0};
   double violation_sum{0.0};
   double violation_squares{0.0};
-  long long coupled_impacts{0};  // of several contacts at once, e > 0, W not diagonal
-  double coupled_time{0.0};      // of the first
-  double zeno_time{0.0};         // where impacts accumulate, of the last accumulation
+  double lost_displacement{0.0};  // [-], the part of a coordinate's way that rounding swallowed
+  long long coupled_impacts{0};   // of several contacts at once, e > 0, W not diagonal
+  double coupled_time{0.0};       // of the first
+  double zeno_time{0.0};          // where impacts accumulate, of the last accumulation
   long long zeno_count{0};
-  long long adhesive_count{0};  // impulses that pull
+  long long undecided_crossings{0};  // steps that may have passed over a wall
+  double undecided_time{0.0};        // of the first
+  long long adhesive_count{0};       // impulses that pull
   double adhesive_max{0.0};
   bool impulses_unique{true};
   Ledger ledger;

@@ -215,7 +215,7 @@ template <model::Model M>
   if (s.claim.active.empty()) return;
   c.certificate.residual_sum += s.residual;
   if (bounces && s.claim.active.size() > 1) count_coupling(c, s, watch);
-  if (s.gained > 0.0) c.certificate.ledger.gain.add(s.gained);
+  if (s.gained != 0.0) c.certificate.ledger.gain.add(s.gained);
 }
 
 }  // namespace ricochet::certify

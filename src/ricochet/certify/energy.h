@@ -12,11 +12,12 @@ namespace ricochet::certify {
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};       // of the start: what growth is measured by
-  bool is_watched{false};  // nothing drives the motion
-  bool is_driven{false};   // by what is known, which is taken off
-  base::Sum fed;           // by a potential that depends on t
-  double highest{0.0};     // T + |change of V| so far, of a motion that is driven
+  double scale{0.0};          // of the start: what growth is measured by
+  bool is_watched{false};     // nothing drives the motion
+  bool is_driven{false};      // by what is known, which is taken off
+  base::Sum fed;              // by a potential that depends on t
+  double highest{0.0};        // T + |change of V| so far, of a motion that is driven
+  model::GrowthWatch growth;  // of all other motions
 };
 
 template <model::Model M>
@@ -33,6 +34,9 @@ void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& wat
   if constexpr (requires { c.model.is_conservative(); }) {
     watch.is_driven = c.method.balances_energy && !watch.is_watched && c.model.is_conservative();
   }
+  if (watch.is_watched || watch.is_driven || c.method.integrator == Integrator::Arcs) return;
+  watch.growth.base = watch.kinetic;
+  watch.growth.bar = c.limits.growth * watch.kinetic;
 }
 
 /// The start is measured by its largest part, and by the energy one step of force gives, since V
@@ -50,7 +54,8 @@ template <model::Model M>
                                                 const EnergyWatch& watch) {
   const Ledger& ledger = c.certificate.ledger;
   const double change = s.potential - ledger.potential_start;
-  const double corrected = ledger.correction.value() + s.correction;
+  double corrected = ledger.correction.value() + s.correction;
+  if (most_restitution<M>() > 1.0) corrected += ledger.gain.value() + s.gained;  // seen backwards
   const double gain = s.kinetic - ledger.kinetic_start + change - corrected;
   if (gain > (c.limits.growth - 1.0) * watch.scale &&
       gain >= 0.5 * (s.kinetic + std::abs(change))) {
@@ -100,6 +105,65 @@ template <model::Model M>
   }
 }
 
+/// The kinetic energy of a step that neither forces nor contacts gave: the change of T less the
+/// work of forces along the way from q to q+, taken at two points that change from step to step, so
+/// that no period can hide between them. For a force with a potential it is the change of T + V.
+template <model::Model M>
+double created_energy(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
+  auto& scratch = c.scratch;
+  const double turns = 0.6180339887498949 * static_cast<double>(c.certificate.steps + 1);
+  const double x = 0.5 * (turns - std::floor(turns));
+  c.model.difference(s.after.q, s.before.q, scratch.work);
+  if (s.is_shifted) scratch.work -= scratch.shift;
+  double work = 0.0;
+  for (const double part : {x, 1.0 - x}) {
+    c.model.advance(s.before.q, scratch.work, part, scratch.q_work);
+    scratch.free = s.before.u + part * (s.after.u - s.before.u);
+    const double t = s.before.t + part * (s.after.t - s.before.t);
+    c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
+    work += 0.5 * scratch.work.dot(scratch.force);
+  }
+  return s.kinetic - watch.kinetic - work - s.contact_work - s.joint_work + s.spring_gain;
+}
+
+/// Forces that a scene states one by one may feed anything, so that growth alone proves nothing.
+/// Where T grows tenfold and most of that was given by nobody, the motion is the step's own.
+template <model::Model M>
+[[gnu::noinline]] void follow_growth(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
+  constexpr double kMost = 0.75;       // of the growth over many steps
+  constexpr double kNearlyAll = 0.95;  // of that in one
+  if (s.claim.piece == Piece::Start || !(s.h > 0.0)) return;
+  const model::GrowthWatch& growth = watch.growth;
+  s.is_followed = true;
+  s.created = created_energy(c, s, watch);
+  if (!(s.kinetic > c.limits.growth * growth.base) || growth.base <= 0.0) return;
+  const double created = growth.created.value() + s.created;
+  const bool at_once = s.kinetic > c.limits.growth * watch.kinetic &&
+                       s.created >= kNearlyAll * (s.kinetic - watch.kinetic);
+  if (at_once || (growth.is_following && created >= kMost * (s.kinetic - growth.base))) {
+    c.fail(Failure::Diverged, s.after.t, -1, growth.is_following ? created : s.created);
+  }
+}
+
+/// Once the step holds: a new level, or on the way to it, or no longer.
+[[gnu::noinline]] inline void enter_growth(const Limits& limits, double kinetic, double created,
+                                           long long step, model::GrowthWatch& growth) {
+  constexpr long long kPatience = 1000;
+  if (!growth.is_following || kinetic > limits.growth * growth.base) {
+    growth.span = step - growth.since;
+    growth.since = step;
+    growth.base = std::max(kinetic, growth.base);
+    growth.created = {};
+    growth.is_following = true;
+    growth.bar = -1.0;
+    return;
+  }
+  growth.created.add(created);
+  if (step - growth.since <= kPatience + 4 * growth.span) return;
+  growth.is_following = false;
+  growth.bar = limits.growth * growth.base;
+}
+
 /// V changes when a violated position is put back on its wall; that is not the motion's doing.
 template <model::Model M>
 [[gnu::noinline]] void weigh_correction(Context<M>& c, Trial<M>& s) {
@@ -123,6 +187,8 @@ template <bool kExplicit, model::Model M>
   } else if (watch.is_driven) {
     watch_driven_growth(c, s, watch);
   }
+  if (s.kinetic > watch.growth.bar) [[unlikely]]
+    follow_growth(c, s, watch);
   if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
 }
 
@@ -146,6 +212,9 @@ template <model::Model M>
   ledger.highest = std::max(ledger.highest, total);
   if (s.is_shifted) ledger.correction.add(s.correction);
   if (s.explicit_gain > 0.0) ledger.explicit_gain.add(s.explicit_gain);
+  if (s.is_followed) {
+    enter_growth(c.limits, s.kinetic, s.created, c.certificate.steps + 1, watch.growth);
+  }
   if (watch.is_driven) {
     watch.fed.add(s.fed);
     watch.highest =

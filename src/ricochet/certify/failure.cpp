@@ -10,12 +10,11 @@ namespace {
 constexpr std::array kTexts = {
     FailureText{"ok", "every step was checked and holds", ""},
     FailureText{"active_set", "the active contacts are not those with gap <= 0",
-                "this is a fault of the program; please report it with the scene"},
+                "try a smaller step; if that does not help, please report it with the scene"},
     FailureText{"residual", "impulses and velocities do not satisfy the contact law",
-                "scale the scene so that masses and lengths are nearer to 1, or raise "
-                "run.residual_limit if this accuracy is enough"},
+                "try a smaller step, or raise run.residual_limit if this accuracy is enough"},
     FailureText{"balance", "the change of momentum is not that of forces and impulses",
-                "scale the scene so that masses and lengths are nearer to 1"},
+                "try a smaller step; please report it with the scene"},
     FailureText{"kinematics", "the positions do not follow the velocities",
                 "positions are too large for double precision; move the origin nearer"},
     FailureText{"energy_gain", "a contact created energy, which its law forbids",
@@ -23,8 +22,10 @@ constexpr std::array kTexts = {
     FailureText{"not_finite", "a number became infinite or undefined",
                 "try a smaller step; check the formulas for divisions by zero and for sqrt, log, "
                 "asin of values out of range"},
-    FailureText{"diverged", "the energy grew tenfold with nothing to drive the motion",
-                "try a step ten times smaller: stiff forces need h below 2/(largest frequency)"},
+    FailureText{
+        "diverged", "the energy grew tenfold, and neither forces nor contacts gave it",
+        "try a step ten times smaller: stiff forces need h below 2/(largest frequency), and "
+        "forces that change with time many steps in each of their periods"},
     FailureText{"violation", "a gap went below run.violation_limit", "try a smaller step"},
     FailureText{"infeasible", "the active constraints leave no velocity that satisfies them all",
                 "check the inequalities (and the speed of moving walls) against each other"},
@@ -58,6 +59,17 @@ constexpr std::array kTexts = {
     FailureText{"zeno", "impacts accumulate: infinitely many before that time",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "zeno = \"contact\" in [run]"},
+    FailureText{"stepped_over",
+                "a wall was crossed between the ends of a step, and no scheme saw it",
+                "try a smaller step, or step control: step = { max = ..., tolerance = ... }"},
+    FailureText{"derivative", "a gap, a potential or a mass does not change as its derivatives say",
+                "check the derivatives that a program gives, and formulas with jumps: a wall is "
+                "where a continuous gap is zero"},
+    FailureText{"too_many_events",
+                "more than 200,000 arcs and impacts, or a thousand at one instant, before the "
+                "next row",
+                "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
+                "shorter steps where so many impacts are meant"},
 };
 
 }  // namespace

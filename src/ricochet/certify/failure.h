@@ -11,7 +11,7 @@ enum class Failure {
   Kinematics,      // positions do not follow the velocities
   EnergyGain,      // contacts created energy, which their law forbids
   NotFinite,       // NaN or infinity
-  Diverged,        // T + V grew tenfold without anything to drive it
+  Diverged,        // the energy grew tenfold, given by nobody
   Violation,       // a gap went below the limit set for the run
   Infeasible,      // the constraints contradict each other
   Degenerate,      // a gap gradient vanishes where its contact would have to push
@@ -26,6 +26,9 @@ enum class Failure {
   LawPulls,        // an impact law needs a reaction that is no push: F - u is not in -N
   LawGains,        // an impact law creates energy: |F| > |u|
   Zeno,            // impacts accumulate
+  SteppedOver,     // a wall was crossed between the ends of a step
+  Derivative,      // a gap, a potential or a mass does not change as its derivatives say
+  TooManyEvents,   // before the next row
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ricochet/certify/islands.h"
 #include "ricochet/certify/trial.h"
 #include "ricochet/problem/residual.h"
 
@@ -72,19 +73,17 @@ inline bool is_inside(const convex::FrictionCone& cone, const convex::ContactVec
   return (less - cone.project(less)).norm() == 0.0 && cone.lift(R.tail<2>()) > 0.0;
 }
 
-template <model::Model M>
-[[gnu::noinline]] double largest_impulse(const Trial<M>& s) {
-  double most = 0.0;
-  for (int k = 0; k < s.claim.active.size(); ++k) {
-    most = std::max(most, std::abs(s.claim.impulses[k]));
-  }
-  return most;
+/// Above a coefficient of a million the lifted velocity has no digits left of U_N.
+inline bool is_moderate(const convex::FrictionCone& cone, int slips) {
+  constexpr double kMost = 1.001e6;  // polygons are a little wider in their corners
+  const double along = std::max(cone.lift({1.0, 0.0}), cone.lift({-1.0, 0.0}));
+  return along <= kMost && (slips < 2 || cone.lift({0.0, 1.0}) <= kMost);
 }
 
 /// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
 /// where it slips or R is on the surface of its cone.
 template <model::Model M>
-void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& push,
+void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
   const double size = push.impulse.norm();
   const double allowed = lost + c.limits.residual * (size / rho + push.free.norm());
@@ -93,13 +92,27 @@ void check_grip(Context<M>& c, const Trial<M>& s, int k, const FrictionPush& pus
   bool lies = false;
   switch (s.claim.grip(k)) {
     case problem::Grip::Free: lies = pushes; break;
-    case problem::Grip::Stick:  // to the residual that the whole step is held to
-      lies = slips &&
-             push.end.tail<2>().norm() > allowed + c.limits.residual * largest_impulse(s) / rho;
+    case problem::Grip::Stick:  // to the residual that its island is held to
+      lies = slips && push.end.tail<2>().norm() >
+                          allowed + c.limits.residual * largest_impulse(c, s, k) / rho;
       break;
     case problem::Grip::Slip: lies = pushes && !slips && is_inside(cone, push.impulse); break;
   }
   if (lies) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+}
+
+/// W of the tangential rows; returns |G| of the whole contact.
+template <model::Model M>
+double weigh_tangents(const Context<M>& c, Trial<M>& s, int a, FrictionPush& push) {
+  const auto& mass = c.model.mass(c.place);
+  double length = c.place.stretch[a] * c.place.normals.norm(a);
+  push.W_tangential = 0.0;
+  for (int j = 0; j < c.model.slips(a); ++j) {
+    const int row = M::kSlips * a + j;
+    push.W_tangential += model::delassus(c.place.tangents, row, mass, s.start_momentum, s.work);
+    length = std::hypot(length, c.place.tangents.norm(row));
+  }
+  return length;
 }
 
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
@@ -120,20 +133,22 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const auto& mass = c.model.mass(c.place);
   const double W = model::delassus(c.place.normals, a, mass, s.start_momentum, s.work);
   push.W_normal = stretch * stretch * W;
-  if (!(push.W_normal > 0.0)) {
-    return check_flat_contact(c, s.t_contact, a, push.impulse.norm(), push.end[0]);
+  if (!is_weight(push.W_normal)) {
+    return check_flat_contact(c, s.t_contact, a, push.W_normal, push.impulse.norm(), push.end[0]);
   }
-  push.W_tangential = 0.0;
-  double length = stretch * c.place.normals.norm(a);
-  for (int j = 0; j < slips; ++j) {
-    const int row = M::kSlips * a + j;
-    push.W_tangential += model::delassus(c.place.tangents, row, mass, s.start_momentum, s.work);
-    length = std::hypot(length, c.place.tangents.norm(row));
+  const double length = weigh_tangents(c, s, a, push);
+  if (!(push.W_tangential < std::numeric_limits<double>::infinity())) {
+    return c.fail(Failure::NotFinite, s.t_contact, a, push.W_tangential);
   }
   const bool rests = push.start[1] == 0.0 && push.start[2] == 0.0;
   const bool stuck = rests || c.friction.was_stuck(a);
-  const convex::FrictionCone cone{c.model.section(a, stuck, c.place)};
-  const double extra = restitution_of(c, s, a) * push.start[0];
+  const bool turns = slips == 2 && push.impulse.tail<2>().dot(push.start.tail<2>()) > 0.0;
+  const convex::FrictionCone cone{
+      model::section_at(c.model, a, stuck || turns, push.start[1], c.place)};
+  if (!is_moderate(cone, slips)) return c.fail(Failure::BadFriction, s.t_contact, a);
+  const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+  const double extra =
+      lasts ? stretch * c.lasting.speed(a) : restitution_of(c, s, a) * push.start[0];
   const convex::ContactVector normal = convex::ContactVector::UnitX();
   const auto lifted = [&](const convex::ContactVector& U) -> convex::ContactVector {
     return U + (extra + cone.lift(U.tail<2>())) * normal;

@@ -25,12 +25,17 @@ class FrictionMemory {
   }
   bool exists() const { return exists_; }
 
-  void recall(int a, bool stuck, double jump) {
+  void recall(int a, bool stuck, bool lapsed, double jump) {
     if (!exists_) return;
-    by_contact_[static_cast<std::size_t>(a)].stuck = stuck;
-    by_contact_[static_cast<std::size_t>(a)].jump = jump;
+    Contact& one = by_contact_[static_cast<std::size_t>(a)];
+    one.stuck = stuck;
+    one.lapsed = lapsed;
+    one.jump = jump;
   }
-  bool was_stuck(int a) const { return contact(a).stuck; }
+  bool is_stuck(int a) const { return contact(a).stuck; }
+  bool is_lapsed(int a) const { return contact(a).lapsed; }
+  /// In the last step, or in the one before if the last one did not push.
+  bool was_stuck(int a) const { return is_stuck(a) || is_lapsed(a); }
   double last_jump(int a) const { return contact(a).jump; }
 
   void set_step(int k, const Shock& shock, double jump, bool may_be_shock) {
@@ -44,6 +49,7 @@ class FrictionMemory {
   /// After a step that holds: all contacts are free but those that are then held.
   void release_all() {
     for (Contact& one : by_contact_) {
+      one.lapsed = one.stuck;
       one.stuck = false;
       one.jump *= kFading;
       one.state = ContactState::Free;
@@ -52,6 +58,7 @@ class FrictionMemory {
   void hold(int a, int k, bool sticks, bool is_shock) {
     Contact& one = by_contact_[static_cast<std::size_t>(a)];
     one.stuck = sticks;
+    one.lapsed = false;
     one.jump = std::max(one.jump, place(k).jump);
     one.state = sticks ? ContactState::Stick : ContactState::Slip;
     one.had_shock = one.had_shock || is_shock;
@@ -81,6 +88,7 @@ class FrictionMemory {
 
   struct Contact {
     bool stuck{false};
+    bool lapsed{false};
     bool had_shock{false};
     ContactState state{ContactState::Free};
     double jump{0.0};  // of the slip in the steps before, fading

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/certify/islands.h"
 #include "ricochet/certify/trial.h"
 #include "ricochet/convex/cone.h"
 #include "ricochet/problem/residual.h"
@@ -30,10 +31,11 @@ void check_compression(Context<M>& c, Trial<M>& s, problem::Residual& residual) 
   for (int k = 0; k < s.claim.active.size(); ++k) {
     const int a = s.claim.active[k];
     const double W = model::delassus(normals, a, c.model.mass(c.place), s.start_momentum, s.work);
-    if (!(W > 0.0)) continue;
+    if (!is_weight(W)) continue;
     const double start = normals.dot(a, s.before.u) + c.place.rate[a];
     const double end = normals.dot(a, s.end_momentum) + c.place.rate[a];
     const double lost = 32.0 * kEpsilon * normals.norm(a) * s.largest_speeds;
+    residual.keep_in(part_of(c, s, k));
     residual.add(convex::HalfLine{}, part(k) * s.claim.lawful[k], 1.0 / W, end, start, lost,
                  [&] { return lost; });
   }
@@ -121,7 +123,7 @@ template <model::ImpactModel M>
     const double U = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
     c.laws[a] = c.model.restitution_at(a, s.t_contact, *s.cone_point, s.before.u, std::max(0.0, -U),
                                        c.place);
-    if (!(c.laws[a] >= 0.0 && c.laws[a] <= 1.0)) {
+    if (!(c.laws[a] >= 0.0 && c.laws[a] <= most_restitution<M>())) {
       return c.fail(Failure::BadRestitution, s.t_contact, a, c.laws[a]);
     }
     struck = struck || U < 0.0;

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <span>
 #include <type_traits>
 
 #include "ricochet/certify/arc.h"
 #include "ricochet/certify/contact_ledger.h"
+#include "ricochet/certify/crossing.h"
+#include "ricochet/certify/derivatives.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
+#include "ricochet/certify/rounding.h"
 
 namespace ricochet::certify {
 
@@ -24,24 +28,44 @@ class Judge {
   using TheClaim = Claim<N, K, M::kSlips>;
 
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
-      : c_(model, method, limits, start), shocks_(limits, model.contacts()), deepest_(start.q) {
+      : c_(model, method, limits, start),
+        shocks_(limits, model.contacts()),
+        crossings_(model, method.corrects),
+        rounding_(start.u),
+        derivatives_(c_),
+        deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
-    recall(start.memory.judge);
+    keep_gaps();
+    recall(start.memory.judge, start.memory.steps > 0);
+    if (method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
-    if (method.integrator == Integrator::Arcs) open_arcs(start);
+    if (method.integrator == Integrator::Arcs) {
+      c_.certificate.arc_limit = arc_limit(c_);
+      arcs_ = std::make_unique<ArcMemory<M>>(model, start);
+      for (int a = 0; a < model.contacts(); ++a) {
+        const double gap = std::abs(c_.end_place.gap[a]);
+        if (std::isfinite(gap)) arcs_->gap_size(a) = std::max(arcs_->gap_size(a), gap);
+      }
+    }
   }
+
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
 
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
   bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+    if (!c_.certificate.ok()) return false;
+    if (c_.certificate.steps >= next_look_) [[unlikely]]
+      if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);
@@ -56,10 +80,29 @@ class Judge {
       check_nodes<I>(c_, s, energy_);
     }
     check_violation(c_, s);  // max(0, -g) at the end of the step
+    if constexpr (I != Integrator::Arcs) {
+      if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
+    }
     if (!c_.certificate.ok()) return forget(before);
+    if (crossings_.exists()) keep_gaps(&claim);
     enter(s);
-    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, arcs_);
+    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
     return true;
+  }
+
+  /// Whether a wall may be stepped over between two states, the first with the gaps given.
+  bool steps_over(const State& before, const State& after, double h, const TheClaim& claim,
+                  const Vector<K>& gaps_before, const Vector<K>& gaps_after) {
+    if constexpr (requires { crossings_.last_gaps(); }) {
+      if (!crossings_.exists()) return false;
+      const Vector<K> last = crossings_.last_gaps();
+      crossings_.open(gaps_before);
+      const auto found =
+          crossings_.look(before, after, h, bends(c_.method.integrator), claim, gaps_after);
+      crossings_.open(last);
+      return found.verdict != model::GapWatch::Verdict::Clear;
+    }
+    return false;
   }
 
   /// Other impulses would have given the same motion.
@@ -81,6 +124,7 @@ class Judge {
     Certificate& c = c_.certificate;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
+    c.lost_displacement = rounding_.lost_part(c.steps);
     if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
     return c;
   }
@@ -93,17 +137,22 @@ class Judge {
     known.contacts.clear();
     known.kinetic_max = std::max(known.kinetic_max, c_.certificate.ledger.kinetic_max);
     known.hardest_push = shocks_.hardest();
-    if (c_.method.integrator == Integrator::Arcs) known.arcs = arcs_;
+    if (arcs_ != nullptr) known.arcs = *arcs_;
+    known.growth = energy_.growth;
+    known.growth.since -= c_.certificate.steps;
     for (int a = 0; a < c_.contacts(); ++a) {
       model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
-          one.stuck = c_.friction.was_stuck(a);
+          one.stuck = c_.friction.is_stuck(a);
+          one.lapsed = c_.friction.is_lapsed(a);
           one.slip_jump = c_.friction.last_jump(a);
         }
       }
-      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.slip_jump > 0.0) {
+      one.touched = std::binary_search(c_.touched.begin(), c_.touched.end(), one.key);
+      if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.lapsed || one.touched ||
+          one.slip_jump > 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -118,37 +167,43 @@ class Judge {
   }
 
  private:
-  void recall(const model::JudgeMemory& known) {
+  void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
+    if (goes_on && std::isfinite(energy_.growth.bar) && std::isfinite(known.growth.bar)) {
+      energy_.growth = known.growth;
+    }
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
-      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.slip_jump);
-    }
-  }
-
-  void open_arcs(const State& start) {
-    c_.certificate.arc_limit = arc_limit(c_);
-    static_cast<model::JudgeMemory::Arcs&>(arcs_) = start.memory.judge.arcs;
-    arcs_.impacts.resize(static_cast<std::size_t>(c_.model.contacts()));
-    arcs_.q.fill(start.q);
-    arcs_.u.fill(start.u);
-    arcs_.a.fill(start.u);
-    for (int a = 0; a < c_.model.contacts(); ++a) {
-      arcs_.gap_size = std::max(arcs_.gap_size, std::abs(c_.end_place.gap[a]));
+      if (one.touched && goes_on) c_.touched.push_back(one.key);
+      if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.lapsed, one.slip_jump);
     }
   }
 
   [[gnu::noinline]] void check_located(Trial<M>& s) {
     if (s.claim.shift_weights != nullptr) return c_.fail(Failure::Correction, s.before.t);
     switch (s.claim.piece) {
-      case Piece::Arc: return check_arc(c_, s, arcs_, energy_);
+      case Piece::Arc: return check_arc(c_, s, *arcs_, energy_);
       case Piece::Impact:
-      case Piece::Rest: return check_impact(c_, s, arcs_, energy_);
+      case Piece::Rest: return check_impact(c_, s, *arcs_, energy_);
       case Piece::Step:
       case Piece::Start: return c_.fail(Failure::Law, s.before.t);
     }
+  }
+
+  void keep_gaps(const TheClaim* claim = nullptr) {
+    if constexpr (requires { crossings_.last_gaps(); }) {
+      crossings_.open(c_.end_place.gap);
+      if (claim != nullptr) crossings_.enter(*claim, c_.end_place.gap);
+    }
+  }
+
+  /// Derivatives, at the start and then ever more seldom.
+  [[gnu::cold, gnu::noinline]] bool look(const State& before, double h) {
+    next_look_ = 8 * (next_look_ + 1);
+    derivatives_.run(before, h);
+    return c_.certificate.ok();
   }
 
   /// After a failed step the gaps are those of the last instant that holds.
@@ -162,15 +217,27 @@ class Judge {
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
+    if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
     c.balance_max = std::max(c.balance_max, s.balance);
+    c.creep_max = std::max(c.creep_max, s.creep);
     if (s.residual > c.residual_max) {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
     if (s.deepest >= 0) enter_violation(s);
+    c_.violated = s.violated;
+    if (rounding_.is_due(c.steps)) [[unlikely]]
+      rounding_.look(c_, s, c.steps);
     if (!takes_no_time(c_, s)) c.steps = step;
+  }
+
+  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
+    c_.touched.clear();
+    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
+      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
+    }
   }
 
   void enter_violation(const Trial<M>& s) {
@@ -200,7 +267,8 @@ class Judge {
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
-        if (c_.contacts() > 1 && c_.model.has_laws()) return true;
+        const bool backward = most_restitution<M>() > 1.0;
+        if ((c_.contacts() > 1 || backward) && c_.model.has_laws()) return true;
       }
       const double e = c_.model.restitution(a);
       if (e != c_.model.restitution(0)) return true;
@@ -225,7 +293,11 @@ class Judge {
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
-  ArcsOf<M> arcs_;
+  std::unique_ptr<ArcMemory<M>> arcs_;  // where motions go from impact to impact
+  CrossingWatch<M> crossings_;
+  RoundingWatch<M> rounding_;
+  DerivativeCheck<M> derivatives_;
+  long long next_look_{0};      // the step before which derivatives are looked at again
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
 };

@@ -93,17 +93,54 @@ template <model::Model M>
   take_position_error(c, s, error, way);
 }
 
+/// A gap that becomes negative in a step does so at its own rate: one that jumps, or opens at both
+/// ends and falls between, is no wall that a step could see.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void check_crossings(Context<M>& c, Trial<M>& s) {
+  if (s.is_shifted || !(s.h > 0.0)) return;
+  c.listed.clear();
+  c.model.gaps(s.before.t, s.before.q, c.joint_place);
+  for (int a = 0; a < c.contacts(); ++a) {
+    if (!(c.end_place.gap[a] < 0.0 && c.model.exists(a, c.end_place))) continue;
+    if (!(c.joint_place.gap[a] > 0.0 && c.model.exists(a, c.joint_place))) continue;
+    c.listed.push(a);
+    c.fallen[a] = c.joint_place.gap[a] - c.end_place.gap[a];  // how far it fell
+  }
+  if (c.listed.empty()) return;
+  c.model.difference(s.after.q, s.before.q, s.work);
+  for (const double part : {0.0, 0.5, 1.0}) {
+    c.model.advance(s.before.q, s.work, part, s.q_work);
+    c.model.gaps(s.before.t + part * s.h, s.q_work, c.joint_place);
+    c.model.gradients(c.listed, c.joint_place);
+    for (const int a : c.listed) {
+      const auto& normals = c.joint_place.normals;
+      const double rate = std::min(normals.dot(a, s.before.u), normals.dot(a, s.after.u));
+      const double fall = -4.0 * s.h * std::min(0.0, rate + c.joint_place.rate[a]);
+      const double rounding = 1e-10 * normals.abs_dot(a, s.q_work);
+      if (c.fallen[a] <= fall + rounding) c.fallen[a] = 0.0;
+    }
+  }
+  for (const int a : c.listed) {
+    if (c.fallen[a] > 0.0) c.fail(Failure::Derivative, s.after.t, a, c.end_place.gap[a]);
+  }
+}
+
 /// max(0, -g) of contacts and |g| of joints at the end of the step.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {
   const int contacts = c.contacts();
   for (int a = 0; a < contacts; ++a) {
     const double depth = c.model.exists(a, c.end_place) ? -c.end_place.gap[a] : 0.0;
-    if (std::isnan(depth)) return c.fail(Failure::NotFinite, s.after.t, a);
+    if (!(depth > 0.0)) {
+      if (std::isnan(depth)) return c.fail(Failure::NotFinite, s.after.t, a);
+      continue;
+    }
+    ++s.violated;
     if (depth <= s.depth) continue;
     s.depth = depth;
     s.deepest = a;
   }
+  if (s.violated > c.violated) check_crossings(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

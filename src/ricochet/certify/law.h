@@ -5,6 +5,7 @@
 
 #include "ricochet/certify/friction_law.h"
 #include "ricochet/certify/impact_law.h"
+#include "ricochet/certify/islands.h"
 #include "ricochet/certify/trial.h"
 #include "ricochet/convex/cone.h"
 #include "ricochet/problem/residual.h"
@@ -12,20 +13,23 @@
 /// Whether the impulses of a step obey the laws of contacts and joints.
 namespace ricochet::certify {
 
-/// Whether a contact that a correction put on its wall is on it to the rounding of q_M, so that
-/// the scheme may have found it on the other side of zero.
+/// Whether a correction put the contact on its wall: it stays active, on whichever side of zero the
+/// curve of the wall leaves it.
 template <model::Model M>
-[[gnu::cold, gnu::noinline]] bool is_put_on_wall(const Context<M>& c, const Trial<M>& s, int a) {
-  if (!s.is_shifted) return false;
-  if (std::find(c.listed.begin(), c.listed.end(), a) == c.listed.end()) return false;
-  return std::abs(c.place.gap[a]) <= 64.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid);
+[[gnu::cold, gnu::noinline]] bool is_put_on_wall(const Context<M>& c, int a) {
+  return std::find(c.listed.begin(), c.listed.end(), a) != c.listed.end();
 }
 
-/// A contact is active exactly where g <= 0 at the point of the test, to the rounding of g; joints
-/// always.
+/// A contact is active exactly where g <= 0 at the point of the test, to the rounding of g, or
+/// where it lasts; joints always.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_active_set(Context<M>& c, const Trial<M>& s) {
   const auto& active = s.claim.active;
+  if (!c.lasting.empty()) c.lasting.clear();
+  if (!c.touched.empty()) {
+    c.lasting.find(c.model, s.t_contact, *s.cone_point, s.before.u, s.h, c.touched, c.place,
+                   c.joint_place);
+  }
   int next = 0;
   const int contacts = c.contacts();
   for (int a = 0; a < c.model.contacts(); ++a) {
@@ -33,8 +37,10 @@ template <model::Model M>
     const bool listed = next < active.size() && active[next] == a;
     if (listed) ++next;
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, s.t_contact, a);
-    const bool touches = a >= contacts || c.model.touches(a, c.place);
-    if (listed != touches && !is_put_on_wall(c, s, a)) {
+    const bool touches = a >= contacts || c.model.touches(a, c.place) ||
+                         (!c.lasting.empty() && c.lasting.speed(a) > 0.0) ||
+                         (s.is_shifted && is_put_on_wall(c, a));
+    if (listed != touches) {
       return c.fail(Failure::ActiveSet, s.t_contact, a, gap);
     }
   }
@@ -67,7 +73,7 @@ void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual)
   const double start = normals.dot(a, s.before.u) + rate;
   const double end = normals.dot(a, s.after.u) + rate;
   const double v = c.joint_place.gap[a] / s.h;
-  if (!(W > 0.0)) return check_flat_contact(c, s.t_contact, a, p, 0.0);
+  if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, 0.0);
   const double size = normals.abs_dot(a, s.q_mid) / s.h + normals.abs_dot(a, s.before.u) +
                       normals.abs_dot(a, s.after.u);
   const double lost = 32.0 * kEpsilon * size;
@@ -110,7 +116,7 @@ template <model::Model M>
   const double start = normals.dot(a, s.before.u) + rate;  // U before
   const double free = normals.dot(a, s.free) + rate;       // U without contacts
   const double end = normals.dot(a, s.after.u) + rate;     // U after
-  if (!(W > 0.0)) return check_flat_contact(c, s.t_contact, a, p, end);
+  if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, end);
   const double rho = 1.0 / W;
   // What the evaluation of J u loses, 32 eps |J| (|u| + |u+|): the norms only where it matters.
   const double lost = 32.0 * kEpsilon * normals.largest(a) * s.largest_speeds;
@@ -124,7 +130,8 @@ template <model::Model M>
     check_reflection(c, s, rho, start, free, end, lost, lost_exactly, residual);
   } else {
     const double reference = c.method.impact == ImpactRule::Free ? free : start;
-    const double extra = restitution_of(c, s, a) * reference;
+    const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+    const double extra = lasts ? c.lasting.speed(a) : restitution_of(c, s, a) * reference;
     residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
   }
   normals.add_to(a, p, s.momentum);
@@ -180,6 +187,18 @@ void free_velocity_of_varying_mass(Context<M>& c, Trial<M>& s) {
   s.free = s.after.u - s.free;
 }
 
+/// The residual of the step, island by island.
+template <model::Model M>
+[[gnu::always_inline]] inline void take_residual(Context<M>& c, Trial<M>& s,
+                                                 const problem::Residual& residual) {
+  s.residual = residual.value();
+  s.creep = residual.creep();
+  if (s.residual > 0.0 && residual.is_finite() && part_of(c, s, 0) != nullptr) {
+    s.residual = island_residual(c, s);
+  }
+  if (!(s.residual <= c.limits.residual)) c.fail(Failure::Residual, s.t_contact, -1, s.residual);
+}
+
 /// J, W and U of the active rows, whose gaps were just taken at the cone point; then the law of
 /// each, and the energy they create together.
 template <model::Model M>
@@ -189,6 +208,7 @@ template <model::Model M>
   s.largest_speeds = largest(s.before.u) + largest(s.after.u);
   if constexpr (M::kSlips > 0) s.speeds = s.before.u.norm() + s.after.u.norm();
   problem::Residual residual;
+  clear_parts(c, s);
   c.model.gradients(active, c.place);
   if constexpr (M::kSlips > 0) {
     c.model.friction(s.t_contact, *s.cone_point, s.before.u, active, c.place);
@@ -198,9 +218,11 @@ template <model::Model M>
   if constexpr (model::ImpactModel<M>) {
     if (c.model.has_laws() && !s.restitution) check_impact_law(c, s, residual);
   }
-  for (int k = 0; k < active.size(); ++k) check_contact(c, s, k, residual);
-  s.residual = residual.value();
-  if (!(s.residual <= c.limits.residual)) c.fail(Failure::Residual, s.t_contact, -1, s.residual);
+  for (int k = 0; k < active.size(); ++k) {
+    residual.keep_in(part_of(c, s, k));
+    check_contact(c, s, k, residual);
+  }
+  take_residual(c, s, residual);
   if (s.gain > s.gain_allowed) check_gain(c, s);
 }
 

@@ -8,14 +8,16 @@ namespace ricochet::certify {
 struct Limits {
   double residual{1e-10};   // [-], scale-free residual of one step
   double balance{1e-10};    // [-], momentum and kinematics, relative
+  double lost{1e-6};        // [-], of a coordinate's way, by rounding: the digits are not there
   double correction{1e-9};  // [-], of a violation correction, relative
   double growth{10.0};      // [-], of T + V with nothing to drive the motion
+  double created{0.01};     // [-], of the largest energy: by contacts whose law knows none
   double violation{std::numeric_limits<double>::infinity()};  // [gap]
-  double arc{100.0};            // times the accuracy that the scene states: of an arc, relative
-  double touching{1e-12};       // of the largest gap so far: contact at an impact that was located
-  double touching_gap{0.0};     // [gap], the same where it is known beforehand
-  double rest{1e-3};            // of the fastest impact: slower ones can be infinitely many
-  double shock_speed{-1.0};     // [gap/s]; < 0: a fraction of the run's largest speed
+  double arc{100.0};         // times the accuracy that the scene states: of an arc, relative
+  double touching{1e-12};    // of the gap's size so far: contact at an impact that was located
+  double touching_gap{0.0};  // [gap], the same where it is known beforehand
+  double rest{1e-3};         // of the first of a row of impacts: slower ones can be infinitely many
+  double shock_speed{-1.0};  // [gap/s]; < 0: a fraction of the run's largest speed
   double shock_fraction{1e-3};  // [-], that fraction, speeds in the norm sqrt(2 T)
 };
 

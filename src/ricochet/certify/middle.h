@@ -45,10 +45,11 @@ template <Integrator I, model::Model M>
 template <Integrator I, model::Model M>
 [[gnu::always_inline]] inline void check_middle(Context<M>& c, Trial<M>& s, EnergyWatch& energy) {
   if (s.claim.piece != Piece::Step) return c.fail(Failure::Law, s.before.t);
-  check_time(c, s, s.h);             // t+ = t + h
-  take_middle<I>(c, s);              // q_M
-  recompute_free_motion(c, s);       // Q, M^-1 Q, u'
-  check_active_set(c, s);            // a active <=> g_a <= 0
+  check_time(c, s, s.h);        // t+ = t + h
+  take_middle<I>(c, s);         // q_M
+  recompute_free_motion(c, s);  // Q, M^-1 Q, u'
+  check_active_set(c, s);       // a active <=> g_a <= 0
+  if (!c.certificate.ok()) return;
   take_cone<I>(c, s);                // q'
   check_contacts(c, s);              // J, W, U: residual, work, gain of energy
   check_balance(c, s);               // M (u+ - u) = h Q + J^T p

@@ -185,7 +185,7 @@ class MotionJudge {
     }
   }
 
-  bool touches(int a) const {
+  bool touches(int a) {
     return model_.exists(a, place_) && (model_.touches(a, place_) || place_.gap[a] <= touching_);
   }
 

@@ -148,8 +148,9 @@ template <Integrator I, model::Model M>
   } else {
     c.model.gaps(s.t_contact, *s.cone_point, c.place);
     check_active_set(c, s);
-    check_contacts(c, s);
+    if (c.certificate.ok()) check_contacts(c, s);
   }
+  if (!c.certificate.ok()) return;
   check_node_balance(c, s);
   check_node_positions(c, s, table);
   check_energy<false>(c, s, energy);

@@ -13,7 +13,9 @@
 #include "ricochet/certify/friction_memory.h"
 #include "ricochet/certify/integrator.h"
 #include "ricochet/convex/friction_cone.h"
+#include "ricochet/model/lasting.h"
 #include "ricochet/model/model.h"
+#include "ricochet/problem/residual.h"
 
 namespace ricochet::certify {
 
@@ -72,6 +74,33 @@ struct Scratch {
         shift(u) {}
 };
 
+/// Coordinates that active rows couple, as trees, and what each row adds to the residual.
+struct Islands {
+  std::vector<problem::ResidualPart> parts;  // by place in the list of active rows
+  std::vector<int> member;                   // one coordinate of that row
+  std::vector<int> root;                     // by coordinate
+  std::vector<double> scale;
+
+  void reserve(int dofs, int rows) {
+    parts.resize(static_cast<std::size_t>(rows));
+    member.resize(static_cast<std::size_t>(rows));
+    root.resize(static_cast<std::size_t>(dofs));
+    scale.resize(static_cast<std::size_t>(dofs));
+  }
+  void open(int dofs) {
+    for (int i = 0; i < dofs; ++i) root[static_cast<std::size_t>(i)] = i;
+  }
+  int find(int i) {
+    while (root[static_cast<std::size_t>(i)] != i) {
+      int& up = root[static_cast<std::size_t>(i)];
+      i = up = root[static_cast<std::size_t>(up)];
+    }
+    return i;
+  }
+  void join(int i, int j) { root[static_cast<std::size_t>(find(i))] = find(j); }
+  double& scale_of(std::size_t k) { return scale[static_cast<std::size_t>(find(member[k]))]; }
+};
+
 /// What all checks share: the model and the places where it is evaluated, the method, the limits,
 /// and what is remembered from step to step.
 template <model::Model M>
@@ -94,8 +123,13 @@ struct Context {
   model::IndexList<K> held;                           // contacts that pushed along an arc
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
-  bool may_gain{false};  // the law of the contacts can create energy
-  double time_size;      // |t| from where steps are counted: of what times are rounded
+  Islands islands;
+  model::Lasting<M> lasting;
+  std::vector<model::Key> touched;  // contacts that were active in the last step, ascending
+  Vector<K> fallen;                 // how far gaps fell that become negative
+  int violated{0};                  // contacts with g < 0 at the end of the last step
+  bool may_gain{false};             // the law of the contacts can create energy
+  double time_size;                 // |t| from where steps are counted: of what times are rounded
 
   Context(const M& the_model, const Method& the_method, const Limits& the_limits,
           const model::StateOf<M>& start)
@@ -109,7 +143,10 @@ struct Context {
         joints(the_model.contacts()),
         listed(the_model.contacts()),
         held(the_model.contacts()),
+        lasting(the_model, start.q),
+        fallen(Vector<K>::Zero(the_model.contacts())),
         time_size(std::max(std::abs(start.t), std::abs(start.memory.start))) {
+    if constexpr (K != 1) islands.reserve(the_model.dofs(), the_model.contacts());
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
     if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
@@ -119,6 +156,15 @@ struct Context {
         certificate.friction.resize(static_cast<std::size_t>(contacts()));
         if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
       }
+    }
+  }
+
+  /// What touches at the start counts as active in the step before it.
+  void touch_start(const model::StateOf<M>& start) {
+    model.gaps(start.t, start.q, place);
+    touched.clear();
+    for (int a = 0; a < contacts(); ++a) {
+      if (model.touches(a, place)) touched.push_back(static_cast<model::Key>(a));
     }
   }
 
@@ -179,6 +225,8 @@ struct Trial {
 
   // What the checks found.
   double residual{0.0};
+  double creep{0.0};    // the same as a speed
+  int violated{0};      // contacts with g < 0 at the end
   double balance{0.0};  // the larger of momentum and positions
   double arc{0.0};      // the same of an arc
   double depth{0.0};    // the largest violation at the end, and whose it is
@@ -198,6 +246,9 @@ struct Trial {
   double correction{0.0};     // change of V by a violation correction
   double explicit_gain{0.0};  // what a force in u fed
   double fed{0.0};            // what a potential that depends on t fed
+  bool is_followed{false};    // `created` was found
+  double created{0.0};        // kinetic energy that neither forces nor contacts gave
+  double spring_gain{0.0};    // what springs gave and had not stored
 
   Trial(const State& from, const State& to, double length, const TheClaim& said,
         Scratch<M::kPlaces, N>& s, const std::optional<double>& e)
@@ -224,10 +275,27 @@ double largest(const Expression& v) {
   return v.cwiseAbs().maxCoeff();
 }
 
-/// A gap whose gradient vanishes cannot push; that is no harm while it need not.
+/// The largest restitution; of a motion seen backwards e stands for 1/e.
 template <model::Model M>
-void check_flat_contact(Context<M>& c, double t, int a, double p, double velocity) {
-  if (p != 0.0 || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
+constexpr double most_restitution() {
+  if constexpr (requires { M::kMostRestitution; }) {
+    return M::kMostRestitution;
+  } else {
+    return 1.0;
+  }
+}
+
+/// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero nor beyond all numbers.
+inline bool is_weight(double W) { return W > 0.0 && W < std::numeric_limits<double>::infinity(); }
+
+/// A gap whose gradient vanishes cannot push; that is no harm where it is not negative and need
+/// not. One whose W is no number at all is.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void check_flat_contact(Context<M>& c, double t, int a, double W,
+                                                     double p, double velocity) {
+  if (!(W <= 0.0)) return c.fail(Failure::NotFinite, t, a, W);
+  const bool violated = a < c.contacts() && c.place.gap[a] < 0.0;
+  if (p != 0.0 || violated || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
 }
 
 /// e of contact a in this step.

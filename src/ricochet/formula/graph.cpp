@@ -87,7 +87,10 @@ NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
     case Op::Min:
     case Op::Max: return a == b ? a : -1;
     case Op::Select:
-      if (is_constant(a)) return (*this)[a].value != 0.0 ? b : c;
+      if (is_constant(a)) {
+        const double condition = (*this)[a].value;
+        return std::isnan(condition) ? a : condition != 0.0 ? b : c;
+      }
       return b == c ? b : -1;
     default: return -1;
   }

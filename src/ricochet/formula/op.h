@@ -90,7 +90,11 @@ inline double sign_of(double a) {
   return static_cast<double>((a > 0.0) - (a < 0.0));
 }
 
-/// NaN wins, unlike std::min: a formula that cannot be computed must not look as if it could.
+/// NaN wins, unlike in std::min: a formula that cannot be computed must not look as if it could.
+/// So with conditions: what cannot be decided is neither true nor false, unless the rest decides.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+inline double truth_of(bool yes, bool no) { return yes ? 1.0 : (no ? 0.0 : kUnknown); }
+
 inline double min_of(double a, double b) { return a <= b ? a : (b < a ? b : a + b); }
 inline double max_of(double a, double b) { return a >= b ? a : (b > a ? b : a + b); }
 
@@ -98,7 +102,7 @@ inline double max_of(double a, double b) { return a >= b ? a : (b > a ? b : a + 
 template <Op op>
 inline double apply(double a, double b, double c) {
   if constexpr (op == Op::Negate) return -a;
-  if constexpr (op == Op::Not) return a == 0.0 ? 1.0 : 0.0;
+  if constexpr (op == Op::Not) return truth_of(a == 0.0, !std::isnan(a));
   if constexpr (op == Op::Sin) return std::sin(a);
   if constexpr (op == Op::Cos) return std::cos(a);
   if constexpr (op == Op::Tan) return std::tan(a);
@@ -123,12 +127,17 @@ inline double apply(double a, double b, double c) {
   if constexpr (op == Op::Min) return min_of(a, b);
   if constexpr (op == Op::Max) return max_of(a, b);
   if constexpr (op == Op::Hypot) return std::hypot(a, b);
-  if constexpr (op == Op::Less) return a < b ? 1.0 : 0.0;
-  if constexpr (op == Op::LessEqual) return a <= b ? 1.0 : 0.0;
-  if constexpr (op == Op::Equal) return a == b ? 1.0 : 0.0;
-  if constexpr (op == Op::And) return a != 0.0 && b != 0.0 ? 1.0 : 0.0;
-  if constexpr (op == Op::Or) return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
-  if constexpr (op == Op::Select) return a != 0.0 ? b : c;
+  if constexpr (op == Op::Less) return truth_of(a < b, a >= b);
+  if constexpr (op == Op::LessEqual) return truth_of(a <= b, a > b);
+  if constexpr (op == Op::Equal) return truth_of(a == b, a < b || a > b);
+  if constexpr (op == Op::And) {
+    return a == 0.0 || b == 0.0 ? 0.0 : truth_of(!std::isnan(a) && !std::isnan(b), false);
+  }
+  if constexpr (op == Op::Or) {
+    const bool yes = (a != 0.0 && !std::isnan(a)) || (b != 0.0 && !std::isnan(b));
+    return truth_of(yes, a == 0.0 && b == 0.0);
+  }
+  if constexpr (op == Op::Select) return a == 0.0 ? c : (std::isnan(a) ? a : b);
   if constexpr (op == Op::MultiplyAdd) return a * b + c;
   if constexpr (op == Op::MultiplySubtract) return a * b - c;
   if constexpr (op == Op::SubtractMultiply) return c - a * b;

@@ -6,9 +6,15 @@ namespace ricochet::formula {
 
 /// An interval that contains every value of a formula.
 struct Range {
-  double low;
-  double high;
+  double low{0.0};
+  double high{0.0};
 };
+
+Range operator+(Range a, Range b);
+Range operator*(Range a, Range b);
+
+/// The values of one operation over intervals of its operands; `same`: the first two are one.
+Range bound(Op op, Range a, Range b, Range c, bool same);
 
 /// Bounds of `root` over all values of its inputs, by interval arithmetic: safe, not sharp. Enough
 /// to prove that a condition never holds.

@@ -6,6 +6,7 @@
 
 #include "ricochet/formula/graph.h"
 #include "ricochet/formula/native_code.h"
+#include "ricochet/formula/range.h"
 
 namespace ricochet::formula {
 
@@ -37,6 +38,10 @@ class Tape {
 
   /// The same, instruction by instruction: where there is no native code, and to check it.
   void interpret(int group, double* registers) const;
+
+  /// Bounds of one group over intervals of the inputs; group 0 first, as with numbers.
+  std::vector<Range> range_registers() const;
+  void bound(int group, Range* registers) const;
 
   bool is_native() const { return native_.exists(); }
 

@@ -157,6 +157,7 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
     }
     applied_tape_ = formula::Tape(graph, system_.inputs(), {applied});
   }
+  if (system_.wants_inertia) compile_bends();
   compile_laws();
   describe(slopes, forces);
 }
@@ -208,6 +209,26 @@ void FormulaModel::compile_mass() {
   momenta.insert(momenta.end(), slopes.begin(), slopes.end());
   mass_tape_ = formula::Tape(graph, system_.inputs(), {entries});
   momentum_tape_ = formula::Tape(graph, system_.inputs(), {momenta});
+}
+
+/// What the curve of a wall, and its own motion, add to d2g/dt2: the second derivative of g along
+/// (1, u), taken twice in the same way.
+void FormulaModel::compile_bends() {
+  formula::Graph& graph = system_.graph;
+  std::vector<int> slots = system_.position_slots();
+  slots.push_back(FormulaSystem::kTimeSlot);
+  const auto along = [&](NodeId root) {
+    const std::vector<NodeId> slopes = formula::gradient(graph, root, slots);
+    NodeId sum = slopes.back();
+    for (int i = 0; i < dofs(); ++i) {
+      const NodeId speed = graph.input(system_.velocity_slot(i));
+      sum = graph.add(sum, graph.multiply(slopes[static_cast<std::size_t>(i)], speed));
+    }
+    return sum;
+  };
+  std::vector<NodeId> bends;
+  for (const NodeId gap : system_.gaps) bends.push_back(along(along(gap)));
+  bend_tape_ = formula::Tape(graph, system_.inputs(), {bends});
 }
 
 void FormulaModel::compile_friction() {

@@ -34,7 +34,7 @@ struct FormulaSystem {
   std::vector<Slip> slips;              // by row; may be empty: no friction at all
   std::vector<double> restitution;      // e by row; may be empty: 0
   std::vector<ImpactLaw> laws;          // by row; may be empty: Newton's with that e
-  bool wants_inertia{false};            // Q - c is wanted as such, where the mass varies
+  bool wants_inertia{false};            // Q - c, where the mass varies, and d2g/dt2 are wanted
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
   formula::NodeId potential{-1};        // V(t, q); -1: none
   formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
@@ -120,6 +120,9 @@ class FormulaModel {
   const formula::Tape& mass_tape() const { return mass_tape_; }          // entries of M(q)
   const formula::Tape& momentum_tape() const { return momentum_tape_; }  // dT/du, dT/dq
   const formula::Tape& applied_tape() const { return applied_tape_; }    // Q - c, where wanted
+  const formula::Tape& bend_tape() const {
+    return bend_tape_;
+  }  // d2g/dt2 at du/dt = 0, where wanted
   /// Group 2 a: e of contact a where it is a formula; group 2 a + 1: F of its own law.
   const formula::Tape& law_tape() const { return law_tape_; }
   /// Of each contact with friction: dU_T/du (the entries of the slip pattern) and U_T at u = 0,
@@ -150,6 +153,7 @@ class FormulaModel {
   void compile(const std::vector<formula::NodeId>& slopes,
                const std::vector<formula::NodeId>& forces);
   void compile_mass();
+  void compile_bends();
   void compile_friction();
   void compile_laws();
   void describe(const std::vector<formula::NodeId>& slopes,
@@ -167,6 +171,7 @@ class FormulaModel {
   formula::Tape momentum_tape_;
   formula::Tape friction_tape_;
   formula::Tape applied_tape_;
+  formula::Tape bend_tape_;
   formula::Tape law_tape_;
   Pattern slip_pattern_;
   std::vector<std::size_t> friction_outputs_;  // of the tape, the first of each contact

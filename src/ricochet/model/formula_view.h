@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
+#include <cmath>
 #include <limits>
-#include <vector>
 
-#include "ricochet/model/formula_model.h"
+#include "ricochet/model/formula_place.h"
 #include "ricochet/model/model.h"
 
 namespace ricochet::model {
@@ -30,27 +30,7 @@ class FormulaView {
                        model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
-  struct Place : ContactPlace<N, K, T> {
-    using ContactPlace<N, K, T>::ContactPlace;
-    std::vector<double> friction_registers;
-    std::vector<double> gap_registers;
-    std::vector<double> cone_registers;
-    std::vector<double> end_registers;
-    std::vector<double> force_registers;
-    std::vector<double> mass_registers;  // these three only where the mass varies
-    std::vector<double> momentum_registers;
-    std::vector<double> applied_registers;
-    std::vector<double> law_registers;  // where some contact has a law of its own
-    Matrix<kDynamic, kDynamic> mass_matrix;
-    std::vector<convex::Metric<N>> varying_mass;  // one, or none
-    std::vector<char> exists;                     // by row, where some row has a `where`
-    double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
-    Vec outside_q;
-    std::vector<double> outside_slope;
-    OutsideScratch outside_mass;
-    bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
-    bool has_gradients{false};    // they were, and lie in the cone registers
-  };
+  using Place = FormulaPlace<N, K, T>;
 
   /// The model must outlive the view.
   explicit FormulaView(const FormulaModel& model)
@@ -76,6 +56,7 @@ class FormulaView {
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
   int joints() const { return kPlain ? 0 : model_.joints(); }
+  const FormulaModel& formulas() const { return model_; }
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {
@@ -84,6 +65,7 @@ class FormulaView {
     place.gap_registers = model_.gap_tape().registers();
     place.cone_registers = model_.cone_tape().registers();
     place.end_registers = model_.end_tape().registers();
+    place.slack_registers = model_.cone_tape().registers();
     place.force_registers = model_.force_tape().registers();
     if constexpr (!kPlain) {
       if (model_.has_laws()) place.law_registers = model_.law_tape().registers();
@@ -104,7 +86,7 @@ class FormulaView {
 
   void gaps(double t, const Vec& q, Place& place) const {
     place.has_gradients = place.expects_contact;
-    place.expects_contact = false;
+    place.expects_contact = place.is_end = false;
     if (place.has_gradients) {
       double* const r = load(t, q, place.cone_registers);
       model_.cone_tape().run(0, r);
@@ -119,8 +101,9 @@ class FormulaView {
   }
 
   /// g <= 0, to the rounding of the formula itself, where the row exists.
-  bool touches(int a, const Place& place) const {
-    return place.gap[a] <= slack_[a] && exists(a, place);
+  bool touches(int a, Place& place) const {
+    if (!(place.gap[a] <= slack_[a])) return false;
+    return (place.gap[a] <= 0.0 || is_rounding(a, place)) && exists(a, place);
   }
   static bool exists(int a, const Place& place) {
     if constexpr (kPlain) return true;
@@ -189,6 +172,7 @@ class FormulaView {
   double gaps_and_potential(double t, const Vec& q, Place& place) const {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
+    place.is_end = true;
     read_gaps(r, end_at_, place);
     if (is_outside()) [[unlikely]]
       outside_gaps(t, q, place);
@@ -288,6 +272,26 @@ class FormulaView {
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+  /// Whether the gap of row a is no more than the rounding of its formula where it was taken.
+  [[gnu::cold, gnu::noinline]] bool is_rounding(int a, Place& place) const {
+    if (!kPlain && model_.outside_gap(a) >= 0) return true;
+    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    std::vector<double>& registers = place.slack_registers;
+    const auto& seen = place.is_end          ? place.end_registers
+                       : place.has_gradients ? place.cone_registers
+                                             : place.gap_registers;
+    std::copy_n(seen.begin(), dofs() + 1, registers.begin());
+    model_.cone_tape().run(0, registers.data());
+    const std::size_t tests = index(contacts()) * (model_.has_where() ? 2 : 1);
+    const Pattern& pattern = model_.pattern();
+    double size = std::abs(registers[cone_at_[tests + pattern.end(a) + index(a)]] * registers[0]);
+    for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+      const double slope = registers[cone_at_[tests + e + index(a)]];
+      size += std::abs(slope * registers[1 + index(pattern.coordinates[e])]);
+    }
+    return place.gap[a] <= kRounding * size;
+  }
+
   bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
   static std::span<const double> view_of(const Vec& v) {
     return {v.data(), static_cast<std::size_t>(v.size())};
@@ -338,7 +342,9 @@ class FormulaView {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if constexpr (!kPlain) {
       for (std::size_t a = 0; a < place.exists.size(); ++a) {
-        place.exists[a] = r[at[index(contacts()) + a]] != 0.0 ? 1 : 0;
+        const double where = r[at[index(contacts()) + a]];
+        place.exists[a] = where != 0.0 ? 1 : 0;
+        if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
       }
     }
   }
@@ -389,7 +395,6 @@ class FormulaView {
   Vec constant_force_;  // when it does not vary
   convex::Metric<N> mass_;
 };
-static_assert(Model<FormulaView<2, 1>>);
 static_assert(Model<FormulaView<kDynamic, kDynamic>>);
 
 }  // namespace ricochet::model

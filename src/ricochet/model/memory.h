@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "ricochet/base/sum.h"
 #include "ricochet/problem/warm_start.h"
 
 namespace ricochet::model {
@@ -11,9 +15,15 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> stuck;   // contacts that ended the step in stick, ascending
-  problem::WarmStart warm;  // of the solver for several contacts
-  bool is_empty() const { return stuck.empty() && warm.is_new(); }
+  std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
+                             // let contacts last
+  std::vector<Key> pushed;   // of those with friction, the ones that pushed
+  std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;   // of the solver for several contacts
+  bool is_empty() const {
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new();
+  }
 };
 
 /// What step control carries from one pair of steps to the next.
@@ -22,27 +32,78 @@ struct ControlMemory {
   std::vector<Key> touching;  // contacts active in the last step, ascending
 };
 
-/// The last intervals between the impacts of one contact.
+/// The last impacts of one contact, speeds in the kinetic norm.
 struct ImpactSeries {
   double last{0.0};      // [s], the time of the last impact
   double interval{0.0};  // [s], between the last two
   double ratio{0.0};     // of the last two intervals
+  double speed{0.0};     // of the last
+  double first{0.0};     // of the one from which on intervals and speeds shrink
+  double fastest{0.0};   // of all
   int shrinking{0};      // intervals in a row that were shorter than the one before
   long long count{0};
+
+  static constexpr int kEnough = 4;      // shrinking intervals
+  static constexpr long long kMany = 8;  // impacts
+  static constexpr double kInstant = 1e-12;
+
+  void add(double t, double approach) {
+    const double since = t - last;
+    ratio = since / interval;
+    const bool shrinks = count > 1 && ratio < 1.0 && approach < speed;
+    shrinking = shrinks ? shrinking + 1 : 0;
+    if (!shrinks) first = approach;
+    fastest = std::max(fastest, approach);
+    interval = since;
+    last = t;
+    speed = approach;
+    ++count;
+  }
+  /// Whether infinitely many impacts follow: intervals and speeds have shrunk in a row, the speed
+  /// to `slow` of the first or the interval to the rounding of t; or, where other contacts disturb
+  /// the row, the speed is nothing beside that of the fastest.
+  bool accumulates(double slow) const {
+    const bool is_row = shrinking >= kEnough;
+    if (is_row && (speed <= slow * first || interval <= kInstant * std::abs(last))) return true;
+    return count >= kMany && speed <= 1e-3 * slow * fastest;
+  }
+  /// The sum of the geometric series of intervals to come.
+  double limit() const { return ratio < 1.0 ? last + interval * ratio / (1.0 - ratio) : last; }
+};
+
+/// The largest positions and velocities of a motion so far, coordinate by coordinate: what errors
+/// of arcs are measured by. Positions by the ways that are made in one arc; velocities at least by
+/// `kPart` of what the coordinate could have with all the energy, so that rounding is no error.
+struct ArcSizes {
+  static constexpr double kPart = 1e-4;
+  std::vector<double> q;
+  std::vector<double> u;
+  double energy{0.0};
+};
+
+/// What is known of a contact from arcs and impacts so far.
+struct ArcContact {
+  double gap_size{0.0};  // the largest gap, or what it is made of
+  ImpactSeries impacts;
 };
 
 /// What event location carries from one arc to the next.
 struct EventMemory {
-  struct Contact {
-    double gap_size{0.0};  // the largest gap so far
-    ImpactSeries impacts;
-  };
-  std::vector<Contact> contacts;
+  std::vector<ArcContact> contacts;
   std::vector<Key> held;  // contacts that last
   double trial{0.0};      // [s], the length of the next arc; 0: none yet
-  double fastest{0.0};    // impact so far, in the kinetic norm
-  double q_size{0.0};     // the largest position and velocity so far, for the error of an arc
-  double u_size{0.0};
+  ArcSizes sizes;
+};
+
+/// Growth of T beyond all that was before: from each tenfold level to the next it is followed what
+/// of it neither forces nor contacts gave. Where it does not go on, nobody looks any more.
+struct GrowthWatch {
+  double bar{std::numeric_limits<double>::infinity()};  // steps with more T than this are looked at
+  double base{0.0};                                     // T from which growth is counted
+  base::Sum created;                                    // since then
+  long long since{0};                                   // the step of that T
+  long long span{0};                                    // steps from the level before to that
+  bool is_following{false};
 };
 
 /// What a judge of steps knows from the steps before.
@@ -52,15 +113,15 @@ struct JudgeMemory {
     long long quiet{0};     // steps since its last impulse
     double slip_jump{0.0};  // of the tangential velocity in the steps before, fading
     bool stuck{false};      // the last step ended in stick
+    bool lapsed{false};     // the one before did, and the last one did not push
+    bool touched{false};    // it was active in the last step
   };
   /// Of motions from impact to impact.
   struct Arcs {
-    double q_size{0.0};  // the largest position and velocity so far
-    double u_size{0.0};
-    double gap_size{0.0};               // the largest gap
-    double fastest{0.0};                // impact, in the kinetic norm
-    std::vector<ImpactSeries> impacts;  // by contact
+    ArcSizes sizes;
+    std::vector<ArcContact> contacts;
   };
+  GrowthWatch growth;
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
   Arcs arcs;
   double kinetic_max{0.0};  // what impacts are measured by

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <utility>
 
 #include "ricochet/model/model.h"
@@ -7,8 +8,9 @@
 namespace ricochet::model {
 
 /// A model seen backwards: its time is s = -t and its velocity w = -u. Forces keep their sign,
-/// since they are even in time; walls move the other way. A forward step of `inel` on it is the
-/// inference backwards in time u_(i-1) = prox(-V, u_i - h a).            [Moreau 1986 (4.13)]
+/// since they are even in time; walls move the other way; impacts give back what they took. A
+/// forward step of `inel` on it is the inference backwards in time u_(i-1) = prox(-V, u_i - h a).
+/// [Moreau 1986 (4.13)]
 template <Model M>
 class TimeReversed {
  public:
@@ -25,19 +27,40 @@ class TimeReversed {
     Vec reversed;  // u = -w
   };
 
-  /// The model must outlive this.
-  explicit TimeReversed(const M& model) : model_(model) {}
+  /// e may be above 1 here.
+  static constexpr double kMostRestitution = std::numeric_limits<double>::infinity();
+
+  /// The model must outlive this. Approaches slower than `rest` times |J| are none: a contact that
+  /// lasts is not struck.
+  explicit TimeReversed(const M& model, double rest = 0.0) : model_(model), rest_(rest) {}
 
   int dofs() const { return model_.dofs(); }
   int contacts() const { return model_.contacts(); }
   int joints() const { return model_.joints(); }
   bool has_constant_mass() const { return model_.has_constant_mass(); }
   double restitution(int a) const { return model_.restitution(a); }
+
+  /// An impact with 0 < e < 1 that ends at U+ > 0 began at -U+/e: seen backwards, its restitution
+  /// is 1/e. What e = 0 took cannot be told.
+  bool has_laws() const {
+    for (int a = 0; a < contacts() - joints(); ++a) {
+      if (restitution_varies(a)) return true;
+    }
+    return false;
+  }
+  static ImpactKind impact_kind(int) { return ImpactKind::Newton; }
+  bool restitution_varies(int a) const { return restitution(a) > 0.0 && restitution(a) < 1.0; }
+  double restitution_at(int a, double, const Vec&, const Vec&, double approach,
+                        const Place& place) const {
+    if (!restitution_varies(a)) return restitution(a);
+    return approach > rest_ * place.normals.norm(a) ? 1.0 / restitution(a) : 0.0;
+  }
+  static void impact(int, double, const Vec&, const Vec&, double, const Place&, Vec&) {}
   int slips(int a) const { return model_.slips(a); }
   Place make_place() const { return Place(model_.make_place(), model_.dofs()); }
 
   void gaps(double s, const Vec& q, Place& place) const { model_.gaps(-s, q, place); }
-  bool touches(int a, const Place& place) const { return model_.touches(a, place); }
+  bool touches(int a, Place& place) const { return model_.touches(a, place); }
   bool exists(int a, const Place& place) const { return model_.exists(a, place); }
   void gradients(const IndexList<kContacts>& active, Place& place) const {
     model_.gradients(active, place);
@@ -76,6 +99,7 @@ class TimeReversed {
 
  private:
   const M& model_;
+  double rest_;
 };
 
 }  // namespace ricochet::model

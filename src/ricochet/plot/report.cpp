@@ -70,11 +70,19 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   const certify::Limits& limits = s.run.limits;
   std::vector<std::string> words;
-  if (c.ok()) {
+  if (c.ok() && !s.outcome.certified) {
+    words.emplace_back("The run was not judged: nothing is proved.");
+  } else if (c.ok()) {
     words.push_back(fmt::format(
         "All {} steps were recomputed from the formulas of the scene by a judge that knows neither "
-        "the scheme nor the solver, and hold.",
+        "the scheme nor the solver: each obeys the law. How far the motion is from the true one, "
+        "because steps have a length, is not part of that.",
         s.outcome.steps));
+    if (c.lost_displacement > limits.lost) {
+      words.push_back(fmt::format(
+          "Rounding swallowed {:.2g} of the way of a coordinate: its digits are not there.",
+          c.lost_displacement));
+    }
   } else {
     const certify::FailureText failure = certify::describe(c.failure);
     words.push_back(fmt::format("The run was stopped at t = {:.9g}: {}. What to try: {}.",
@@ -98,8 +106,8 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
     words.push_back(
         c.violation_contact < 0
             ? "No gap was negative at the end of a step."
-            : fmt::format("A wall is crossed by {:.3g} at most, by '{}' at t = {:.6g}: a matter of "
-                          "the length of the step.",
+            : fmt::format("A wall is crossed by {:.3g} at most, by '{}' at t = {:.6g}: a "
+                          "smaller step makes it less.",
                           c.violation_depth, contact_name(s, c.violation_contact),
                           c.violation_time));
   }

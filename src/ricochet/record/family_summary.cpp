@@ -36,7 +36,9 @@ Json values_of(const FamilyMember& member) {
   return values;
 }
 
-bool is_failure(const std::string& status) { return status != "ok" && status != "interrupted"; }
+bool is_failure(const std::string& status) {
+  return status != "ok" && status != "interrupted" && status != "unresolved";
+}
 
 }  // namespace
 
@@ -82,10 +84,14 @@ std::string status_of(const FamilySummary& family) {
                                    [](const MemberRow& row) { return is_failure(row.status); });
   if (failed != family.rows.end()) return failed->status;
   if (!family.output_error.empty()) return "output_error";
-  const bool whole = family.rows.size() == family.members &&
-                     std::all_of(family.rows.begin(), family.rows.end(),
-                                 [](const MemberRow& row) { return row.status == "ok"; });
-  return whole ? "ok" : "interrupted";
+  const auto count = [&](const char* status) {
+    return static_cast<std::size_t>(
+        std::count_if(family.rows.begin(), family.rows.end(),
+                      [&](const MemberRow& row) { return row.status == status; }));
+  };
+  const std::size_t unresolved = count("unresolved");
+  if (count("ok") + unresolved < family.members) return "interrupted";
+  return unresolved > 0 ? "unresolved" : "ok";
 }
 
 std::string to_json(const FamilySummary& family) {

@@ -48,7 +48,7 @@ FamilyCommon compare_settings(const Summary& first, const Summary& other);
 
 MemberRow row_of(const FamilyMember& member, const Summary& summary, const FamilyCommon& common);
 
-/// The first failure of a certificate, else "output_error", "interrupted" or "ok".
+/// The first failure of a certificate, else "output_error", "interrupted", "unresolved" or "ok".
 std::string status_of(const FamilySummary& family);
 
 /// The JSON text: a row of the members is a line.

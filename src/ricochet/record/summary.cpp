@@ -64,6 +64,8 @@ Json settings_json(const Summary& s) {
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
   if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
+  json["lost_limit"] = limits.lost;
+  json["created_limit"] = limits.created;
   if (s.outcome.certificate.arc_limit > 0.0) {
     json["arc_limit"] = s.outcome.certificate.arc_limit;
     json["touching_limit"] = limits.touching;
@@ -246,13 +248,20 @@ Json failure_json(const Summary& s) {
 
 }  // namespace
 
-std::string status_of(const Summary& s) {
-  const certify::Certificate& c = s.outcome.certificate;
+std::string status_word(const step::Outcome& outcome, const certify::Limits& limits,
+                        const ErrorBar& bar) {
+  const certify::Certificate& c = outcome.certificate;
   if (!c.ok()) return certify::describe(c.failure).name;
-  if (!s.output_error.empty()) return "output_error";
-  if (s.outcome.interrupted) return "interrupted";
-  if (!s.run.certify) return "uncertified";
-  return s.error_bar.unresolved.empty() ? "ok" : "unresolved";
+  if (!outcome.certified) return "uncertified";
+  if (outcome.interrupted) return "interrupted";
+  const bool loses = c.lost_displacement > limits.lost || !bar.unresolved.empty();
+  return loses ? "unresolved" : "ok";
+}
+
+std::string status_of(const Summary& s) {
+  const bool fails = !s.outcome.certificate.ok();
+  if (!fails && !s.output_error.empty()) return "output_error";
+  return status_word(s.outcome, s.run.limits, s.error_bar);
 }
 
 Json json_of(const Summary& s) {
@@ -276,7 +285,7 @@ Json json_of(const Summary& s) {
   json["error_bar"] = error_bar_json(s);
   json["resolution"] = resolution_json(s.error_bar);
   json["violation"] = violation_json(s);
-  json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}};
+  json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}, {"creep", c.creep_max}};
   json["balance"] = {{"max", c.balance_max}};
   if (c.arc_limit > 0.0) json["arcs"] = {{"max", c.arc_max}};
   json["energy"] = energy_json(s);
@@ -284,6 +293,7 @@ Json json_of(const Summary& s) {
   if (!c.friction.empty()) json["friction"] = friction_json(s);
   if (c.joint_max > 0.0) json["joints"] = {{"max", c.joint_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
+  if (c.lost_displacement > 0.0) json["lost_displacement"] = c.lost_displacement;
   json["impulses_unique"] = c.impulses_unique;
   if (s.outcome.general_steps > 0) {
     json["contact_solver"] = {{"general_steps", s.outcome.general_steps},

@@ -46,7 +46,12 @@ struct Summary {
   std::optional<LineRecord> structure;  // of a run of one
 };
 
-/// The name of the failure of the certificate, else "output_error", "interrupted" or "ok".
+/// How a run ended, in a word: the name of its failure, "uncertified", "interrupted", "unresolved"
+/// (the law holds, the digits do not) or "ok".
+std::string status_word(const step::Outcome& outcome, const certify::Limits& limits,
+                        const ErrorBar& bar);
+
+/// The same, or "output_error".
 std::string status_of(const Summary& summary);
 
 /// The JSON text, keys in a fixed order, numbers with all their digits.

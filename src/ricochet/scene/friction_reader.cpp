@@ -49,6 +49,10 @@ std::vector<std::vector<NodeId>> tangents_of(formula::Graph& graph, const std::v
           {b, graph.add(sign, yy), graph.negate(n[1])}};
 }
 
+constexpr const char* kSlipRemedy =
+    "write the velocity of the contact particle along the wall, as slip = [\"x'\"] on y >= 0; if "
+    "the "
+    "coordinates are no lengths, say so with normal = \"...\", the velocity along the normal";
 constexpr const char* kSlipExample = "write for example slip = [\"x'\"], linear in the velocities";
 
 }  // namespace
@@ -108,6 +112,70 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
     check_normal(contact, gap, slip, *normal, "normal");
   } else {
     check_is_length(contact, gap, slip);
+  }
+  constexpr int kMost = 16;  // of a family they are all alike
+  if (++slips_read_ <= kMost) check_slip(contact, gap, slip, value);
+}
+
+/// Whether the contact is that of a particle: with one coordinate more than slips, all of the same
+/// mass, so that lengths and angles in its coordinates are those of the place it is in.
+bool FrictionReader::is_of_particle(NodeId gap, const model::Slip& slip) const {
+  formula::Graph& graph = formulas_.graph();
+  if (system_.kinetic >= 0 || slip.normal >= 0) return false;
+  const double* inverse = system_.mass.inverse_diagonal();
+  if (inverse == nullptr) return false;
+  std::size_t used = 0;
+  double mass = 0.0;
+  for (int i = 0; i < system_.dofs(); ++i) {
+    bool uses = graph.depends_on(gap, system_.position_slot(i), system_.position_slot(i) + 1);
+    for (const NodeId velocity : slip.velocities) {
+      const int slot = system_.velocity_slot(i);
+      uses = uses || graph.depends_on(velocity, slot, slot + 1);
+    }
+    if (!uses) continue;
+    if (used++ > 0 && inverse[i] != mass) return false;
+    mass = inverse[i];
+  }
+  return used == slip.velocities.size() + 1;
+}
+
+/// Slip is along the wall: no direction is the normal's, nor the other's; of a particle all are of
+/// length 1 and at right angles.
+void FrictionReader::check_slip(TableReader& contact, NodeId gap, const model::Slip& slip,
+                                const Value& value) const {
+  formula::Graph& graph = formulas_.graph();
+  std::vector<std::vector<NodeId>> rows = {formula::gradient(graph, gap, system_.position_slots())};
+  for (const NodeId velocity : slip.velocities) {
+    rows.push_back(formula::gradient(graph, velocity, system_.velocity_slots()));
+  }
+  const bool is_particle = is_of_particle(gap, slip);
+  for (const std::vector<double>& at : touching_places(gap)) {
+    const auto product = [&](std::size_t i, std::size_t j) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < rows[i].size(); ++k) {
+        sum += graph.evaluate(rows[i][k], at) * graph.evaluate(rows[j][k], at);
+      }
+      return sum;
+    };
+    for (std::size_t j = 1; j < rows.size(); ++j) {
+      const double size = product(j, j);
+      if (!std::isfinite(size) || !(size > 0.0)) continue;
+      for (std::size_t i = 0; i < j; ++i) {
+        const double cosine = product(i, j) / std::sqrt(size * product(i, i));
+        const std::string other = i == 0 ? "the normal of the gap" : "the other direction of slip";
+        if (1.0 - std::abs(cosine) < 1e-12) {
+          contact.fail(value, "slip", "is along " + other, kSlipRemedy);
+        }
+        if (is_particle && std::abs(cosine) > 1e-6) {
+          contact.fail(value, "slip", "is not at right angles to " + other, kSlipRemedy);
+        }
+      }
+      if (is_particle && std::abs(size - 1.0) > 1e-6) {
+        contact.fail(value, "slip",
+                     fmt::format("is {:.6g} times the velocity along the wall", std::sqrt(size)),
+                     kSlipRemedy);
+      }
+    }
   }
 }
 

@@ -37,6 +37,9 @@ class FrictionReader {
                     NodeId velocity) const;
   void check_normal(TableReader& contact, NodeId gap, const model::Slip& slip, const Value& value,
                     const std::string& key) const;
+  bool is_of_particle(NodeId gap, const model::Slip& slip) const;
+  void check_slip(TableReader& contact, NodeId gap, const model::Slip& slip,
+                  const Value& value) const;
   void check_is_length(TableReader& contact, NodeId gap, const model::Slip& slip) const;
 
   void read_body(TableReader& contact, const Value& value, NodeId gap,
@@ -65,6 +68,7 @@ class FrictionReader {
   const Document& document_;
   FormulaReader& formulas_;
   const model::FormulaSystem& system_;
+  int slips_read_{0};
 };
 
 }  // namespace ricochet::scene

@@ -53,6 +53,22 @@ struct SingleSolution {
   return solution;
 }
 
+/// Where an edge of the cone has W_NN + edge W_NT <= 0, a contact without approach has two
+/// solutions, the free one and stick, and `solution` becomes the latter: that of a contact which
+/// was pushing up to there, whose reaction grows without bound as W_NN + edge W_NT falls to 0.
+/// [Genot 1999]
+inline void keep_pushing(double w_nn, double w_nt, double w_tt, double b_n, double b_t,
+                         const convex::Segment& section, SingleSolution& solution) {
+  const double slip = b_t - w_nt * b_n / w_nn;
+  const double edge = slip > 0.0 ? section.low : section.high;
+  if (slip == 0.0 || w_nn + edge * w_nt > 0.0) return;
+  const double tangential = -slip / (w_tt - w_nt * w_nt / w_nn);
+  const double normal = -(b_n + w_nt * tangential) / w_nn;
+  if (!(normal > 0.0 && section.contains({tangential, 0.0}, normal))) return;
+  solution.impulse = {normal, tangential, 0.0};
+  solution.grip = problem::Grip::Stick;
+}
+
 /// One contact in space with any section, exactly: by a quartic where the section is round, by
 /// going through the corners and edges of a polygon. Where W couples normal and tangential
 /// directions there can be several solutions: the one that leaves the least energy is taken. Of the

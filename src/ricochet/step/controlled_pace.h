@@ -100,7 +100,7 @@ class ControlledPace {
       const bool is_smallest = h <= smallest;
       if (report.status == problem::Status::Solved) {
         const double error = difference();
-        const bool crossed = crosses();
+        const bool crossed = crosses(middle_) || crosses(end_) || steps_over(now);
         if ((error <= control_.tolerance && !crossed) || is_smallest) {
           if (error > control_.tolerance || crossed) ++forced_;
           propose(h, error);
@@ -141,9 +141,9 @@ class ControlledPace {
     return std::max(0.0, (off_.cwiseAbs() - kRounding * size_).maxCoeff());
   }
 
-  /// Whether a wall that was not touched at the start is crossed at the end, and deeply.
-  bool crosses() {
-    model_.gaps(end_.t, end_.q, second_.place);
+  /// Whether a wall that was not touched at the start is crossed at that state, and deeply.
+  bool crosses(const State& at) {
+    model_.gaps(at.t, at.q, second_.place);
     looked_at_.clear();
     const int contacts = model_.contacts() - model_.joints();
     for (int a = 0; a < contacts; ++a) {
@@ -155,10 +155,23 @@ class ControlledPace {
     model_.gradients(looked_at_, second_.place);
     for (const int a : looked_at_) {
       const auto& normals = second_.place.normals;
-      const double rounding = kRounding * normals.abs_dot(a, end_.q);
+      const double rounding = kRounding * normals.abs_dot(a, at.q);
       if (-second_.place.gap[a] > control_.tolerance * normals.norm(a) + rounding) return true;
     }
     return false;
+  }
+
+  /// Whether one of the two halves may pass over a wall.
+  bool steps_over(const State& now) {
+    auto& judge = recorder_.judge();
+    model_.gaps(now.t, now.q, first_.joint_place);
+    model_.gaps(middle_.t, middle_.q, second_.joint_place);
+    if (judge.steps_over(now, middle_, half_, first_.claim, first_.joint_place.gap,
+                         second_.joint_place.gap)) {
+      return true;
+    }
+    return judge.steps_over(middle_, end_, half_, second_.claim, second_.joint_place.gap,
+                            second_.place.gap);
   }
 
   /// Nine tenths of the time to the first affine gap that vanishes, if a new contact was met.

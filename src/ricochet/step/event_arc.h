@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ricochet/model/gap_path.h"
 #include "ricochet/step/node_stages.h"
 
 namespace ricochet::step {
@@ -28,13 +29,16 @@ class EventArc {
       : model_(model),
         w_(w),
         accuracy_(accuracy),
+        path_(model, start.q, start.u),
+        bends_(model, start.q),
         stage_q_(start.q),
         stage_u_(start.u),
         off_(start.u),
-        ahead_(start.q),
-        rate_(model::Vector<K>::Zero(model.contacts())),
+        off_u_(start.u),
+        rounding_(start.u),
+        push_(start.u),
+        bend_(model::Vector<K>::Zero(model.contacts())),
         held_(model.contacts()),
-        one_(model.contacts()),
         last_push_(model::Vector<K>::Zero(model.contacts())),
         push_start_(last_push_),
         push_end_(last_push_),
@@ -46,38 +50,54 @@ class EventArc {
     for (const model::Key a : memory.held) {
       if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
     }
-    q_size_ = memory.q_size;
-    u_size_ = memory.u_size;
+    sizes_ = trial_sizes_ = memory.sizes;
   }
 
   void remember(model::EventMemory& memory) const {
     memory.held.clear();
     for (const int a : held_) memory.held.push_back(static_cast<model::Key>(a));
-    memory.q_size = q_size_;
-    memory.u_size = u_size_;
+    memory.sizes = sizes_;
   }
 
   model::IndexList<K>& held() { return held_; }
   const State& end() const { return end_; }
   const model::Vector<K>& push_end() const { return push_end_; }
+  model::ArcPath<M>& path() { return path_; }
+  const model::ArcSizes& sizes() const { return trial_sizes_; }
+  void keep_sizes() { sizes_ = trial_sizes_; }
 
-  /// Acceleration and reactions at `s`: where every arc from there begins.
-  problem::Report open(const State& s) {
-    const problem::Report report = accelerate(s.t, s.q, s.u, acceleration_[0]);
+  /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
+  /// not push and open are let go. `time` is one in which little changes.
+  problem::Report open(const State& s, double time) {
+    time_ = time;
+    problem::Report report = accelerate(s.t, s.q, s.u, acceleration_[0]);
+    if (report.status != problem::Status::Solved) return report;
     velocity_[0] = s.u;
     push_start_ = last_push_;
+    start_push_ = push_;
+    w_.claim.active.clear();
+    for (const int a : held_) w_.claim.active.push(a);
+    held_.clear();
+    for (const int a : w_.claim.active) {
+      const double opening = w_.place.normals.dot(a, acceleration_[0]) + bend_[a];
+      const double size = w_.place.normals.abs_dot(a, acceleration_[0]) + std::abs(bend_[a]);
+      if (push_start_[a] > 0.0 || opening <= kNothing * size) held_.push(a);
+    }
     return report;
   }
 
   /// One step of length h from `s`, where `open` was; the error over what is allowed.
   problem::Report advance_by(const State& s, double h, double& error) {
+    time_ = h;
     for (std::size_t i = 1; i < 7; ++i) {
       stage_q_ = s.q;
       stage_u_ = s.u;
+      off_.setZero();
       for (std::size_t j = 0; j < i; ++j) {
-        model_.advance(stage_q_, velocity_[j], h * kStages[i - 1][j], stage_q_);
+        off_ += h * kStages[i - 1][j] * velocity_[j];
         stage_u_ += h * kStages[i - 1][j] * acceleration_[j];
       }
+      model_.advance(s.q, off_, 1.0, stage_q_);
       velocity_[i] = stage_u_;
       const double t = s.t + kTimes[i - 1] * h;
       const problem::Report report = accelerate(t, stage_q_, stage_u_, acceleration_[i]);
@@ -88,66 +108,47 @@ class EventArc {
     end_.u = stage_u_;
     push_end_ = last_push_;
     error = measure(s, h);
+    put_right();
     return {};
   }
 
-  /// Position and velocity at a part of the last step, by the polynomial of degree 5 that has the
-  /// positions, velocities and accelerations of both ends.
-  void look(const State& s, double h, double part, Place& q, Vec& u) {
-    const double x = part, y = 1.0 - part;
-    const auto value = [](double z) { return z * z * z * (10.0 + z * (-15.0 + 6.0 * z)); };
-    const auto slope = [](double z) { return z * z * z * (-4.0 + z * (7.0 - 3.0 * z)); };
-    const auto bend = [](double z) { return 0.5 * z * z * z * (1.0 + z * (-2.0 + z)); };
-    const auto d_value = [](double z) { return z * z * (30.0 + z * (-60.0 + 30.0 * z)); };
-    const auto d_slope = [](double z) { return z * z * (-12.0 + z * (28.0 - 15.0 * z)); };
-    const auto d_bend = [](double z) { return 0.5 * z * z * (3.0 + z * (-8.0 + 5.0 * z)); };
-    model_.difference(end_.q, s.q, off_);
-    u = d_value(x) / h * off_ + d_slope(x) * end_.u + d_slope(y) * s.u +
-        h * (d_bend(x) * acceleration_[6] - d_bend(y) * acceleration_[0]);
-    off_ = value(x) * off_ + h * (slope(x) * end_.u - slope(y) * s.u) +
-           h * h * (bend(x) * acceleration_[6] + bend(y) * acceleration_[0]);
-    model_.advance(s.q, off_, 1.0, q);
-  }
-
-  /// Reactions along the last step, where a judge looks.
-  problem::Report take_reactions(const State& s, double h, certify::ArcReactions<K>& reactions) {
+  /// Completes the last step: positions between its ends, and the reactions there and at the ends,
+  /// where a judge looks. `error` is what forces and reactions leave unexplained, over what is
+  /// allowed: large where they are not smooth. `stray` is a contact that pushes where it is not.
+  problem::Report complete(const State& s, double h, certify::ArcReactions<K>& reactions,
+                           double& error, int& stray) {
+    problem::Report report = accelerate(end_.t, end_.q, end_.u, acceleration_[6]);
+    if (report.status != problem::Status::Solved) return report;
+    push_end_ = last_push_;
+    path_.set(s.t, h, s.q, s.u, acceleration_[0], end_.q, end_.u, acceleration_[6]);
     reactions.front() = push_start_;
     reactions.back() = push_end_;
-    problem::Report report;
+    off_u_ = end_.u - s.u - h * certify::kArcWeights[0] * (acceleration_[0] + acceleration_[6]);
+    model_.difference(end_.q, s.q, off_);
+    off_ -= h * s.u + h * h * certify::kArcWeights[0] * acceleration_[0];
+    stray = stray_at(end_.t, end_.q);
     for (std::size_t i = 1; i + 1 < certify::kArcNodes; ++i) {
-      const double part = certify::kArcPoints[i];
-      look(s, h, part, inside_.q, inside_.u);
+      const double part = certify::kArcPoints[i], weight = h * certify::kArcWeights[i];
+      path_.at(part, inside_.q, inside_.u);
       report = accelerate(s.t + part * h, inside_.q, inside_.u, stage_u_);
       if (report.status != problem::Status::Solved) return report;
       reactions[i] = last_push_;
+      off_u_ -= weight * stage_u_;
+      off_ -= weight * h * (1.0 - part) * stage_u_;
+      if (stray < 0) stray = stray_at(s.t + part * h, inside_.q);
     }
+    error = relative_error(s.q) / accuracy_;
     return report;
   }
 
   /// d2g/dt2 of contact a at the start of the arc.
   double closing(const State& s, int a) {
-    one_.clear();
-    one_.push(a);
-    return bend_of(s.t, s.q, s.u, one_, a) + normal_part(s, one_, a);
-  }
-
-  /// Puts held contacts back on their walls at the end of the arc, to first order, and takes off
-  /// what is left of their velocity: what integration lost, no more.
-  void put_right() {
-    if (held_.empty() || !model_.load_mass(end_.q, w_.place)) return;
-    for (int round = 0; round < 2; ++round) {
-      model_.gaps(end_.t, end_.q, w_.place);
-      model_.gradients(held_, w_.place);
-      for (const int a : held_) {
-        w_.place.normals.copy_to(a, w_.gathered);
-        model_.mass(w_.place).solve(w_.gathered, w_.response);
-        const double W = w_.gathered.dot(w_.response);
-        if (!(W > 0.0)) continue;
-        const double U = contact_velocity(w_, a, end_.u);
-        model_.advance(end_.q, w_.response, -(w_.place.gap[a] / W), end_.q);
-        if (push_end_[a] > 0.0) end_.u -= U / W * w_.response;
-      }
-    }
+    w_.claim.active.clear();
+    w_.claim.active.push(a);
+    bends_.take(s.t, s.q, s.u, w_.claim.active, time_, bend_);
+    model_.gaps(s.t, s.q, w_.place);
+    model_.gradients(w_.claim.active, w_.place);
+    return w_.place.normals.dot(a, acceleration_[0]) + bend_[a];
   }
 
  private:
@@ -164,58 +165,87 @@ class EventArc {
       71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
       -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
 
+  static constexpr double kNothing = 1e-10;  // of an acceleration: rounding
+
   double measure(const State& s, double h) {
     off_.setZero();
-    stage_u_.setZero();
+    off_u_.setZero();
     for (std::size_t i = 0; i < 7; ++i) {
       off_ += h * kError[i] * velocity_[i];
-      stage_u_ += h * kError[i] * acceleration_[i];
+      off_u_ += h * kError[i] * acceleration_[i];
     }
-    q_size_ = std::max({q_size_, s.q.norm(), end_.q.norm(), h * s.u.norm()});
-    u_size_ = std::max({u_size_, s.u.norm(), end_.u.norm(), h * acceleration_[0].norm()});
-    const double worst =
-        std::max(off_.norm() / (q_size_ + tiny()), stage_u_.norm() / (u_size_ + tiny()));
-    return std::isfinite(worst) ? worst / accuracy_ : std::numeric_limits<double>::infinity();
+    trial_sizes_ = sizes_;
+    model::grow(trial_sizes_, model_, w_.place, h, s.u, end_.u, start_push_, w_.gathered,
+                w_.response);
+    return relative_error(s.q) / accuracy_;
   }
-  static double tiny() { return std::numeric_limits<double>::min(); }
 
-  /// Change of U along the motion without acceleration: what the curve of a wall adds.
-  double bend_of(double t, const Place& q, const Vec& u, const model::IndexList<K>& rows, int a) {
-    const double speed = u.norm();
-    const double length = std::max(1.0, q.norm());
-    const double step = speed > 0.0 ? 1e-5 * length / std::max(speed, 1e-3 * length) : 1e-5;
-    double bend = 0.0;
-    for (const double sign : {1.0, -1.0}) {
-      model_.advance(q, u, sign * step, ahead_);
-      model_.gaps(t + sign * step, ahead_, w_.place);
-      model_.gradients(rows, w_.place);
-      bend += sign * contact_velocity(w_, a, u);
+  /// Of `off_` and `off_u_`, in the sizes of the motion.
+  double relative_error(const Place& q) {
+    model::difference_size(model_, q, rounding_);
+    rounding_ *= 8.0 * std::numeric_limits<double>::epsilon();
+    const double ways = model::relative(off_, trial_sizes_.q, rounding_);
+    rounding_.setZero();
+    return std::max(ways, model::relative(off_u_, trial_sizes_.u, rounding_));
+  }
+
+  /// A contact that pushed in the last evaluation, at (t, q), and does not touch there.
+  int stray_at(double t, const Place& q) {
+    if (held_.empty()) return -1;
+    model_.gaps(t, q, w_.place);
+    model_.gradients(held_, w_.place);
+    for (const int a : held_) {
+      if (last_push_[a] == 0.0) continue;
+      double ways = 0.0;
+      w_.place.normals.each(a, [&](int i, double value) {
+        ways += std::abs(value) * trial_sizes_.q[static_cast<std::size_t>(i)];
+      });
+      const double gap = std::abs(w_.place.gap[a]) - 1e-14 * w_.place.normals.abs_dot(a, q);
+      if (gap > 10.0 * accuracy_ * ways || !model_.exists(a, w_.place)) return a;
     }
-    return bend / (2.0 * step);
+    return -1;
   }
 
-  double normal_part(const State& s, const model::IndexList<K>& rows, int a) {
-    model_.gaps(s.t, s.q, w_.place);
-    model_.gradients(rows, w_.place);
-    return w_.place.normals.dot(a, acceleration_[0]);
+  /// Puts contacts that push at the end of the arc back on their walls, and takes off what is left
+  /// of their velocity: what integration lost, no more.
+  void put_right() {
+    w_.claim.active.clear();
+    for (const int a : held_) {
+      if (push_end_[a] > 0.0) w_.claim.active.push(a);
+    }
+    if (w_.claim.active.empty() || !model_.load_mass(end_.q, w_.place)) return;
+    for (int round = 0; round < 2; ++round) {
+      model_.gaps(end_.t, end_.q, w_.place);
+      model_.gradients(w_.claim.active, w_.place);
+      assemble(model_, w_, [&](int k, double&) { return w_.place.gap[w_.claim.active[k]]; });
+      w_.solver.balance(w_.problem);
+      model_.advance(end_.q, w_.solver.motion(), 1.0, end_.q);
+    }
+    model_.gaps(end_.t, end_.q, w_.place);
+    model_.gradients(w_.claim.active, w_.place);
+    assemble(model_, w_,
+             [&](int k, double&) { return contact_velocity(w_, w_.claim.active[k], end_.u); });
+    w_.solver.balance(w_.problem);
+    end_.u += w_.solver.motion();
   }
 
-  /// a = M^-1 (Q - c + J^T r); r in last_push_.
+  /// a = M^-1 (Q - c + J^T r); r in last_push_, Q - c in push_.
   problem::Report accelerate(double t, const Place& q, const Vec& u, Vec& a) {
     last_push_.setZero();
     if (!model_.load_mass(q, w_.place)) return {.status = problem::Status::SingularMass};
-    model::applied_force(model_, t, q, u, w_.place, w_.force);
-    model_.mass(w_.place).solve(w_.force, a);
+    model::applied_force(model_, t, q, u, w_.place, push_);
+    model_.mass(w_.place).solve(push_, a);
     if (held_.empty()) return {};
-    for (const int c : held_) rate_[c] = bend_of(t, q, u, held_, c);
+    bends_.take(t, q, u, held_, time_, bend_);
     model_.gaps(t, q, w_.place);
     model_.gradients(held_, w_.place);
     w_.claim.active.clear();
     for (const int c : held_) w_.claim.active.push(c);
     assemble(model_, w_, [&](int k, double& noise) {
-      const double free = w_.place.normals.dot(held_[k], a) + rate_[held_[k]];
-      noise = 1e-9 * std::abs(free);
-      return free;
+      constexpr double kRounding = 32.0 * std::numeric_limits<double>::epsilon();
+      const double bend = bend_[held_[k]];
+      noise = kRounding * (w_.place.normals.abs_dot(held_[k], a) + std::abs(bend));
+      return w_.place.normals.dot(held_[k], a) + bend;
     });
     const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
     w_.gathered.setZero();
@@ -233,20 +263,25 @@ class EventArc {
   double accuracy_;
   std::array<Vec, 7> velocity_;
   std::array<Vec, 7> acceleration_;
+  model::ArcPath<M> path_;
+  model::GapBends<M> bends_;
+  double time_{0.0};  // [s], in which little changes
   Place stage_q_;
   Vec stage_u_;
-  Vec off_;  // between two places
-  Place ahead_;
-  model::Vector<K> rate_;
+  Vec off_;    // errors of positions
+  Vec off_u_;  // of velocities
+  Vec rounding_;
+  Vec push_;        // Q - c
+  Vec start_push_;  // the same where the arc begins
+  model::Vector<K> bend_;
   model::IndexList<K> held_;  // contacts that last
-  model::IndexList<K> one_;
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
   model::Vector<K> push_end_;
   State inside_;
   State end_;
-  double q_size_{0.0};
-  double u_size_{0.0};
+  model::ArcSizes sizes_;        // of the motion so far
+  model::ArcSizes trial_sizes_;  // with the last step
 };
 
 }  // namespace ricochet::step

@@ -6,41 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "ricochet/step/event_arc.h"
+#include "ricochet/step/event_search.h"
 #include "ricochet/step/recorder.h"
 #include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
-namespace detail {
-
-/// Impacts of one contact that come ever faster: their last intervals and the ratio of these.
-class Accumulation {
- public:
-  explicit Accumulation(model::ImpactSeries& series) : s_(series) {}
-
-  /// Whether the impact at t makes it plain that infinitely many follow before `limit()`. `nothing`
-  /// is an interval so short that it does not matter.
-  bool add(double t, double nothing, bool is_slow) {
-    const double interval = t - s_.last;
-    const double ratio = interval / s_.interval;
-    const bool shrinks = s_.count > 1 && ratio < 1.0;
-    s_.shrinking = shrinks ? s_.shrinking + 1 : 0;
-    s_.ratio = ratio;
-    s_.interval = interval;
-    s_.last = t;
-    ++s_.count;
-    return s_.shrinking >= kEnough && (interval <= nothing || is_slow);
-  }
-  /// The sum of the geometric series of intervals to come.
-  double limit() const { return s_.last + s_.interval * s_.ratio / (1.0 - s_.ratio); }
-
- private:
-  static constexpr int kEnough = 4;  // intervals in a row, each shorter than the one before
-  model::ImpactSeries& s_;
-};
-
-}  // namespace detail
-
 template <class M>
 class EventPace;
 
@@ -100,7 +70,8 @@ class EventPace {
         w_(model, state.q),
         arc_(model, state, scheme.accuracy, w_),
         after_(state),
-        memory_(state.memory.events) {
+        memory_(state.memory.events),
+        search_(model, state, arc_, w_, memory_) {
     memory_.contacts.resize(static_cast<std::size_t>(model.contacts()));
     if (!(memory_.trial > 0.0)) memory_.trial = run.step;
     w_.warm = &state.memory.scheme.warm;
@@ -110,8 +81,7 @@ class EventPace {
   bool open() {
     if (is_over() || state_.memory.begun) return true;
     state_.memory.begun = true;
-    strike();
-    return recorder_.ok();
+    return strike() && recorder_.ok();
   }
 
   bool is_over() const { return state_.memory.steps >= last_; }
@@ -128,148 +98,107 @@ class EventPace {
   void finish(Outcome&) { arc_.remember(memory_); }
 
  private:
-  static constexpr double kClose = 1e-13;  // of a gap's size in this run: contact
-  static constexpr double kShort = 1e-3;   // of a step: an interval that counts as nothing
-  static constexpr double kSlow = 1e-6;    // of the largest speed
-  static constexpr int kLooks = 8;         // at each gap along an arc
+  static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  static constexpr double kStill = 1e-12;  // of what a contact velocity is made of: none
+  static constexpr double kSlow = 1e-6;    // of the first speed of a row: impacts accumulate
+  static constexpr long long kMostPieces = 200000;  // arcs and impacts before the next row
+  static constexpr long long kLook = 256;           // pieces between two looks at the monitor
+  static constexpr int kMostAtOnce = 1000;          // pieces that take no time
 
-  double& gap_size(int a) { return memory_.contacts[static_cast<std::size_t>(a)].gap_size; }
-  double touching(int a) { return kClose * gap_size(a); }
-  double touching() {  // of any contact
-    double largest = 0.0;
-    for (const auto& contact : memory_.contacts) largest = std::max(largest, contact.gap_size);
-    return kClose * largest;
-  }
   /// The state becomes `after_`.
   void move_on() {
     state_.t = after_.t;
     std::swap(state_.q, after_.q);
     std::swap(state_.u, after_.u);
   }
-  bool is_held(int a) {
-    return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
-  }
-
   /// Arcs and impacts up to the time of the next row. False when the run cannot go on.
   bool move_to(double end) {
     const double shortest = 1e-14 * std::max({run_.step, std::abs(end), std::abs(state_.t)});
+    long long pieces = 0;
+    int at_once = 0;
     while (state_.t < end - shortest) {
-      if (!solved(arc_.open(state_))) return false;
+      const double before = state_.t;
+      if (!may_go_on(++pieces, at_once) || !meet()) return false;
+      if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = std::min(end - state_.t, memory_.trial);
-      h = std::min(h, longest_hop());
       int struck = -1;
       if (!make_arc(h, struck)) return false;
-      if (!accept(h)) return false;
+      if (h > 0.0 && !accept(h)) return false;
       if (struck >= 0 && !strike(struck)) return false;
-      release();
+      at_once = state_.t > before + 4.0 * kEpsilon * std::abs(before) ? 0 : at_once + 1;
     }
     state_.t = end;
-    return true;
+    return meet();
+  }
+
+  /// Not when too much happens before the next row, or when the run is to stop.
+  bool may_go_on(long long pieces, int at_once) {
+    if (pieces % kLook == 0 && recorder_.is_stopped(progress())) return false;
+    if (pieces <= kMostPieces && at_once <= kMostAtOnce) return true;
+    judge_.fail(certify::Failure::TooManyEvents, state_.t);
+    return false;
   }
 
   bool solved(const problem::Report& report) { return recorder_.is_solved(report, state_.t); }
 
+  /// What the velocity of contact a is known to be rounded by.
+  double noise(int a) const {
+    return kStill * (w_.place.normals.abs_dot(a, state_.u) + std::abs(w_.place.rate[a]));
+  }
+
+  /// Contacts that touch here and now: an impact where one approaches; those without velocity last.
+  bool meet() {
+    search_.take_gaps();
+    bool approaches = false;
+    for (const int a : w_.claim.active) {
+      const double U = contact_velocity(w_, a, state_.u);
+      approaches = approaches || U < -noise(a);
+      if (U >= -noise(a) && U <= noise(a)) arc_.held().push(a);
+    }
+    return !approaches || strike();
+  }
+
   /// A step that holds the accuracy and ends at the first impact, if there is one in it; `struck`
   /// is its contact.
   bool make_arc(double& h, int& struck) {
-    double error = 0.0;
+    double error = 0.0, rest = 0.0;
+    int stray = -1;
+    const bool is_cut = h < memory_.trial;  // by the end of the row
+    const double first = h;
     for (;;) {
+      rest = 0.0;
+      stray = -1;
       if (!solved(arc_.advance_by(state_, h, error))) return false;
-      if (error <= 1.0) break;
-      h *= std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9);
-      if (h < 1e-13 * run_.step) {
+      if (error <= 1.0 && !solved(arc_.complete(state_, h, w_.reactions, rest, stray)))
+        return false;
+      error = std::max(error, rest);
+      if (error <= 1.0 && stray < 0) break;
+      h *= stray >= 0 ? 0.5 : std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9);
+      if (h >= shortest_arc()) continue;
+      if (stray < 0 || !let_go(stray)) {
         judge_.fail(certify::Failure::NoConvergence, state_.t);
         return false;
       }
     }
-    memory_.trial = std::max(memory_.trial, h) < 1e300
-                        ? h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0)
-                        : h;
-    for (int a = 0; a < model_.contacts(); ++a) {
-      if (is_held(a)) continue;
-      const double at = first_crossing(a, h);
-      if (at >= h) continue;
-      h = at;
-      struck = a;
-      if (!solved(arc_.advance_by(state_, h, error))) return false;
-    }
-    return true;
+    const double next = h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0);
+    memory_.trial = is_cut && h == first ? std::max(memory_.trial, next) : next;
+    return solved(search_.find(h, struck));
   }
+  double shortest_arc() const { return std::max(1e-13 * run_.step, kEpsilon * std::abs(state_.t)); }
 
-  double gap_at(int a, double t, const model::Vector<M::kDofs>& q) {
-    model_.gaps(t, q, w_.place);
-    return model_.exists(a, w_.place) ? w_.place.gap[a] : std::numeric_limits<double>::infinity();
-  }
-
-  /// When the gap of contact a, positive first, vanishes within the arc; h where it does not.
-  /// Looked for on the dense output, then found on arcs of that length.
-  double first_crossing(int a, double h) {
-    double before = 0.0;
-    bool was_open = gap_at(a, state_.t, state_.q) > touching(a);
-    for (int i = 1; i <= kLooks; ++i) {
-      const double part = static_cast<double>(i) / kLooks;
-      arc_.look(state_, h, part, after_.q, after_.u);
-      const double gap = gap_at(a, state_.t + part * h, after_.q);
-      if (gap < 0.0 && (was_open || gap < -touching(a))) return find_zero(a, before, part * h, h);
-      was_open = was_open || gap > touching(a);
-      before = part * h;
-    }
-    return h;
-  }
-
-  /// Regula falsi with the weights of the Illinois rule; the gap is not negative at the result.
-  double find_zero(int a, double low, double high, double h) {
-    double error = 0.0;
-    const auto gap_after = [&](double length) {
-      if (length <= 0.0) return gap_at(a, state_.t, state_.q);
-      (void)arc_.advance_by(state_, length, error);
-      return gap_at(a, arc_.end().t, arc_.end().q);
-    };
-    double f_low = gap_after(low);
-    double f_high = gap_after(high);
-    if (!(f_high < 0.0)) return h;
-    if (!(f_low > 0.0)) return low > 0.0 ? low : high * 1e-3;
-    for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
-      const double middle = low + (high - low) * f_low / (f_low - f_high);
-      const double f = gap_after(middle);
-      if (std::abs(f) <= 1e-3 * touching(a)) return middle;
-      if (f > 0.0) {
-        low = middle;
-        f_low = f;
-        f_high *= 0.5;
-      } else {
-        high = middle;
-        f_high = f;
-        f_low *= 0.5;
-      }
-    }
-    return low;
-  }
-
-  /// Three quarters of the shortest hop that a contact has begun, so that no hop is stepped over.
-  double longest_hop() {
-    double longest = std::numeric_limits<double>::infinity();
-    model_.gaps(state_.t, state_.q, w_.place);
-    w_.claim.active.clear();
-    for (int a = 0; a < model_.contacts(); ++a) {
-      gap_size(a) = std::max(gap_size(a), std::abs(w_.place.gap[a]));
-      const bool near = w_.place.gap[a] <= touching(a) && model_.exists(a, w_.place);
-      if (near && !is_held(a)) w_.claim.active.push(a);
-    }
-    leaving_.assign(w_.claim.active.begin(), w_.claim.active.end());
+  /// A held contact that left its wall is held no more.
+  bool let_go(int stray) {
+    leaving_.assign(arc_.held().begin(), arc_.held().end());
+    arc_.held().clear();
     for (const int a : leaving_) {
-      const double bend = arc_.closing(state_, a);
-      const double rate = contact_velocity(w_, a, state_.u);
-      if (bend < 0.0 && rate > 0.0) longest = std::min(longest, -1.5 * rate / bend);
+      if (a != stray) arc_.held().push(a);
     }
-    return longest;
+    return solved(arc_.open(state_, memory_.trial));
   }
 
   /// The arc, judged and entered.
   bool accept(double h) {
     const bool lasts = !arc_.held().empty();
-    if (lasts && !solved(arc_.take_reactions(state_, h, w_.reactions))) return false;
-    arc_.put_right();
     after_.t = arc_.end().t;
     after_.q = arc_.end().q;
     after_.u = arc_.end().u;
@@ -277,6 +206,7 @@ class EventPace {
     if (lasts) w_.claim.reactions = &w_.reactions;
     if (!judged(h)) return false;
     if (lasts) recorder_.add_reactions(w_.reactions, h);
+    arc_.keep_sizes();
     move_on();
     return true;
   }
@@ -290,7 +220,6 @@ class EventPace {
   bool strike(int struck = -1) {
     open_nodes(state_.t, w_, certify::Piece::Impact);
     w_.cone_point = w_.test_point = &state_.q;
-    const double close = std::max(10.0 * touching(), std::numeric_limits<double>::min());
     after_.t = state_.t;
     after_.q = state_.q;
     after_.u = state_.u;
@@ -298,83 +227,80 @@ class EventPace {
       judge_.fail(certify::Failure::SingularMass, state_.t);
       return false;
     }
-    model_.gaps(state_.t, state_.q, w_.place);
-    for (int a = 0; a < model_.contacts(); ++a) {
-      const bool near =
-          model_.touches(a, w_.place) || (model_.exists(a, w_.place) && w_.place.gap[a] <= close);
-      if (near || is_held(a) || a == struck) w_.claim.active.push(a);
-    }
+    find_struck(struck);
     if (w_.claim.active.empty()) return true;
-    model_.gradients(w_.claim.active, w_.place);
-    for (const int a : w_.claim.active) take_size(a);
     take_laws(model_, state_, w_);
-    const bool accumulates = struck >= 0 && note_impact(struck);
+    const int ended = find_accumulation();
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;
-    if (!solved(push_impact(accumulates))) return false;
-    if (!judged(0.0)) return false;
+    if (ended >= 0) w_.claim.piece = certify::Piece::Rest;
+    const bool rests = ended >= 0;
+    if (!solved(rests ? push_many(model_, 0.0, state_.u, after_.u, w_)
+                      : push(model_, state_, after_.u, w_)) ||
+        !judged(0.0)) {
+      return false;
+    }
+    hold_what_stays(rests);
     move_on();
-    hold_what_stays(accumulates ? struck : -1);
     return true;
   }
 
-  /// What a gap is made of, for its rounding.
-  void take_size(int a) {
-    gap_size(a) = std::max(gap_size(a), w_.place.normals.abs_dot(a, state_.q));
+  /// The contacts that touch, with their gradients: those near zero, those held, and the one that
+  /// is known to be struck.
+  void find_struck(int struck) {
+    model_.gaps(state_.t, state_.q, w_.place);
+    leaving_.clear();
+    for (int a = 0; a < model_.contacts(); ++a) {
+      const bool near = model_.touches(a, w_.place) || w_.place.gap[a] <= 5.0 * search_.touching(a);
+      if (!model_.exists(a, w_.place) || !(near || search_.is_held(a) || a == struck)) continue;
+      leaving_.push_back(a);
+    }
+    for (const int a : leaving_) w_.claim.active.push(a);
+    model_.gradients(w_.claim.active, w_.place);
+    for (const int a : w_.claim.active) search_.take_size(a);
   }
 
-  /// The law; at the end of an accumulation the contact stays, as if e were 0.
-  problem::Report push_impact(bool accumulates) {
-    if (!accumulates) return push(model_, state_, after_.u, w_);
-    w_.claim.piece = certify::Piece::Rest;
-    return push_many(model_, 0.0, state_.u, after_.u, w_);
+  /// A contact that is struck for the last of infinitely many times, when all are that approach; -1
+  /// otherwise. It ends the run where that is asked for.
+  int find_accumulation() {
+    int ended = -1;
+    bool all = true;
+    for (const int a : w_.claim.active) {
+      const double approach = -contact_velocity(w_, a, state_.u);
+      if (approach <= noise(a)) continue;
+      model::ImpactSeries& series = search_.known(a).impacts;
+      series.add(state_.t, approach / std::sqrt(inverse_mass(a)));
+      if (series.accumulates(kSlow) && closes(a, approach))
+        ended = a;
+      else
+        all = false;
+    }
+    if (!all || ended < 0) return -1;
+    if (scheme_.zeno == Zeno::Stop) {
+      const double limit = search_.known(ended).impacts.limit();
+      judge_.note_accumulation(limit);
+      judge_.fail(certify::Failure::Zeno, limit, ended);
+    }
+    for (const int a : w_.claim.active) search_.known(a).impacts = {};
+    return ended;
   }
-
-  /// True at the end of an accumulation. It ends the run where that is asked for.
-  bool note_impact(int a) {
-    model::ImpactSeries& series = memory_.contacts[static_cast<std::size_t>(a)].impacts;
-    detail::Accumulation impacts(series);
+  double inverse_mass(int a) {
     w_.place.normals.copy_to(a, w_.gathered);
     model_.mass(w_.place).solve(w_.gathered, w_.response);
-    const double speed =
-        std::abs(contact_velocity(w_, a, state_.u)) / std::sqrt(w_.gathered.dot(w_.response));
-    memory_.fastest = std::max(memory_.fastest, speed);
-    if (!impacts.add(state_.t, kShort * run_.step, speed <= kSlow * memory_.fastest)) return false;
-    const double limit = impacts.limit();
-    series = {};
-    if (scheme_.zeno == Zeno::Stop) {
-      judge_.note_accumulation(limit);
-      judge_.fail(certify::Failure::Zeno, limit, a);
-    }
-    return true;
+    return w_.gathered.dot(w_.response);
+  }
+  bool closes(int a, double approach) {
+    return model::loses_speed(model_, a, state_.t, state_.q, state_.u, approach, w_.place);
   }
 
-  /// Contacts that the impact left without velocity last.
-  void hold_what_stays(int always) {
-    model_.gaps(state_.t, state_.q, w_.place);
-    model_.gradients(w_.claim.active, w_.place);
+  /// Contacts that the impact left without velocity last; the claim is that of the impact.
+  void hold_what_stays(bool rests) {
     arc_.held().clear();
     for (const int a : w_.claim.active) {
-      const double U = contact_velocity(w_, a, state_.u);
-      const double size = w_.place.normals.norm(a) * fastest();
-      if (a == always || U <= 1e-13 * size) arc_.held().push(a);
-    }
-  }
-
-  double fastest() const { return std::max(state_.u.norm(), std::sqrt(judge_.kinetic())); }
-
-  /// Contacts that no longer push and whose gap opens do not last.
-  void release() {
-    if (arc_.held().empty()) return;
-    model_.gaps(state_.t, state_.q, w_.place);
-    model_.gradients(arc_.held(), w_.place);
-    leaving_.assign(arc_.held().begin(), arc_.held().end());
-    arc_.held().clear();
-    for (const int a : leaving_) {
-      take_size(a);
-      const bool opens = arc_.push_end()[a] == 0.0 &&
-                         (contact_velocity(w_, a, state_.u) > 0.0 || w_.place.gap[a] > touching(a));
-      if (!opens && model_.exists(a, w_.place)) arc_.held().push(a);
+      const double U = contact_velocity(w_, a, after_.u);
+      const double small = noise(a) + kStill * w_.place.normals.abs_dot(a, after_.u);
+      const bool stopped = rests && contact_velocity(w_, a, state_.u) < 0.0;
+      if (U <= small || (stopped && U <= 1e3 * small)) arc_.held().push(a);
     }
   }
 
@@ -389,6 +315,7 @@ class EventPace {
   EventArc<M> arc_;
   State after_;
   model::EventMemory& memory_;
+  EventSearch<M> search_;
   std::vector<int> leaving_;
 };
 

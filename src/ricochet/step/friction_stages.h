@@ -29,14 +29,38 @@ double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M:
   return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
 }
 
+/// Whether contact a pushed in the last step.
+template <int Q, int U>
+bool pushed_before(int a, const model::State<Q, U>& s) {
+  const auto& keys = s.memory.scheme.pushed;
+  return std::binary_search(keys.begin(), keys.end(), static_cast<model::Key>(a));
+}
+
 /// Whether contact a counts as sticking at the start of the step.
 template <model::Model M>
 bool sticks_before(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
-  const auto& stuck = s.memory.scheme.stuck;
-  if (std::binary_search(stuck.begin(), stuck.end(), static_cast<model::Key>(a))) return true;
+  const auto key = static_cast<model::Key>(a);
+  for (const auto* keys : {&s.memory.scheme.stuck, &s.memory.scheme.lapsed}) {
+    if (std::binary_search(keys->begin(), keys->end(), key)) return true;
+  }
   bool rests = true;
   for (int j = 0; j < model.slips(a); ++j) rests = rests && slip_velocity(w, a, j, s.u) == 0.0;
   return rests;
+}
+
+/// The section of contact a in this step; `turns`: its slip turns round, so that the coefficient of
+/// rest holds.
+template <model::FrictionModel M>
+convex::Section section_of(const M& model, int a, bool turns, const model::StateOf<M>& s,
+                           const Workspace<M>& w) {
+  const bool sticks = turns || sticks_before(model, a, s, w);
+  return model::section_at(model, a, sticks, slip_velocity(w, a, 0, s.u), w.place);
+}
+
+/// Whether an impulse in space is along the slip at the start of a step, not against it.
+template <model::FrictionModel M>
+bool turns_slip(int a, double R1, double R2, const model::StateOf<M>& s, const Workspace<M>& w) {
+  return R1 * slip_velocity(w, a, 0, s.u) + R2 * slip_velocity(w, a, 1, s.u) > 0.0;
 }
 
 /// Where the parts of a velocity cancel to rounding, the velocity is zero: rest is exact. `size` is
@@ -63,7 +87,6 @@ struct OneContact {
                                            Workspace<M>& w)
       : rows(1 + model.slips(a)) {
     const double stretch = w.place.stretch[a];
-    const double e = restitution_of(model, a, w);
     w.place.normals.copy_to(a, w.rows[0]);
     if (stretch != 1.0) w.rows[0] *= stretch;
     rates[0] = stretch * w.place.rate[a];
@@ -77,7 +100,10 @@ struct OneContact {
       for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = w.rows[index(j)].dot(w.responses[index(i)]);
       b[i] = w.rows[index(i)].dot(w.free) + rates[i];
     }
-    if (e > 0.0) {
+    if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+      rates[0] += stretch * w.lasting.speed(a);
+      b[0] = w.rows[0].dot(w.free) + rates[0];
+    } else if (const double e = restitution_of(model, a, w); e > 0.0) {
       rates[0] += e * (w.rows[0].dot(u) + rates[0]);
       b[0] = w.rows[0].dot(w.free) + rates[0];
     }
@@ -93,12 +119,19 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
   const int a = w.claim.active[0];
   const OneContact<M> contact(model, a, s.u, w);
   if (!(contact.W(0, 0) > 0.0)) return {.status = problem::Status::Degenerate};
-  const convex::Section section = model.section(a, sticks_before(model, a, s, w), w.place);
+  const convex::Section section = section_of(model, a, false, s, w);
   solve::SingleSolution solution =
       contact.rows == 2
           ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
                                   contact.b[1], std::get<convex::Segment>(section))
           : solve::solve_in_space(contact.W, contact.b, section);
+  if (contact.rows == 2 && solution.grip == problem::Grip::Free && pushed_before(a, s)) {
+    solve::keep_pushing(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
+                        contact.b[1], std::get<convex::Segment>(section), solution);
+  }
+  if (contact.rows == 3 && turns_slip(a, solution.impulse[1], solution.impulse[2], s, w)) {
+    solution = solve::solve_in_space(contact.W, contact.b, section_of(model, a, true, s, w));
+  }
   if (solution.status != problem::Status::Solved) return {.status = solution.status};
   u_next = w.free;  // u+ = u' + M^-1 G^T R
   for (int i = 0; i < contact.rows; ++i) {
@@ -116,13 +149,6 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
   return {};
-}
-
-/// e U of contact a.
-template <model::Model M>
-double returned_velocity(const M& model, int a, const model::StateOf<M>& s, const Workspace<M>& w) {
-  const double e = restitution_of(model, a, w);
-  return e == 0.0 ? 0.0 : e * contact_velocity(w, a, s.u);
 }
 
 /// row . v, the row times `scale`: over all coordinates where these are not many.
@@ -148,10 +174,10 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
     double free = row_velocity(w.place.normals, a, stretch, w.free, w) +
                   (stretch * w.place.rate[a] + (is_joint ? w.bias[a] : 0.0));
     if (!is_joint) {
-      free += stretch * returned_velocity(model, a, s, w);
+      free += stretch * returned_velocity(model, a, s.u, w);
       auto& contact = w.problem.add_contact(model.slips(a), static_cast<problem::Key>(a));
       if (contact.slips > 0)
-        contact.section = model.section(a, sticks_before(model, a, s, w), w.place);
+        contact.section = section_of(model, a, w.turned[static_cast<std::size_t>(k)] != 0, s, w);
     }
     add_row(w.place.normals, a, stretch, free, 0.0, w);
     for (int j = 0; !is_joint && j < model.slips(a); ++j) {
@@ -174,12 +200,41 @@ void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Wor
   if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
 }
 
+/// Marks the contacts in space whose slip turns round; true when there are new ones.
+template <model::FrictionModel M>
+bool mark_turned(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
+  bool is_new = false;
+  int at = 0;
+  for (int k = 0; k < w.claim.active.size() - model.joints(); ++k) {
+    const int a = w.claim.active[k];
+    char& turned = w.turned[static_cast<std::size_t>(k)];
+    if (turned == 0 && model.slips(a) == 2 && model::has_rest_friction(model, a, w.place) &&
+        turns_slip(a, w.solver.impulse(at + 1), w.solver.impulse(at + 2), s, w)) {
+      turned = 1;
+      is_new = true;
+    }
+    at += 1 + model.slips(a);
+  }
+  return is_new;
+}
+
+/// The impulses of all contacts, again where slips turn round.
+template <model::FrictionModel M>
+problem::Report solve_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
+  w.turned.assign(static_cast<std::size_t>(w.claim.active.size()), 0);
+  problem::Report report;
+  do {
+    assemble_friction(model, s, w);
+    report = w.solver.solve(w.problem, *w.warm);
+  } while (report.status == problem::Status::Solved && mark_turned(model, s, w));
+  return report;
+}
+
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
 problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  assemble_friction(model, s, w);
-  const problem::Report report = w.solver.solve(w.problem, *w.warm);
+  const problem::Report report = solve_friction(model, s, w);
   w.unique = report.unique;
   const auto& active = w.claim.active;
   w.gathered.setZero();
@@ -242,22 +297,38 @@ template <model::Model M>
   }
   if (!single) return push_many(model, std::nullopt, s.u, u_next, w);
   const int a = w.claim.active[0];
-  const double extra = restitution_of(model, a, w) * contact_velocity(w, a, s.u);
-  return push_one(model, extra, false, u_next, w);
+  return push_one(model, returned_velocity(model, a, s.u, w), false, u_next, w);
 }
 
-/// What the next step needs to know: which contacts ended in stick.
+/// What the next step needs to know: which contacts were active, which ended in stick, and which
+/// did before but did not push now.
 template <model::Model M>
-void remember_sticks(const M& model, const Workspace<M>& w, model::StateOf<M>& next) {
-  if constexpr (M::kSlips > 0) {
-    auto& stuck = next.memory.scheme.stuck;
-    stuck.clear();
-    const int contacts = w.claim.active.size() - model.joints();
-    for (int k = 0; k < contacts; ++k) {
-      const int a = w.claim.active[k];
-      const bool sticks = model.slips(a) > 0 && w.claim.grip(k) == problem::Grip::Stick;
-      if (sticks) stuck.push_back(static_cast<model::Key>(a));
-    }
+[[gnu::always_inline]] inline void remember_contacts(const M& model, const model::StateOf<M>& s,
+                                                     const Workspace<M>& w,
+                                                     model::StateOf<M>& next) {
+  model::SchemeMemory& memory = next.memory.scheme;
+  memory.touched.clear();
+  const int contacts = w.claim.active.size() - model.joints();
+  for (int k = 0; k < contacts; ++k) {
+    memory.touched.push_back(static_cast<model::Key>(w.claim.active[k]));
+  }
+  if constexpr (M::kSlips > 0) remember_sticks(model, s, w, memory);
+}
+
+template <model::Model M>
+void remember_sticks(const M& model, const model::StateOf<M>& s, const Workspace<M>& w,
+                     model::SchemeMemory& memory) {
+  memory.stuck.clear();
+  memory.pushed.clear();
+  memory.lapsed = s.memory.scheme.stuck;
+  const int contacts = w.claim.active.size() - model.joints();
+  for (int k = 0; k < contacts; ++k) {
+    const auto key = static_cast<model::Key>(w.claim.active[k]);
+    if (model.slips(w.claim.active[k]) == 0) continue;
+    if (w.claim.grip(k) == problem::Grip::Stick) memory.stuck.push_back(key);
+    if (w.claim.impulses[k] == 0.0) continue;
+    std::erase(memory.lapsed, key);
+    memory.pushed.push_back(key);
   }
 }
 

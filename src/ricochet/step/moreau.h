@@ -16,6 +16,7 @@ struct Moreau {
                                     .is_staggered = true,
                                     .laws = Laws::All,
                                     .has_friction = true,
+                                    .contacts_last = true,
                                     .gains_by_correction = true,
                                     .runs_structures = true,
                                     .settings = kSettings};
@@ -30,8 +31,9 @@ struct Moreau {
 ///
 /// G and C are taken at q' = q_M + A_V h u, C by the velocity at the start of the step. Deviations:
 /// the metric is M, not the identity; several contacts, coupled; restitution, by U_N + e U_N(u) in
-/// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`). Without
-/// friction and restitution this is `Inel` with the same A_V.
+/// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`); contacts of the
+/// step before last while their gap is no more than a step's curve (see `model::Lasting`). Without
+/// friction, restitution and such gaps this is `Inel` with the same A_V.
 template <model::Model M>
 problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
@@ -40,7 +42,7 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
-  find_touching(model, w.q_cone, w);                               // A = { a : g_a(q') <= 0 }
+  find_contacts(model, s, h, w.q_cone, w);                         // A = { a : g_a(q') <= 0 }
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
   if (report.status != problem::Status::Solved) return report;
@@ -55,7 +57,7 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
       return push(model, s, next.u, w);
     });
   }
-  remember_sticks(model, w, next);
+  remember_contacts(model, s, w, next);
   finish_step(model, h, w, next);  // q+ = q_M + h/2 u+
   return report;
 }

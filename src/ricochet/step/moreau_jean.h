@@ -21,6 +21,7 @@ struct MoreauJean {
                                     .use = "comparison with those codes",
                                     .integrator = certify::Integrator::Theta,
                                     .has_friction = true,
+                                    .contacts_last = true,
                                     .settings = kSettings};
   double theta{0.5};  // in [1/2, 1]: 1/2 is of second order in smooth motion
   static MoreauJean from(const Scheme& scheme) { return {.theta = scheme.value("theta")}; }
@@ -38,8 +39,9 @@ struct MoreauJean {
 ///   q+ = q + h [theta u+ + (1 - theta) u],
 ///   contacts with g(q + h/2 u) <= 0 obey the law of friction with U_N + e U_N(u) in place of U_N.
 ///
-/// Deviations: M and G are taken at q + h/2 u too; the equations are solved by a fixed point, not
-/// by Newton's method, so that h^2 theta^2 times the stiffness must stay below the mass.
+/// Deviations: M and G are taken at q + h/2 u too; contacts of the step before last while their gap
+/// is no more than a step's curve (see `model::Lasting`); the equations are solved by a fixed
+/// point, not by Newton's method, so that h^2 theta^2 times the stiffness must stay below the mass.
 template <model::Model M>
 problem::Report advance(const MoreauJean& scheme, const M& model, const model::StateOf<M>& s,
                         double h, model::StateOf<M>& next, Workspace<M>& w) {
@@ -48,7 +50,7 @@ problem::Report advance(const MoreauJean& scheme, const M& model, const model::S
   add_node(s.t, s.q, s.u, 1.0 - theta, w);
   add_node(next.t, next.q, next.u, theta, w);
   model.advance(s.q, s.u, 0.5 * h, w.q_mid);  // where contacts are looked for
-  problem::Report report = take_contacts(model, s, w.q_mid, w);
+  problem::Report report = take_lasting_contacts(model, s, h, w.q_mid, w);
   if (report.status != problem::Status::Solved) return report;
   if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
   const auto move = [&] {
@@ -64,7 +66,7 @@ problem::Report advance(const MoreauJean& scheme, const M& model, const model::S
     return problem::Report{};
   });
   move();
-  remember_sticks(model, w, next);
+  remember_contacts(model, s, w, next);
   return report;
 }
 

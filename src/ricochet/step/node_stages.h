@@ -23,15 +23,29 @@ void add_node(double t, const model::Vector<M::kPlaces>& q, const model::Vector<
   w.nodes[static_cast<std::size_t>(w.node_count++)] = {t, &q, &u, weight};
 }
 
+/// Gradients, friction and laws of the active contacts.
+template <model::Model M>
+problem::Report take_active(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
+  if (w.claim.active.empty()) return {};
+  model.gradients(w.claim.active, w.place);
+  take_laws(model, s, w);
+  return take_friction(model, s.u, w);
+}
+
 /// Contacts active at `point`, with their gradients, friction and laws.
 template <model::Model M>
 problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
                               const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
   find_touching(model, point, w);
-  if (w.claim.active.empty()) return {};
-  model.gradients(w.claim.active, w.place);
-  take_laws(model, s, w);
-  return take_friction(model, s.u, w);
+  return take_active(model, s, w);
+}
+
+/// The same with the contacts that last.
+template <model::Model M>
+problem::Report take_lasting_contacts(const M& model, const model::StateOf<M>& s, double h,
+                                      const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
+  find_contacts(model, s, h, point, w);
+  return take_active(model, s, w);
 }
 
 /// u' = u + h M^-1 sum_j w_j (Q - c)(node j).

@@ -30,7 +30,8 @@ struct Sample {
 struct Outcome {
   certify::Certificate certificate;
   bool interrupted{false};
-  long long steps{0};  // done, all of them certified
+  bool certified{true};  // every step was judged
+  long long steps{0};    // done, all of them certified
   double wall_seconds{0.0};
   double wanted_step{0.0};  // [s], that a stiff wall needs; 0: none is stiff
   // Steps whose contacts the solver for any number of them found, and by its last resort, `auto`.

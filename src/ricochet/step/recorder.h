@@ -109,8 +109,9 @@ class Recorder {
   using TheClaim = certify::Claim<M::kDofs, M::kContacts, M::kSlips>;
 
   Recorder(const M& model, const certify::Method& method, const RunSettings& run,
-           const State& start, detail::ObserverRef observe)
+           const State& start, detail::ObserverRef observe, Monitor* monitor = nullptr)
       : model_(model),
+        monitor_(monitor),
         judge_(model, method, run.limits, start),
         slips_(model),
         observe_(observe),
@@ -118,6 +119,7 @@ class Recorder {
         every_(run.certify ? run.record_every : 0),
         until_row_(every_),
         impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {
+    outcome_.certified = certifies_;
     if (certifies_) show(start);
   }
 
@@ -168,11 +170,11 @@ class Recorder {
     if (report.fell_back) ++outcome_.fallback_steps;
   }
 
-  /// Between two steps: tells how far the run is, and hears whether it is to stop.
-  bool is_stopped(Monitor* monitor, long long progress) {
-    if (monitor == nullptr) return false;
-    monitor->steps.store(progress, std::memory_order_relaxed);
-    outcome_.interrupted = monitor->stop.load(std::memory_order_relaxed);
+  /// Between two pieces: tells how far the run is, and hears whether it is to stop.
+  bool is_stopped(long long progress) {
+    if (monitor_ == nullptr) return false;
+    monitor_->steps.store(progress, std::memory_order_relaxed);
+    outcome_.interrupted = monitor_->stop.load(std::memory_order_relaxed);
     return outcome_.interrupted;
   }
 
@@ -214,6 +216,7 @@ class Recorder {
   }
 
   const M& model_;
+  Monitor* monitor_;
   base::Stopwatch clock_;
   certify::Judge<M> judge_;
   detail::SlipSamples<M> slips_;

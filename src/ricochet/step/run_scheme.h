@@ -47,11 +47,21 @@ Outcome simulate_either(const M& model, const S& scheme, const SceneRun& r,
   return simulate(model, Controlled<S>{scheme}, r.settings, state, observe, r.monitor);
 }
 
+/// |h M^-1 Q| at the start: what a contact that lasts approaches with, and less.
+inline double speed_of_a_step(const AnyView& view, const SceneRun& r) {
+  auto place = view.make_place();
+  model::Vector<model::kDynamic> force = r.state.u, speed = r.state.u;
+  if (!view.load_mass(r.state.q, place)) return 0.0;
+  view.force(r.state.t, r.state.q, r.state.u, place, force);
+  view.mass(place).solve(force, speed);
+  return r.settings.step * speed.norm();
+}
+
 /// A run of the model seen backwards, told in forward time again: t falls from row to row. The
 /// certificate is that of the reversed motion.
 template <class S>
 Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
-  const model::TimeReversed<AnyView> reversed(view);
+  const model::TimeReversed<AnyView> reversed(view, 2.0 * speed_of_a_step(view, r));
   model::State<model::kDynamic> mirrored{-r.state.t, r.state.q, -r.state.u, r.state.memory};
   mirrored.memory.at = -mirrored.memory.at;
   std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));

@@ -45,6 +45,7 @@ struct SchemeInfo {
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};
+  bool contacts_last{false};        // see model::Lasting
   bool balances_energy{true};       // a gain of energy is a fault
   bool gains_by_correction{false};  // lasting contacts are better for it
   bool runs_structures{false};
@@ -56,6 +57,7 @@ constexpr certify::Method method_of(const SchemeInfo& info) {
   return {.integrator = info.integrator,
           .impact = info.impact,
           .restitution = info.restitution,
+          .contacts_last = info.contacts_last,
           .balances_energy = info.balances_energy};
 }
 

@@ -35,11 +35,11 @@ Outcome simulate(const M& model, const S& scheme, const RunSettings& run, model:
                               .step = run.step,
                               .evenly = Pace::kEvenly,
                               .backward = run.backward});
-  Recorder<M> recorder(model, scheme.method(), run, state, detail::ObserverRef(observe));
+  Recorder<M> recorder(model, scheme.method(), run, state, detail::ObserverRef(observe), monitor);
   Pace pace(model, scheme, run, state, recorder);
   bool goes_on = pace.open();
   while (goes_on && !pace.is_over()) {
-    if (recorder.is_stopped(monitor, pace.progress())) break;
+    if (recorder.is_stopped(pace.progress())) break;
     goes_on = pace.advance();
   }
   pace.finish(recorder.outcome());

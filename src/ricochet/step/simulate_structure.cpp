@@ -145,6 +145,7 @@ StructureOutcome simulate_structure(const structure::LinearStructure& structure,
       outcome.steps > 0 && (run.record_every == 0 || until_row != run.record_every);
   if (last_is_due) row.show(outcome.steps, *now, judge, observe);
   if (now != &state) state = *now;
+  outcome.certified = run.certify;
   outcome.certificate = judge.finish();
   outcome.gaps = judge.gaps();
   found.books = judge.books();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -82,6 +83,13 @@ problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s
   return is_close(w.free, w.last, size);
 }
 
+/// Whether a correction put contact a on its wall in this step: then it is active.
+template <model::Model M>
+[[gnu::always_inline]] inline bool is_put(int a, const Workspace<M>& w) {
+  if (w.claim.shift_weights == nullptr) return false;
+  return std::find(w.put.begin(), w.put.end(), a) != w.put.end();
+}
+
 /// A = { a : g_a(t_M, point) <= 0 }, and all joints.        [Moreau 1986 (2.2)]
 template <model::Model M>
 [[gnu::always_inline]] inline void find_touching(const M& model,
@@ -93,9 +101,43 @@ template <model::Model M>
   model.gaps(w.t_mid, point, w.place);
   const int contacts = model.contacts() - model.joints();
   for (int a = 0; a < contacts; ++a) {
-    if (model.touches(a, w.place)) w.claim.active.push(a);
+    if (model.touches(a, w.place) || is_put(a, w)) w.claim.active.push(a);
   }
   for (int a = contacts; a < model.contacts(); ++a) w.claim.active.push(a);
+}
+
+/// Adds the contacts that last though their gap is open: see `model::Lasting`.
+template <model::Model M>
+[[gnu::noinline]] void add_lasting(const M& model, const model::StateOf<M>& s, double h,
+                                   Workspace<M>& w) {
+  w.touched = s.memory.scheme.touched;
+  if (s.memory.steps == 0) {  // what touches at the start
+    model.gaps(s.t, s.q, w.joint_place);
+    w.touched.clear();
+    for (int a = 0; a < model.contacts() - model.joints(); ++a) {
+      if (model.touches(a, w.joint_place)) w.touched.push_back(static_cast<model::Key>(a));
+    }
+  }
+  if (!w.lasting.find(model, w.t_mid, *w.test_point, s.u, h, w.touched, w.place, w.joint_place)) {
+    return;
+  }
+  w.claim.active.clear();
+  for (int a = 0; a < model.contacts(); ++a) {
+    const bool is_joint = a >= model.contacts() - model.joints();
+    if (is_joint || w.lasting.speed(a) > 0.0 || model.touches(a, w.place) || is_put(a, w)) {
+      w.claim.active.push(a);
+    }
+  }
+}
+
+/// A, and the contacts of the last step that last.
+template <model::Model M>
+[[gnu::always_inline]] inline void find_contacts(const M& model, const model::StateOf<M>& s,
+                                                 double h, const model::Vector<M::kPlaces>& point,
+                                                 Workspace<M>& w) {
+  find_touching(model, point, w);
+  if (!w.lasting.empty()) w.lasting.clear();
+  if (!s.memory.scheme.touched.empty() || s.memory.steps == 0) add_lasting(model, s, h, w);
 }
 
 /// Gradients of the active gaps at `point`, which may differ from where they were tested.
@@ -179,6 +221,7 @@ problem::Report correct_violation(const M& model, Workspace<M>& w) {
   w.shift = w.solver.motion();
   model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
   w.claim.shift_weights = &w.weights;
+  w.put = w.claim.active;
   return {};
 }
 
@@ -196,6 +239,16 @@ template <model::Model M>
     if (model.has_laws()) return w.laws[a];
   }
   return model.restitution(a);
+}
+
+/// e U(u_ref) of contact a, or g/h of one that lasts: what its law adds to U+.
+template <model::Model M>
+[[gnu::always_inline]] inline double returned_velocity(const M& model, int a,
+                                                       const model::Vector<M::kDofs>& u_ref,
+                                                       const Workspace<M>& w) {
+  if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) return w.lasting.speed(a);
+  const double e = restitution_of(model, a, w);
+  return e == 0.0 ? 0.0 : e * contact_velocity(w, a, u_ref);
 }
 
 /// One active contact: p = max(0, -b / W), u+ = u' + M^-1 J^T p, with b the velocity v = U + e
@@ -233,6 +286,8 @@ double free_row(const M& model, int k, std::optional<double> law,
   noise = kRounding * normals.abs_dot(a, w.free);
   if (is_joint) {
     free += w.bias[a];
+  } else if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+    free += w.lasting.speed(a);
   } else if (e > 0.0) {
     free += e * contact_velocity(w, a, u_ref);
     noise += kRounding * e * normals.abs_dot(a, u_ref);

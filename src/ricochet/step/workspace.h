@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ricochet/certify/claim.h"
+#include "ricochet/model/lasting.h"
 #include "ricochet/model/model.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
@@ -21,6 +22,7 @@ struct SlipWorkspace {
   std::array<model::Vector<N>, 3> rows;       // of one contact: normal, tangential, tangential
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
   model::Vector<N> pushes;                    // parts of G^T R added without signs
+  std::vector<char> turned;                   // by place: the slip of a contact in space turns
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
 };
 
@@ -75,6 +77,9 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  model::IndexList<K> put;  // contacts and joints that a correction put right
+  model::Lasting<M> lasting;
+  std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
   problem::StepProblem problem;
   problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
@@ -104,6 +109,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         place(model.make_place()),
         joint_place(model.make_place()),
         joints(model.contacts()),
+        put(model.contacts()),
+        lasting(model, q),
         claim(model.contacts()) {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);

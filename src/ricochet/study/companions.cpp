@@ -90,6 +90,7 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
     traced.step = kFine * traced.length;
   } else if (run.control.is_on()) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
+    traced.order = traced.least_order = 1.5;  // its steps are shortest at events
   } else {
     traced.step = traced.quantum = run.step;
     // A slip that turns is no event, and met within a step.
@@ -188,7 +189,7 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
 Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) const {
   const scene::Scene& scene = scenes_[which];
   Companion companion;
-  companion.beside = traces_[which];
+  companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
   Phases phases;
   step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing

@@ -72,7 +72,10 @@ std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents, lo
 class ThreeRuns {
  public:
   ThreeRuns(const TracedRun& run, const std::array<Companion, 2>& companions)
-      : run_(run), companions_(companions), own_(companions[0].beside), extents_(extents_of(own_)) {
+      : run_(run),
+        companions_(companions),
+        own_(*companions[0].beside),
+        extents_(extents_of(own_)) {
     sizes_ = sizes_of(own_, extents_);
     rounding_ = rounding_of(own_, extents_, run.outcome.steps);
     for (std::size_t c = 0; c < 2; ++c) matches_[c] = match_events(run, companions[c].run);
@@ -91,8 +94,8 @@ class ThreeRuns {
   /// |run - companion| of a column at a mark; 0 where one of them has no value there.
   double difference(std::size_t c, std::size_t mark, std::size_t i) const {
     const Companion& companion = companions_[c];
-    if (!companion.trace.has(mark) || !companion.beside.has(mark)) return 0.0;
-    return std::abs(companion.beside.values(mark)[i] - companion.trace.values(mark)[i]);
+    if (!companion.trace.has(mark) || !companion.beside->has(mark)) return 0.0;
+    return std::abs(companion.beside->values(mark)[i] - companion.trace.values(mark)[i]);
   }
   bool is_near_event(double t, double margin) const;
   double largest_since(std::size_t c, double from, std::size_t i, double margin = 0.0) const;
@@ -151,12 +154,12 @@ void ThreeRuns::find_events() {
 /// 1/(2^(p/2) - 1) and 1/(2^p - 1), where the order p is what the differences show, less kCaution:
 /// y_h = y + C h^p gives d2/d1 = 2^(p/2) + 1.
 void ThreeRuns::weigh() {
-  double order = 1.0;
+  double order = run_.least_order;
   if (run_.finds_times || events_.empty()) {
     const double first = largest_difference(0, last_window());
     const double ratio = first > 0.0 ? largest_difference(1, last_window()) / first : 0.0;
     const double shown = ratio > 1.0 ? 2.0 * std::log2(ratio - 1.0) : 0.0;
-    order = std::clamp(shown - kCaution, 1.0, std::max(1.0, run_.order - kCaution));
+    order = std::clamp(shown - kCaution, order, std::max(order, run_.order - kCaution));
   }
   weights_ = {1.0 / (std::exp2(0.5 * order) - 1.0), 1.0 / (std::exp2(order) - 1.0)};
 }
@@ -292,7 +295,7 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
   }
   if (bar.horizon) return "its companions go other ways";
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    if (bar.position[i] > std::max(2.0 * sizes_[i], rounding(i))) {
+    if (bar.position[i] > std::max(sizes_[i], rounding(i))) {
       return "the bar is as large as the motion";
     }
   }

@@ -20,6 +20,7 @@ struct TracedRun {
   double quantum{0.0};  // [s] to which the time of an event is known: a step, 0 where it is found
   bool finds_times{false};  // by roots, to rounding
   double order{1.0};        // the highest with which errors may fall between events
+  double least_order{1.0};  // with events too
 };
 
 /// The first shock, or change between sticking and sliding, that one run has and the other has not.

@@ -3,11 +3,48 @@
 #include <fmt/format.h>
 
 #include "ricochet/base/error.h"
-#include "ricochet/base/text.h"
+#include "ricochet/model/formula_view.h"
 #include "ricochet/study/run_structure.h"
 
 namespace ricochet::study {
 namespace {
+
+/// e of a contact, as the scheme takes it.
+double restitution_of(const scene::Scene& scene, int contact) {
+  return scene.scheme.info().restitution.value_or(scene.system().model->restitution(contact));
+}
+
+/// Through an impact with e > 0 the past is one; e = 0 erases it, and a contact that lasts may have
+/// begun at any time before.
+void warn_of_past(const scene::Scene& scene, const std::vector<certify::Shock>& shocks,
+                  std::vector<std::string>& warnings) {
+  const auto name = [&](int a) { return scene.columns.contacts[static_cast<std::size_t>(a)]; };
+  for (const certify::Shock& shock : shocks) {
+    if (restitution_of(scene, shock.contact) > 0.0) continue;
+    warnings.push_back(fmt::format(
+        "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
+        "came before, so many motions lead to this start; shown is the one that arrives along the "
+        "wall",
+        shock.t, name(shock.contact)));
+    break;
+  }
+  const model::FormulaView<model::kDynamic, model::kDynamic> view(*scene.system().model);
+  auto place = view.make_place();
+  view.gaps(scene.start.t, scene.start.q, place);
+  for (int a = 0; a < view.contacts() - view.joints(); ++a) {
+    const double e = restitution_of(scene, a);
+    if (!(e > 0.0 && e < 1.0) || !view.touches(a, place)) continue;
+    model::IndexList<model::kDynamic> one(view.contacts());
+    one.push(a);
+    view.gradients(one, place);
+    const double speed = place.normals.dot(a, scene.start.u) + place.rate[a];
+    if (speed > 1e-9 * place.normals.abs_dot(a, scene.start.u)) continue;  // it leaves
+    warnings.push_back(fmt::format(
+        "the past is ambiguous: the start rests on '{}', where infinitely many bounces may have "
+        "ended at any time before; shown is a contact that always lasted",
+        name(a)));
+  }
+}
 
 /// What the run has shown about its own question.
 void add_warnings(Motion& motion) {
@@ -35,6 +72,13 @@ void add_warnings(Motion& motion) {
         "impacts accumulate at t = {:.9g}{}; the contact lasts from then on", c.zeno_time,
         c.zeno_count == 1 ? "" : fmt::format(" (the last of {} times)", c.zeno_count)));
   }
+  if (c.undecided_crossings > 0) {
+    warnings.push_back(fmt::format(
+        "{} could not exclude stepping over a wall (first at t = {:.6g}); try shorter steps",
+        c.undecided_crossings == 1 ? "a piece of the motion"
+                                   : fmt::format("{} pieces of the motion", c.undecided_crossings),
+        c.undecided_time));
+  }
   const double wanted = motion.outcome.wanted_step;
   if (wanted > 0.0 && scene.run.step > wanted * (1.0 + 1e-9)) {
     warnings.push_back(fmt::format(
@@ -43,14 +87,7 @@ void add_warnings(Motion& motion) {
         wanted * step::kFewestContactSteps, wanted));
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
-  if (scene.run.backward && scene.scheme.info().restitution.value_or(0.0) < 1.0 &&
-      !shocks.empty()) {
-    warnings.push_back(fmt::format(
-        "the past is ambiguous before t = {:.6g}: a shock on '{}' there would have erased what "
-        "came "
-        "before, so many motions lead to this start; shown is the one that arrives along the wall",
-        shocks[0].t, scene.columns.contacts[static_cast<std::size_t>(shocks[0].contact)]));
-  }
+  if (scene.run.backward) warn_of_past(scene, shocks, warnings);
   if (motion.structure) warn_of_structure(motion, warnings);
 }
 

@@ -104,41 +104,53 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
 std::string describe_error(const RunReport& report) {
   constexpr std::size_t kMostNames = 3;
   const record::ErrorBar& bar = report.error_bar;
-  if (!bar.made) return fmt::format("the error is not known ({})", bar.not_made);
+  if (!bar.made)
+    return fmt::format("what its length costs in accuracy is not told: {}", bar.not_made);
   const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
   std::string words = "error";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
-    words += fmt::format("{} ± {:.1g} in {}", i == 0 ? "" : ",", bar.position[i], names[i]);
+    words += fmt::format("{} ± {} in {}", i == 0 ? "" : ",", base::rounded_up(bar.position[i]),
+                         names[i]);
   }
   return names.size() > kMostNames ? words + ", ..." : words;
 }
 
-std::string describe_unresolved(const record::ErrorBar& bar) {
-  std::string words = fmt::format(
-      "unresolved: each step obeys the law, but the digits do not hold: {}", bar.unresolved);
-  if (bar.horizon) words += fmt::format("; horizon t = {:.6g}", *bar.horizon);
-  return entry("status", words) +
-         entry("remedy", "shorter steps, or an earlier end: `ricochet converge` tells more");
+/// Why the digits do not hold, and what to do.
+std::string describe_unresolved(const RunReport& report) {
+  const certify::Certificate& c = report.motion.outcome.certificate;
+  const double limit = report.motion.scene.run.limits.lost;
+  const record::ErrorBar& bar = report.error_bar;
+  if (c.lost_displacement > limit) {
+    return fmt::format(
+        "rounding swallowed {:.2g} of the way of a coordinate (limit {:.0e}): move the origin "
+        "nearer, or take longer steps",
+        c.lost_displacement, limit);
+  }
+  return fmt::format("{}{}; take shorter steps, or an earlier end", bar.unresolved,
+                     bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "");
+}
+
+/// What is proved where no check failed, and what is not.
+std::string describe_good_end(const RunReport& report) {
+  const Motion& motion = report.motion;
+  const std::string word =
+      record::status_word(motion.outcome, motion.scene.run.limits, report.error_bar);
+  if (word == "uncertified") return "uncertified: the run was not judged, and proves nothing";
+  if (word == "interrupted") {
+    return fmt::format("interrupted after {}: each step that was made obeys the law",
+                       describe_progress(motion));
+  }
+  if (word == "unresolved") {
+    return "unresolved: each step obeys the law, but the digits do not hold: " +
+           describe_unresolved(report);
+  }
+  return "ok: each step obeys the law; " + describe_error(report);
 }
 
 std::string describe_status(const RunReport& report) {
   const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
-  if (c.ok() && motion.outcome.interrupted) {
-    return entry("status",
-                 fmt::format("interrupted after {}: what was computed is whole and certified",
-                             describe_progress(motion)));
-  }
-  if (c.ok() && !report.error_bar.unresolved.empty()) {
-    return describe_unresolved(report.error_bar);
-  }
-  if (c.ok()) {
-    const bool certified = motion.scene.run.certify;
-    return entry("status", fmt::format("{}; {}",
-                                       certified ? "ok: each step obeys the law"
-                                                 : "uncertified: no step was looked at",
-                                       describe_error(report)));
-  }
+  if (c.ok()) return entry("status", describe_good_end(report));
   const certify::FailureText failure = certify::describe(c.failure);
   std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
   if (c.failure_contact >= 0) {
@@ -154,8 +166,10 @@ std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
   std::string text = entry(
-      "residual", fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law",
-                              c.residual_max, limits.residual));
+      "residual",
+      fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law{}",
+                  c.residual_max, limits.residual,
+                  c.creep_max > 0.0 ? fmt::format(", to a speed of {:.2g}", c.creep_max) : ""));
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
                                    c.balance_max, limits.balance));
@@ -212,7 +226,9 @@ std::string describe_energy(const Motion& motion) {
     words += fmt::format(", of friction outside shocks {}", shown(ledger.friction.value(), 6));
   }
   if (ledger.gain.value() > unit) {
-    words += fmt::format("; restitution CREATED {}", shown(ledger.gain.value(), 6));
+    const std::string gain = shown(ledger.gain.value(), 6);
+    words += motion.scene.run.backward ? fmt::format(", {} of it taken by impacts", gain)
+                                       : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
     words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "ricochet/model/formula_model.h"
+#include "ricochet/model/model.h"
+
+namespace ricochet::model {
+
+/// Where a formula model is looked at: registers of its tapes, one file for each use.
+template <int N, int K, int T>
+struct FormulaPlace : ContactPlace<N, K, T> {
+  using ContactPlace<N, K, T>::ContactPlace;
+  std::vector<double> friction_registers;
+  std::vector<double> gap_registers;
+  std::vector<double> cone_registers;
+  std::vector<double> end_registers;
+  std::vector<double> slack_registers;
+  std::vector<double> force_registers;
+  std::vector<double> mass_registers;  // these three only where the mass varies
+  std::vector<double> momentum_registers;
+  std::vector<double> applied_registers;
+  std::vector<double> law_registers;  // where some contact has a law of its own
+  Matrix<kDynamic, kDynamic> mass_matrix;
+  std::vector<convex::Metric<N>> varying_mass;  // one, or none
+  std::vector<char> exists;                     // by row, where some row has a `where`
+  double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
+  Vector<N> outside_q;
+  std::vector<double> outside_slope;
+  OutsideScratch outside_mass;
+  bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
+  bool has_gradients{false};    // they were, and lie in the cone registers
+  bool is_end{false};           // gaps were taken with the potential
+};
+
+}  // namespace ricochet::model

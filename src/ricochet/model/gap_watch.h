@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ricochet/model/formula_model.h"
+
+namespace ricochet::model {
+
+/// A step as a path: q0 to q1, by q0 + h/2 u0 where `bends`, straight otherwise.
+struct StepPath {
+  double t{0.0};
+  double h{0.0};
+  std::span<const double> q0, u0, q1, u1;
+  bool bends{false};
+};
+
+/// Whether walls are stepped over between the ends of a step. Gaps that are affine cannot be. Of
+/// the others a bound of the slopes is kept for a box of places: while the motion is in it and gaps
+/// at the ends are larger than what a step can change, nothing has to be looked at. Else the path
+/// is cut until interval arithmetic proves each piece.
+class GapWatch {
+ public:
+  explicit GapWatch(const FormulaModel& model);
+
+  std::span<const int> rows() const { return rows_; }  // that are not affine, joints left out
+
+  /// Whether gap `row`, g0 and g1 at the ends, stays above 0 in a step that moves no coordinate by
+  /// more than h/2 (|u0| + |u1|).
+  bool is_clear(int row, double g0, double g1, double t, double h, const double* q1,
+                const double* u0, const double* u1) const {
+    const auto a = static_cast<std::size_t>(row);
+    double way = rates_[a] * h;
+    bool inside = t + h <= until_[a];
+    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+      const int i = pattern_.coordinates[e];
+      const double moved = 0.5 * h * (std::abs(u0[i]) + std::abs(u1[i]));
+      inside = inside && q1[i] - moved >= low_[e] && q1[i] + moved <= high_[e];
+      way += slopes_[e] * moved;
+    }
+    return inside && g0 + g1 > way;
+  }
+
+  enum class Verdict { Clear, Crossed, Undecided };
+  struct Finding {
+    Verdict verdict{Verdict::Clear};
+    int contact{-1};
+    double gap{0.0};
+  };
+  /// A step's own error in a gap, h^2 (|J| |a| + |d2g/dt2|) at its ends.
+  double tolerance(const StepPath& path, int row);
+  bool exists_at_start(const StepPath& path, int row);
+  /// Looks at the path for the rows given. Gaps that fall below 0 by no more than the step's own
+  /// error are no crossing.
+  Finding look(const StepPath& path, std::span<const int> suspects);
+
+ private:
+  struct Leg {
+    double t, dt;
+    std::vector<double> from, way;
+  };
+  struct Piece {
+    const Leg* leg;
+    double from, to;
+  };
+
+  bool is_outside(const StepPath& path, std::span<const int> suspects) const;
+  void take_box(const StepPath& path, double reach);
+  void take_slopes(std::size_t a);
+  void take_legs(const StepPath& path);
+  double gap_at(int row, double t, std::span<const double> q, std::span<const double> u, double dt);
+  void bound(const Piece& piece);
+  bool is_free(const Piece& piece, int row, double allowed);
+  bool exists(int row) const;
+  Finding search(std::span<const int> suspects, std::span<const double> allowed);
+
+  const FormulaModel& model_;
+  const Pattern& pattern_;
+  std::vector<int> rows_;
+  std::vector<double> low_, high_, slopes_;  // by entry of the pattern
+  std::vector<double> rates_, until_;        // by row
+  std::vector<double> most_;                 // the longest way of a coordinate in a step so far
+  std::vector<formula::Range> ranges_;
+  std::vector<double> registers_;
+  std::vector<double> allowed_;
+  std::vector<Leg> legs_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace ricochet::model

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <variant>
+
+#include "ricochet/model/memory.h"
+#include "ricochet/model/model.h"
+
+namespace ricochet::model {
+
+/// Contacts that last. A contact that was active in the last step, or touched at the start, is
+/// still one where its gap is open by no more than forces and curved or moving walls do within a
+/// step:
+///
+///     0 < g <= h^2 (|J| |a| + |gamma|) + rounding,   a = M^-1 (Q - c),
+///
+/// gamma being d2g/dt2 at zero acceleration: twice what a step opens, so that a bounce which does
+/// not last for two steps is none. It then obeys 0 <= p, U+ + g/h >= 0, p (U+ + g/h) = 0:
+/// the gap is closed by the end of the step, whatever e is, since no approach is left that a step
+/// could see. Without this, rounding or a curved wall opens contacts at rest for a step or more.
+template <Model M>
+class Lasting {
+ public:
+  static constexpr int K = M::kContacts;
+  using Vec = Vector<M::kDofs>;
+
+  Lasting(const M& model, const Vector<M::kPlaces>& q)
+      : open_(model.contacts()),
+        candidates_(model.contacts()),
+        speed_(Vector<K>::Zero(model.contacts())),
+        curve_(speed_),
+        moved_(q),
+        force_(Vec::Zero(model.dofs())),
+        acceleration_(force_),
+        momentum_(force_),
+        slope_(force_) {}
+
+  /// The contacts of `touched` that last with an open gap; gaps of `place` are taken at (t, q).
+  bool find(const M& model, double t, const Vector<M::kPlaces>& q, const Vec& u, double h,
+            std::span<const Key> touched, typename M::Place& place, typename M::Place& scratch) {
+    clear();
+    const int contacts = model.contacts() - model.joints();
+    for (const Key key : touched) {
+      const int a = static_cast<int>(key);
+      if (a >= contacts || model.touches(a, place) || !model.exists(a, place)) continue;
+      if (is_impact_law(model, a)) continue;
+      open_.push(a);
+    }
+    if (!open_.empty()) measure(model, t, q, u, h, place, scratch);
+    return !open_.empty();
+  }
+  void clear() {
+    for (const int a : open_) speed_[a] = 0.0;
+    open_.clear();
+  }
+
+  bool empty() const { return open_.empty(); }
+  const IndexList<K>& open() const { return open_; }  // ascending
+  double speed(int a) const { return speed_[a]; }     // g/h; 0 where contact a is not such a one
+
+ private:
+  /// Laws of several contacts at once, or of the user's own, say themselves what comes to rest.
+  static bool is_impact_law(const M& model, int a) {
+    if constexpr (ImpactModel<M>) {
+      return model.has_laws() && model.impact_kind(a) != ImpactKind::Newton;
+    } else {
+      return false;
+    }
+  }
+
+  /// M^-1 (Q - c), c by differences along u.
+  void accelerate(const M& model, double t, const Vector<M::kPlaces>& q, const Vec& u, double h,
+                  typename M::Place& place, typename M::Place& scratch) {
+    model.force(t, q, u, place, force_);
+    if (M::kPlain || model.has_constant_mass()) {
+      return model.mass(place).solve(force_, acceleration_);
+    }
+    for (const double way : {0.5, -0.5}) {
+      model.advance(q, u, way * h, moved_);
+      model.momentum(moved_, u, scratch, momentum_, slope_);
+      force_ -= 2.0 * way / h * momentum_ - 0.5 * slope_;
+    }
+    if (model.load_mass(q, scratch)) model.mass(scratch).solve(force_, acceleration_);
+  }
+
+  [[gnu::cold, gnu::noinline]] void measure(const M& model, double t, const Vector<M::kPlaces>& q,
+                                            const Vec& u, double h, typename M::Place& place,
+                                            typename M::Place& scratch) {
+    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    accelerate(model, t, q, u, h, place, scratch);
+    for (const int a : open_) curve_[a] = -2.0 * place.gap[a];
+    for (const double way : {h, -h}) {
+      model.advance(q, u, way, moved_);
+      model.gaps(t + way, moved_, scratch);
+      for (const int a : open_) curve_[a] += scratch.gap[a];
+    }
+    model.gradients(open_, place);
+    difference_size(model, q, slope_);
+    candidates_ = open_;
+    open_.clear();
+    for (const int a : candidates_) {
+      const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
+      const double fall = h * h * place.normals.abs_dot(a, acceleration_);
+      const double reach = fall + bend + kRounding * place.normals.abs_dot(a, slope_);
+      if (!(place.gap[a] <= reach)) continue;
+      open_.push(a);
+      speed_[a] = place.gap[a] / h;
+    }
+  }
+
+  IndexList<K> open_;
+  IndexList<K> candidates_;
+  Vector<K> speed_;
+  Vector<K> curve_;  // h^2 gamma
+  Vector<M::kPlaces> moved_;
+  Vec force_;
+  Vec acceleration_;
+  Vec momentum_;
+  Vec slope_;
+};
+
+/// Whether a contact in space has another coefficient at rest than in slip.
+template <class M>
+bool has_rest_friction(const M& model, int a, const typename M::Place& place) {
+  const convex::Section moving = model.section(a, false, place);
+  const convex::Section still = model.section(a, true, place);
+  const auto* one = std::get_if<convex::Disc>(&moving);
+  const auto* other = std::get_if<convex::Disc>(&still);
+  return one != nullptr && other != nullptr && one->radius != other->radius;
+}
+
+/// The section of contact a for the slip at the start of a step. Where the slip of a step turns
+/// round it passes through rest, and the coefficient of rest holds from there: an impulse along the
+/// slip, not against it, has that bound. In the plane this is one segment for both.
+template <class M>
+convex::Section section_at(const M& model, int a, bool sticks, double slip,
+                           const typename M::Place& place) {
+  const convex::Section moving = model.section(a, sticks, place);
+  const auto* one = std::get_if<convex::Segment>(&moving);
+  if (sticks || one == nullptr || slip == 0.0) return moving;
+  const convex::Section still = model.section(a, true, place);
+  const auto* other = std::get_if<convex::Segment>(&still);
+  if (other == nullptr) return moving;
+  return slip > 0.0 ? convex::Segment{one->low, other->high}
+                    : convex::Segment{other->low, one->high};
+}
+
+}  // namespace ricochet::model
