@@ -8,7 +8,6 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "error_bar_table.h"
 #include "program.h"
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/companions.h"
@@ -58,21 +57,6 @@ Barred run_barred(const scene::Scene& scene, BarChoice choice = BarChoice::Auto)
 }
 
 // ---- honest -------------------------------------------------------------------------------------
-
-// closed forms, and integrations far finer than the runs
-TEST(ErrorBar, HoldsTheTrueErrorOfScenesWithKnownEnds) {
-  const int count = kSlow ? 3 : testing::kTableCount;
-  const std::vector<testing::BarRow> rows = testing::try_known_scenes(testing::kTableSeed, count);
-  const testing::BarRow& all = rows.back();
-  EXPECT_EQ(all.refused, 0);
-  EXPECT_LE(all.unresolved, all.tried / 20);
-  EXPECT_GE(all.within, std::ceil(0.95 * all.given())) << testing::markdown_of(rows);
-  EXPECT_LE(all.median(), 10.0);
-  for (const testing::BarRow& row : rows) {
-    EXPECT_GE(row.within, std::floor(0.85 * row.given())) << row.kind;
-    EXPECT_LE(row.median(), 30.0) << row.kind;
-  }
-}
 
 // closed form: t = 2 t1 (1/2 + e + ... ) and height 0 after the last bounce
 TEST(ErrorBar, TakesAChatterThatEndsInRestForOneEvent) {
