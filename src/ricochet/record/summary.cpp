@@ -102,6 +102,31 @@ Json state_json(const Summary& s) {
   return json;
 }
 
+/// By the names of `final`; null where there is none.
+Json error_bar_json(const Summary& s) {
+  const auto& names = s.columns.coordinates;
+  const ErrorBar& bar = s.error_bar;
+  if (!bar.made || bar.position.size() != names.size()) return nullptr;
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = bar.position[i];
+  for (std::size_t i = 0; i < names.size(); ++i) json["d_" + names[i]] = bar.velocity[i];
+  return json;
+}
+
+/// What the error bar rests on.
+Json resolution_json(const ErrorBar& bar) {
+  Json json;
+  if (bar.made) {
+    json["companions"] = std::vector<long long>(bar.steps.begin(), bar.steps.end());
+  } else {
+    json["companions"] = nullptr;
+  }
+  json["unresolved"] = bar.unresolved.empty() ? Json(nullptr) : Json(bar.unresolved);
+  json["horizon"] = bar.horizon ? Json(*bar.horizon) : Json(nullptr);
+  if (!bar.made) json["not_made"] = bar.not_made;
+  return json;
+}
+
 Json violation_json(const Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   Json json;
@@ -222,18 +247,20 @@ Json failure_json(const Summary& s) {
 
 }  // namespace
 
-std::string status_word(const step::Outcome& outcome, const certify::Limits& limits) {
+std::string status_word(const step::Outcome& outcome, const certify::Limits& limits,
+                        const ErrorBar& bar) {
   const certify::Certificate& c = outcome.certificate;
   if (!c.ok()) return certify::describe(c.failure).name;
   if (!outcome.certified) return "uncertified";
   if (outcome.interrupted) return "interrupted";
-  return c.lost_displacement > limits.lost ? "unresolved" : "ok";
+  const bool loses = c.lost_displacement > limits.lost || !bar.unresolved.empty();
+  return loses ? "unresolved" : "ok";
 }
 
 std::string status_of(const Summary& s) {
   const bool fails = !s.outcome.certificate.ok();
   if (!fails && !s.output_error.empty()) return "output_error";
-  return status_word(s.outcome, s.run.limits);
+  return status_word(s.outcome, s.run.limits, s.error_bar);
 }
 
 Json json_of(const Summary& s) {
@@ -254,6 +281,8 @@ Json json_of(const Summary& s) {
   json["start"] = {{"position", by_name(s.columns.coordinates, s.start.q)},
                    {"velocity", by_name(s.columns.coordinates, s.start.u)}};
   json["final"] = state_json(s);
+  json["error_bar"] = error_bar_json(s);
+  json["resolution"] = resolution_json(s.error_bar);
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}, {"creep", c.creep_max}};
   json["balance"] = {{"max", c.balance_max}};
