@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ricochet/certify/trial.h"
 
@@ -12,12 +13,13 @@ namespace ricochet::certify {
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};          // of the start: what growth is measured by
-  bool is_watched{false};     // nothing drives the motion
-  bool is_driven{false};      // by what is known, which is taken off
-  base::Sum fed;              // by a potential that depends on t
-  double highest{0.0};        // T + |change of V| so far, of a motion that is driven
-  model::GrowthWatch growth;  // of all other motions
+  double scale{0.0};                     // of the start: what growth is measured by
+  bool is_watched{false};                // nothing drives the motion
+  bool is_driven{false};                 // by what is known, which is taken off
+  base::Sum fed;                         // by a potential that depends on t
+  double highest{0.0};                   // T + |change of V| so far, of a motion that is driven
+  model::GrowthWatch growth;             // of all other motions
+  std::vector<model::Creation> created;  // by contact, under laws of mean positions
 };
 
 template <model::Model M>
@@ -193,6 +195,59 @@ template <bool kExplicit, model::Model M>
   if (s.kinetic > watch.growth.bar) [[unlikely]]
     follow_growth(c, s, watch);
   if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
+}
+
+/// The work of the contact at place k against its wall, which may move.
+template <model::Model M>
+double work_of_push(const Context<M>& c, const Trial<M>& s, int k) {
+  if constexpr (M::kSlips > 0) {
+    if (c.model.slips(s.claim.active[k]) > 0) {
+      const FrictionPush& push = c.friction_pushes[static_cast<std::size_t>(k)];
+      return 0.5 * push.impulse.dot(push.start + push.end);
+    }
+  }
+  return c.pushes[static_cast<std::size_t>(k)].work +
+         s.claim.impulses[k] * c.place.rate[s.claim.active[k]];
+}
+
+/// A law of mean positions lets a contact give back what it took a step before, and forces that act
+/// in between leave a little of either sign. So works are summed up while a contact pushes, and
+/// these sums over pushes, from anew where they fall below zero: what a contact has given and not
+/// taken again. Of a wall at rest that is nothing; what it is, is the step's own, and may be
+/// little: a part of the largest energy, and in each step `own`, what forces give in one.
+template <model::Model M>
+[[gnu::noinline]] void check_creation(Context<M>& c, Trial<M>& s, const EnergyWatch& watch,
+                                      double own) {
+  const Ledger& ledger = c.certificate.ledger;
+  double created = 0.0;
+  for (const model::Creation& one : watch.created) created += std::max(0.0, one.sum());
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    if (s.claim.impulses[k] == 0.0) continue;
+    const double before = watch.created[static_cast<std::size_t>(s.claim.active[k])].sum();
+    created += std::max(0.0, before + work_of_push(c, s, k)) - std::max(0.0, before);
+  }
+  s.gained = std::max(0.0, created - ledger.gain.value());
+  const double size = std::max(
+      {ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic, watch.scale});
+  const double allowed =
+      c.limits.created * size + own * static_cast<double>(c.certificate.steps + 1);
+  if (created > allowed) c.fail(Failure::EnergyGain, s.after.t, -1, created);
+}
+
+/// Once the whole step holds.
+template <model::Model M>
+[[gnu::noinline]] void enter_creation(Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
+  const auto& active = s.claim.active;
+  for (int a = 0, next = 0; a < c.contacts(); ++a) {
+    const bool listed = next < active.size() && active[next] == a;
+    model::Creation& one = watch.created[static_cast<std::size_t>(a)];
+    if (listed && s.claim.impulses[next] != 0.0) {
+      one.push += work_of_push(c, s, next);
+    } else if (one.push != 0.0) {
+      one = {std::max(0.0, one.sum()), 0.0};
+    }
+    if (listed) ++next;
+  }
 }
 
 /// Once the whole step holds.

@@ -53,22 +53,6 @@ void check_mean_contact(Context<M>& c, Trial<M>& s, int k, double e, problem::Re
   add_push(c, s, k, W);
 }
 
-/// The law of mean positions knows no energy: an impact takes several steps, which give and take.
-/// What contacts gave in all, walls' own motion apart, is booked, and little of it is allowed: a
-/// part of the largest energy, and in each step what forces give in one.
-template <model::Model M>
-void check_mean_gain(Context<M>& c, Trial<M>& s) {
-  const Ledger& ledger = c.certificate.ledger;
-  s.gained = s.gain;
-  const double created = ledger.gain.value() + s.gain;
-  const double level = std::max(ledger.kinetic_max, ledger.highest - ledger.lowest);
-  const double own = 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u));
-  const double allowed = static_cast<double>(c.certificate.steps + 1) * own;
-  if (created > c.limits.created * level + allowed && level > 0.0) {
-    c.fail(Failure::EnergyGain, s.t_contact, -1, created);
-  }
-}
-
 /// p >= 0, g(q_bar) >= 0, p g(q_bar) = 0 for all contacts at the mean position
 /// q_bar = (q+ + e q-) / (1 + e), J and W there; e is one, which every contact that pushes states.
 ///                                                                   [Paoli 2001 (3.2)]
@@ -103,7 +87,6 @@ void check_mean_position(Context<M>& c, Trial<M>& s, double e) {
   }
   if (next != active.size()) c.fail(Failure::ActiveSet, s.t_contact);
   take_residual(c, s, residual);
-  check_mean_gain(c, s);
 }
 
 /// Springs with dashpots where q_M is beyond a wall, one contact after the other.

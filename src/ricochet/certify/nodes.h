@@ -154,6 +154,9 @@ template <Integrator I, model::Model M>
   check_node_balance(c, s);
   check_node_positions(c, s, table);
   check_energy<false>(c, s, energy);
+  if constexpr (has_mean_position(I)) {
+    check_creation(c, s, energy, 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u)));
+  }
 }
 
 }  // namespace ricochet::certify

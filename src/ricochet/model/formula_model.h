@@ -123,6 +123,9 @@ class FormulaModel {
   const formula::Tape& bend_tape() const {
     return bend_tape_;
   }  // d2g/dt2 at du/dt = 0, where wanted
+  /// Second derivatives of the gaps of contacts by the coordinates of the pattern and t, upper
+  /// triangles row by row; no group in large systems.
+  const formula::Tape& curve_tape() const { return curve_tape_; }
   /// Group 2 a: e of contact a where it is a formula; group 2 a + 1: F of its own law.
   const formula::Tape& law_tape() const { return law_tape_; }
   /// Of each contact with friction: dU_T/du (the entries of the slip pattern) and U_T at u = 0,
@@ -155,6 +158,7 @@ class FormulaModel {
   void compile_mass();
   void compile_bends();
   void compile_friction();
+  void compile_curves(const std::vector<formula::NodeId>& slopes);
   void compile_laws();
   void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
@@ -173,6 +177,7 @@ class FormulaModel {
   formula::Tape applied_tape_;
   formula::Tape bend_tape_;
   formula::Tape law_tape_;
+  formula::Tape curve_tape_;
   Pattern slip_pattern_;
   std::vector<std::size_t> friction_outputs_;  // of the tape, the first of each contact
   int most_slips_{0};

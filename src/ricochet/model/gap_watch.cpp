@@ -13,6 +13,19 @@ constexpr double kReach = 64.0;  // steps that a box is made for
 double most_of(formula::Range range) { return std::max(std::abs(range.low), std::abs(range.high)); }
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+/// Whether a formula chooses between others: its second derivatives do not know of the kinks.
+bool has_kinks(const formula::Graph& graph, formula::NodeId root) {
+  using formula::Op;
+  for (const formula::NodeId id : graph.reachable({root})) {
+    const Op op = graph[id].op;
+    for (const Op kink : {Op::Abs, Op::Sign, Op::Min, Op::Max, Op::Select, Op::Less, Op::LessEqual,
+                          Op::Equal, Op::Not, Op::And, Op::Or}) {
+      if (op == kink) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 GapWatch::GapWatch(const FormulaModel& model)
@@ -37,6 +50,16 @@ GapWatch::GapWatch(const FormulaModel& model)
   ranges_ = tape.range_registers();
   registers_ = tape.registers();
   legs_.resize(2);
+  if (model.curve_tape().groups() == 0) return;
+  curves_.assign(model.curve_tape().outputs(0).size(), kInfinity);
+  curve_ranges_ = model.curve_tape().range_registers();
+  std::size_t at_curve = 0;
+  for (int row = 0; row < model.contacts() - model.joints(); ++row) {
+    first_.push_back(at_curve);
+    is_smooth_.push_back(has_kinks(model.system().graph, model.system().gaps[index(row)]) ? 0 : 1);
+    const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+    at_curve += n * (n + 1) / 2;
+  }
 }
 
 bool GapWatch::is_outside(const StepPath& path, std::span<const int> suspects) const {
@@ -62,9 +85,24 @@ void GapWatch::take_box(const StepPath& path, double reach) {
   ranges_[0] = {path.t - path.h, path.t + reach * path.h};
   model_.gap_tape().bound(FormulaModel::kGaps, ranges_.data());
   model_.gap_tape().bound(FormulaModel::kGradients, ranges_.data());
+  if (!curves_.empty()) {
+    std::copy_n(ranges_.begin(), most_.size() + 1, curve_ranges_.begin());
+    model_.curve_tape().bound(0, curve_ranges_.data());
+  }
   const bool is_first = reach == kReach;
   for (const int row : rows_) {
-    if (is_first || !(rates_[index(row)] < kInfinity)) take_slopes(index(row));
+    if (!is_first && rates_[index(row)] < kInfinity) continue;
+    take_slopes(index(row));
+    if (!curves_.empty() && is_smooth_[index(row)] != 0) take_curves(index(row));
+  }
+}
+
+void GapWatch::take_curves(std::size_t a) {
+  const int row = static_cast<int>(a);
+  const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+  const std::vector<std::size_t>& at = model_.curve_tape().outputs(0);
+  for (std::size_t k = first_[a]; k < first_[a] + n * (n + 1) / 2; ++k) {
+    curves_[k] = most_of(curve_ranges_[at[k]]);
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -27,20 +29,21 @@ class GapWatch {
 
   std::span<const int> rows() const { return rows_; }  // that are not affine, joints left out
 
-  /// Whether gap `row`, g0 and g1 at the ends, stays above 0 in a step that moves no coordinate by
-  /// more than h/2 (|u0| + |u1|).
-  bool is_clear(int row, double g0, double g1, double t, double h, const double* q1,
+  /// Whether gap `row` stays above 0 in a step, by bounds of its slopes, or else of its curve. g0
+  /// and g1 are at the ends, g at a place ahead on the way along u0.
+  bool is_clear(int row, double g0, double g, double g1, double t, double h, const double* q1,
                 const double* u0, const double* u1) const {
     const auto a = static_cast<std::size_t>(row);
     double way = rates_[a] * h;
     bool inside = t + h <= until_[a];
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       const int i = pattern_.coordinates[e];
-      const double moved = 0.5 * h * (std::abs(u0[i]) + std::abs(u1[i]));
+      const double moved = h * std::max(std::abs(u0[i]), std::abs(u1[i]));
       inside = inside && q1[i] - moved >= low_[e] && q1[i] + moved <= high_[e];
       way += slopes_[e] * moved;
     }
-    return inside && g0 + g1 > way;
+    if (!inside) return false;
+    return g0 + g1 > way || std::min({g0, g, g1}) > 0.25 * curve(row, h, u0, u1);
   }
 
   enum class Verdict { Clear, Crossed, Undecided };
@@ -67,6 +70,25 @@ class GapWatch {
     double from, to;
   };
 
+  /// A bound of h^2 d2g/dt2 for velocities as large as these.
+  double curve(int row, double h, const double* u0, const double* u1) const {
+    if (curves_.empty()) return std::numeric_limits<double>::infinity();
+    const std::size_t begin = pattern_.begin(row), end = pattern_.end(row);
+    const auto moved = [&](std::size_t e) {
+      if (e == end) return h;
+      const int i = pattern_.coordinates[e];
+      return h * std::max(std::abs(u0[i]), std::abs(u1[i]));
+    };
+    const double* bound = curves_.data() + first_[static_cast<std::size_t>(row)];
+    double sum = 0.0;
+    for (std::size_t i = begin; i <= end; ++i) {
+      double part = 0.5 * *bound++ * moved(i);
+      for (std::size_t j = i + 1; j <= end; ++j) part += *bound++ * moved(j);
+      sum += 2.0 * part * moved(i);
+    }
+    return sum;
+  }
+  void take_curves(std::size_t a);
   bool is_outside(const StepPath& path, std::span<const int> suspects) const;
   void take_box(const StepPath& path, double reach);
   void take_slopes(std::size_t a);
@@ -82,7 +104,11 @@ class GapWatch {
   std::vector<int> rows_;
   std::vector<double> low_, high_, slopes_;  // by entry of the pattern
   std::vector<double> rates_, until_;        // by row
-  std::vector<double> most_;                 // the longest way of a coordinate in a step so far
+  std::vector<double> curves_;               // bounds of second derivatives, if they are there
+  std::vector<std::size_t> first_;           // of them, by row
+  std::vector<char> is_smooth_;              // by row
+  std::vector<formula::Range> curve_ranges_;
+  std::vector<double> most_;  // the longest way of a coordinate in a step so far
   std::vector<formula::Range> ranges_;
   std::vector<double> registers_;
   std::vector<double> allowed_;

@@ -108,9 +108,8 @@ Rows ledger_rows(const record::Summary& s) {
   }
   rows.emplace_back("work of forces", fmt::format("{:.9g}", ledger.forces.value()));
   if (s.structure) {
-    rows.emplace_back("of it, of loads", fmt::format("{:.9g}", s.structure->books.loads.value()));
-    rows.emplace_back("of it, of damping",
-                      fmt::format("{:.9g}", s.structure->books.damping.value()));
+    rows.emplace_back("of it, of loads", fmt::format("{:.9g}", ledger.loads.value()));
+    rows.emplace_back("of it, of damping", fmt::format("{:.9g}", ledger.damping.value()));
   }
   rows.emplace_back("work of contacts in shocks", fmt::format("{:.9g}", ledger.shocks.value()));
   rows.emplace_back("work of lasting contacts",

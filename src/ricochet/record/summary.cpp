@@ -60,9 +60,10 @@ Json settings_json(const Summary& s) {
   }
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
-  if (s.structure) json["closure_limit"] = certify::StructureJudge::kClosureLimit;
+  if (s.structure) json["closure_limit"] = limits.closure;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
   if (!s.structure) json["correction_limit"] = limits.correction;
+  json["created_limit"] = limits.created;
   json["growth_limit"] = limits.growth;
   json["lost_limit"] = limits.lost;
   json["created_limit"] = limits.created;
@@ -145,12 +146,11 @@ Json energy_json(const Summary& s) {
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
   if (!s.structure) return json;
-  const certify::StructureBooks& books = s.structure->books;
-  json["work_loads"] = books.loads.value();
-  json["work_damping"] = books.damping.value();
-  json["work_elastic"] = books.elastic.value();
-  json["closure"] = books.closure.value();
-  json["closure_max"] = books.closure_max;
+  json["work_loads"] = ledger.loads.value();
+  json["work_damping"] = ledger.damping.value();
+  json["work_elastic"] = ledger.elastic.value();
+  json["closure"] = ledger.closure.value();
+  json["closure_max"] = ledger.closure_max;
   return json;
 }
 
@@ -285,7 +285,7 @@ Json json_of(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
-  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.steps);
+  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.certificate);
   return json;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ricochet/model/arc_sizes.h"
 #include "ricochet/model/gap_path.h"
 #include "ricochet/step/node_stages.h"
 
@@ -50,7 +51,9 @@ class EventArc {
     for (const model::Key a : memory.held) {
       if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
     }
-    sizes_ = trial_sizes_ = memory.sizes;
+    sizes_ = memory.sizes;
+    model::grow(sizes_, model_, start.q, off_);
+    trial_sizes_ = sizes_;
   }
 
   void remember(model::EventMemory& memory) const {
@@ -63,7 +66,7 @@ class EventArc {
   const State& end() const { return end_; }
   const model::Vector<K>& push_end() const { return push_end_; }
   model::ArcPath<M>& path() { return path_; }
-  const model::ArcSizes& sizes() const { return trial_sizes_; }
+  const model::ArcSizes& sizes() const { return sizes_; }
   void keep_sizes() { sizes_ = trial_sizes_; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
@@ -175,7 +178,7 @@ class EventArc {
       off_u_ += h * kError[i] * acceleration_[i];
     }
     trial_sizes_ = sizes_;
-    model::grow(trial_sizes_, model_, w_.place, h, s.u, end_.u, start_push_, w_.gathered,
+    model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, start_push_, w_.gathered,
                 w_.response);
     return relative_error(s.q) / accuracy_;
   }
@@ -196,11 +199,9 @@ class EventArc {
     model_.gradients(held_, w_.place);
     for (const int a : held_) {
       if (last_push_[a] == 0.0) continue;
-      double ways = 0.0;
-      w_.place.normals.each(a, [&](int i, double value) {
-        ways += std::abs(value) * trial_sizes_.q[static_cast<std::size_t>(i)];
-      });
-      const double gap = std::abs(w_.place.gap[a]) - 1e-14 * w_.place.normals.abs_dot(a, q);
+      const double ways = model::reach(w_.place.normals, a, trial_sizes_.q);
+      const double gap =
+          std::abs(w_.place.gap[a]) - 1e-14 * model::gap_size(w_.place.normals, a, trial_sizes_);
       if (gap > 10.0 * accuracy_ * ways || !model_.exists(a, w_.place)) return a;
     }
     return -1;

@@ -294,9 +294,9 @@ record::Summary settings_of(const scene::Scene& scene) {
   summary.file = scene.file;
   summary.scheme = scene.scheme;
   summary.run = scene.run;
-  if (const scene::StructurePart* part = scene.structure()) {
+  if (scene.structure() != nullptr) {
     summary.structure.emplace();
-    summary.structure->contact_stiffness = part->settings.stiffness;
+    summary.structure->contact_stiffness = scene.scheme.value("stiffness");
   }
   return summary;
 }
