@@ -158,19 +158,20 @@ std::string told(const Trial& trial) {
 TEST(Truth, NoSceneIsWrongUnderAGreenStatusAndFewAreRefused) {
   const std::vector<Trial> trials = all_trials();
   EXPECT_GE(trials.size(), 300U);
-  int honest = 0;
+  int honest = 0, refusals = 0, right = 0;
   std::string refused;
-  int refusals = 0;
   for (const Trial& trial : trials) {
     EXPECT_LT(trial.verdict, Verdict::Wrong) << told(trial);
     if (!trial.scene.honest) continue;
     ++honest;
+    right += trial.verdict == Verdict::Right;
     if (trial.verdict != Verdict::Refused) continue;
     ++refusals;
     refused += told(trial) + "\n";
   }
   EXPECT_GE(honest, 200);
   EXPECT_LE(refusals * 100, honest) << refused;
+  EXPECT_GE(right * 10, honest * 9);  // "unresolved" is no way out
   const std::string file = RICOCHET_SOURCE_DIR "/docs/theory/truth.md";
   if (std::getenv("RICOCHET_WRITE_DOCS") != nullptr) testing::write_file(file, page(trials));
   EXPECT_EQ(testing::read_file(file), page(trials)) << "run make docs";
