@@ -16,9 +16,12 @@ constexpr double kWindow = 0.05;    // of the run, before its end
 constexpr std::size_t kEvents = 3;  // the last ones are the recent past
 constexpr double kRate = 2.0;       // of A h
 constexpr double kNear = 2.0;       // tau: an event nearer to the end may have happened or not
-constexpr double kSmall = 1e-3;    // of the largest extent: motions below have no size of their own
-constexpr double kNotSmall = 0.1;  // of the size of the motion: differences that must fall
-constexpr double kFalls = 1.2;     // how much longer steps must raise them at least
+constexpr double kSmall = 1e-2;  // of the largest extent: motions below have no size of their own
+constexpr double kRest = 1e-6;   // of the largest position: what moves less is at rest
+constexpr double kNothing = 1e-14;  // the same, at the origin
+constexpr double kLarge = 0.5;      // of the size of the motion: a bar that tells nothing
+constexpr double kNotSmall = 0.1;   // of the size of the motion: differences that must fall
+constexpr double kFalls = 1.2;      // how much longer steps must raise them at least
 constexpr double kRoundingOfAStep =
     16.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
 
@@ -45,7 +48,7 @@ Extents extents_of(const Trace& trace) {
 }
 
 /// Half the extent of each position; one that hardly moves beside the others takes a part of
-/// theirs.
+/// theirs, and what rests is measured by its place.
 std::vector<double> sizes_of(const Trace& trace, const Extents& extents) {
   std::vector<double> sizes(trace.positions());
   double largest = 0.0;
@@ -53,7 +56,10 @@ std::vector<double> sizes_of(const Trace& trace, const Extents& extents) {
     sizes[i] = extents.size(i);
     largest = std::max(largest, sizes[i]);
   }
-  for (double& size : sizes) size = std::max(size, kSmall * largest);
+  double place = 0.0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) place = std::max(place, extents.largest(i));
+  const double rest = std::max(kRest * place, kNothing);
+  for (double& size : sizes) size = std::max({size, kSmall * largest, rest});
   return sizes;
 }
 
@@ -277,7 +283,10 @@ void ThreeRuns::find_horizon(ErrorBar& bar) const {
       }
     }
   }
-  if (std::isfinite(soonest)) bar.horizon = run_.start + own_.sign() * soonest;
+  // Where the runs have come together again for good, none of them is lost.
+  const double now = std::max(largest_difference(0, (1.0 - kWindow) * run_.length),
+                              largest_difference(1, (1.0 - kWindow) * run_.length));
+  if (std::isfinite(soonest) && now > kNotSmall) bar.horizon = run_.start + own_.sign() * soonest;
 }
 
 /// Of positions, in sizes of the motion.
@@ -295,8 +304,8 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
   }
   if (bar.horizon) return "its companions go other ways";
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    if (bar.position[i] > std::max(sizes_[i], rounding(i))) {
-      return "the bar is as large as the motion";
+    if (bar.position[i] > std::max(kLarge * sizes_[i], rounding(i))) {
+      return "the bar is more than half as large as the motion";
     }
   }
   const double first = largest_difference(0, 0.0);

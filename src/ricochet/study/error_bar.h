@@ -35,7 +35,7 @@ struct Companion {
 /// the last three events between runs: then the bar of a velocity holds its jump.
 ///
 /// Unresolved is a run whose companions have other shocks, or other changes between sticking and
-/// sliding; whose bar is as large as the motion; whose differences are more than a tenth of its
+/// sliding; whose bar is more than half as large as the motion; whose differences are more than a tenth of its
 /// size and do not fall with the step; or one of whose companions fails.
 ///
 /// `names` are those of contacts, for words.
