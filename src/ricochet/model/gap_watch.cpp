@@ -177,6 +177,7 @@ double GapWatch::gap_at(int row, double t, std::span<const double> q, std::span<
 double GapWatch::tolerance(const StepPath& path, int row) {
   const double d = path.h / 16.0;
   double allowed = kInfinity;
+  double rounding = 0.0;
   for (const bool end : {false, true}) {
     const auto q = end ? path.q1 : path.q0;
     const auto u = end ? path.u1 : path.u0;
@@ -185,14 +186,16 @@ double GapWatch::tolerance(const StepPath& path, int row) {
     const double here = gap_at(row, t, q, u, 0.0);
     const double bend = std::abs(curve - 2.0 * here) * 256.0 / 6.0;
     double fall = 0.0;
+    double lost = 0.0;
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       const auto i = index(pattern_.coordinates[e]);
-      const double turn = 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
-      fall += most_of(slope(row, e)) * (turn + 1024.0 * kRounding * std::abs(q[i]));
+      fall += most_of(slope(row, e)) * 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
+      lost += most_of(slope(row, e)) * 1024.0 * kRounding * std::abs(q[i]);
     }
+    if (lost < kInfinity) rounding = std::max(rounding, lost);
     if (here > 0.0) allowed = std::min(allowed, bend + fall);
   }
-  return allowed < kInfinity ? allowed : 0.0;
+  return (allowed < kInfinity ? allowed : 0.0) + rounding;
 }
 
 bool GapWatch::exists_at_start(const StepPath& path, int row) {
