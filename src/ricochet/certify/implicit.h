@@ -171,6 +171,10 @@ void check_linear_springs(Context<M>& c, Trial<M>& s, problem::Residual& residua
 /// The law of the guides, and the momentum that they give.
 template <Integrator I, model::ImplicitModel M>
 void check_guides(Context<M>& c, Trial<M>& s) {
+  s.free = s.after.u;
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    c.model.add_response(s.claim.active[k], -s.claim.impulses[k], -along_at(c, s, k), s.free);
+  }
   c.model.gaps(s.t_contact, *s.cone_point, c.place);
   if constexpr (I == Integrator::AveragePosition || I == Integrator::Spring) {
     problem::Residual residual;
@@ -185,10 +189,6 @@ void check_guides(Context<M>& c, Trial<M>& s) {
     }
   } else {
     check_active_set(c, s);
-    s.free = s.after.u;
-    for (int k = 0; k < s.claim.active.size(); ++k) {
-      c.model.add_response(s.claim.active[k], -s.claim.impulses[k], -along_at(c, s, k), s.free);
-    }
     check_contacts(c, s);
   }
 }
@@ -212,9 +212,9 @@ void check_closure(Context<M>& c, Trial<M>& s, const EnergyWatch& energy) {
   }
 }
 
-/// The work of the contact at place k, and a bound for its rounding.
+/// The work of the contact at place k; 0 where it is rounding.
 template <model::ImplicitModel M>
-double work_of_push(const Context<M>& c, const Trial<M>& s, int k, double& rounding) {
+double work_of_push(const Context<M>& c, const Trial<M>& s, int k) {
   const int a = s.claim.active[k];
   const double p = s.claim.impulses[k];
   const double along = along_at(c, s, k);
@@ -223,9 +223,10 @@ double work_of_push(const Context<M>& c, const Trial<M>& s, int k, double& round
     work +=
         0.5 * along * (c.place.tangents.dot(a, s.before.u) + c.place.tangents.dot(a, s.after.u));
   }
-  const double speeds = largest(s.before.u) + largest(s.after.u);
-  rounding += kLinearRounding * (p + std::abs(along)) * c.place.normals.abs_sum(a) * speeds;
-  return work;
+  const double size = std::abs(p) + std::abs(along);
+  const double speeds = c.place.normals.abs_sum(a) * (largest(s.before.u) + largest(s.after.u)) +
+                        c.model.mass(c.place).row_weight(a) * size;
+  return std::abs(work) <= kLinearRounding * size * speeds ? 0.0 : work;
 }
 
 /// A law of mean positions lets a contact give back what it took a step before, and forces that act
@@ -237,31 +238,28 @@ template <model::ImplicitModel M>
 [[gnu::noinline]] void check_creation(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
   const Ledger& ledger = c.certificate.ledger;
   double created = 0.0;
-  double rounding = 0.0;
   for (const model::Creation& one : watch.created) created += std::max(0.0, one.sum());
   for (int k = 0; k < s.claim.active.size(); ++k) {
     if (s.claim.impulses[k] == 0.0) continue;
     const double before = watch.created[static_cast<std::size_t>(s.claim.active[k])].sum();
-    const double work = work_of_push(c, s, k, rounding);
+    const double work = work_of_push(c, s, k);
     created += std::max(0.0, before + work) - std::max(0.0, before);
   }
   s.gained = std::max(0.0, created - ledger.gain.value());
   const double size = std::max(
       {ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic, watch.scale});
-  const double limit = c.limits.created * size + rounding;
-  if (created > limit) c.fail(Failure::EnergyGain, s.after.t, -1, created);
+  if (created > c.limits.created * size) c.fail(Failure::EnergyGain, s.after.t, -1, created);
 }
 
 /// Once the whole step holds.
 template <model::ImplicitModel M>
 [[gnu::noinline]] void enter_creation(Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
   const auto& active = s.claim.active;
-  double rounding = 0.0;
   for (int a = 0, next = 0; a < c.contacts(); ++a) {
     const bool listed = next < active.size() && active[next] == a;
     model::Creation& one = watch.created[static_cast<std::size_t>(a)];
     if (listed && s.claim.impulses[next] != 0.0) {
-      one.push += work_of_push(c, s, next, rounding);
+      one.push += work_of_push(c, s, next);
     } else if (one.push != 0.0) {
       one = {std::max(0.0, one.sum()), 0.0};
     }
