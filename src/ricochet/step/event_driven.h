@@ -122,9 +122,6 @@ class EventPace {
     int at_once = 0;
     while (state_.t < end - shortest) {
       const double before = state_.t;
-      if (getenv("EVD"))
-        fprintf(stderr, "t %.17g pieces %lld once %d held %d trial %g\n", state_.t, pieces, at_once,
-                arc_.held().size(), memory_.trial);
       if (!may_go_on(++pieces, at_once) || !meet()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = std::min(end - state_.t, memory_.trial);
@@ -132,7 +129,6 @@ class EventPace {
       hops_ = false;
       int struck = -1;
       if (!make_arc(h, struck)) return false;
-      if (getenv("EVD")) fprintf(stderr, "   arc h %g struck %d\n", h, struck);
       if (h > 0.0 && !accept(h)) return false;
       if (struck >= 0 && !strike(struck)) return false;
       at_once = state_.t > before + 4.0 * kEpsilon * std::abs(before) ? 0 : at_once + 1;
@@ -183,8 +179,6 @@ class EventPace {
       if (error <= 1.0 && !solved(arc_.complete(state_, h, w_.reactions, rest, stray))) {
         return false;
       }
-      if (getenv("EVD"))
-        fprintf(stderr, "   try h %g error %g rest %g stray %d\n", h, error, rest, stray);
       error = std::max(error, 0.1 * rest);  // the judge grants a hundred
       if (error <= 1.0 && stray < 0) break;
       h *= stray >= 0 ? 0.5 : std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9);
@@ -257,11 +251,6 @@ class EventPace {
       return false;
     }
     hold_what_stays(rests);
-    if (getenv("EVD"))
-      for (const int a : w_.claim.active)
-        fprintf(stderr, "   strike %d gap %g U %g -> %g rests %d held %d\n", a, w_.place.gap[a],
-                contact_velocity(w_, a, state_.u), contact_velocity(w_, a, after_.u), rests,
-                (int)search_.is_held(a));
     hops_ = true;
     move_on();
     return true;
