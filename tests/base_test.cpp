@@ -66,6 +66,20 @@ TEST(Text, FindsTheNameATypingErrorMeant) {
   EXPECT_FALSE(nearest_name("z", one_letter));  // any letter is one edit from any other
 }
 
+TEST(Text, TellsAValueAsFarAsItHolds) {
+  EXPECT_EQ(with_bar(6.90302731, 0.0037), "6.903 ± 0.004");
+  EXPECT_EQ(with_bar(-6.9, 0.0037), "-6.900 ± 0.004");
+  EXPECT_EQ(with_bar(6.9, 0.0097), "6.90 ± 0.01");  // never rounded down
+  EXPECT_EQ(with_bar(0.0, 0.02), "0 ± 0.02");
+  EXPECT_EQ(with_bar(425.465, 66.0), "430 ± 70");
+  EXPECT_EQ(with_bar(1.5, 3e-9), "1.500000000 ± 3e-9");
+  EXPECT_EQ(with_bar(1.0 / 3.0, 0.0), "0.333333333");
+  EXPECT_EQ(with_bar(2.5e12, 3e9), "(2.500 ± 0.003)e12");
+  EXPECT_EQ(with_bar(2.5e-8, 3e-10), "(2.50 ± 0.03)e-8");
+  EXPECT_EQ(with_bar(1.0, 2e-17), "1 ± 2e-17");
+  EXPECT_EQ(rounded_up(0.0031), "0.004");
+}
+
 TEST(Text, FindsLines) {
   EXPECT_EQ(line_of("a\nb\r\nc", 2), "b");
   EXPECT_EQ(line_of("a\nb\nc", 3), "c");

@@ -11,7 +11,6 @@
 
 #include "program.h"
 #include "ricochet/step/scheme.h"
-#include "ricochet/step/structure_scheme.h"
 #include "ricochet/study/builtin_scenes.h"
 
 namespace ricochet::golden {
@@ -112,7 +111,7 @@ TEST(Golden, EverySceneAndEverySchemeIsAmongTheRuns) {
   for (const std::string& scheme : step::scheme_names()) {
     EXPECT_TRUE(names.contains("template " + scheme)) << scheme;
   }
-  for (const std::string& scheme : step::structure_scheme_names()) {
+  for (const std::string& scheme : step::scheme_names(true)) {
     EXPECT_TRUE(names.contains("tube-10 " + scheme)) << scheme;
   }
 }

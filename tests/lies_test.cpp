@@ -177,10 +177,10 @@ struct Arc : Told<step::EventDriven, World> {
     step::EventArc<ModelOf<World>> arc(model, before, scheme.accuracy, w);
     if (held) arc.held().push(0);
     double error = 0.0;
-    (void)arc.open(before);
+    int stray = -1;
+    (void)arc.open(before, h);
     (void)arc.advance_by(before, h, error);
-    if (held) (void)arc.take_reactions(before, h, w.reactions);
-    arc.put_right();
+    (void)arc.complete(before, h, w.reactions, error, stray);
     after = arc.end();
     step::open_nodes(before.t, w, Piece::Arc);
     if (held) w.claim.reactions = &w.reactions;

@@ -54,13 +54,15 @@ Part run_part(const scene::Scene& scene, long long steps, State& state, long lon
   run.steps = steps;
   run.record_every = 1;
   Monitor monitor;
-  part.outcome = run_formula(
-      *scene.system().model, scene.scheme, run, state,
-      [&](const Sample& sample) {
-        if (sample.step > 0) part.rows.push_back(bits_of(sample));
-        if (stop >= 0 && sample.step >= stop) monitor.stop = true;
-      },
-      &monitor);
+  const auto see = [&](const Sample& sample) {
+    if (sample.step > 0) part.rows.push_back(bits_of(sample));
+    if (stop >= 0 && sample.step >= stop) monitor.stop = true;
+  };
+  if (const scene::StructurePart* line = scene.structure()) {
+    part.outcome = run_structure(*line->model, scene.scheme, run, state, see, &monitor);
+  } else {
+    part.outcome = run_formula(*scene.system().model, scene.scheme, run, state, see, &monitor);
+  }
   return part;
 }
 
@@ -76,7 +78,8 @@ TEST_P(SplitRun, HasTheBitsOfTheWhole) {
     scene.run.control = {.smallest = 1e-6, .tolerance = c.tolerance};
   }
   const long long steps = controlled ? scene.run.steps : std::min(scene.run.steps, c.steps);
-  State end = scene.start;
+  const State start = scene.structure() != nullptr ? scene.structure()->start : scene.start;
+  State end = start;
   const Part whole = run_part(scene, steps, end);
   ASSERT_TRUE(whole.outcome.certificate.ok())
       << certify::describe(whole.outcome.certificate.failure).name;
@@ -85,7 +88,7 @@ TEST_P(SplitRun, HasTheBitsOfTheWhole) {
   base::Random random(14);
   for (int split = 0; split < 20; ++split) {
     const long long at = random.below(static_cast<int>(rows));
-    State state = scene.start;
+    State state = start;
     Part first = run_part(scene, controlled ? steps : at, state, controlled ? at : -1);
     const State middle = state;  // a value: nothing is left behind in the run that made it
     state = middle;
@@ -120,6 +123,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"coupled_contacts", "pile", {"mu=0.2", "floor=0.2"}, 60},
         Case{"many_contacts", "column", {}, 100}, Case{"joints", "slider-crank", {}, 500},
         Case{"inertia", "double-pendulum", {}, 500}, Case{"inertia_impacts", "arm", {}, 1500},
+        Case{"newmark", "tube-20", {}, 3000},
+        Case{"newmark_supports", "tube-three-supports", {}, 3000},
+        Case{"newmark_string", "string-obstacle", {}, 3000},
+        Case{"structure_moreau", "tube-10", {"run.scheme=moreau"}, 3000},
+        Case{"structure_mabrouk", "bar-wall", {"run.scheme=mabrouk"}, 3000},
+        Case{"structure_penalty", "tube-10", {"run.scheme=penalty"}, 3000},
         Case{"restitution", "cradle", {}, 500}, Case{"backward", "essai-04", {}, 300, true},
         Case{"controlled", "dropped-ball", {}, 0, false, 1e-4},
         Case{"controlled_backward", "essai-04", {}, 0, true, 1e-4},

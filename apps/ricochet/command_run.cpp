@@ -22,6 +22,9 @@ FolderOptions options_of(const RunArguments& arguments) {
   for (const scene::Override& change : changes_of(arguments.scene)) {
     options.overrides.push_back(fmt::format("{}={}", change.key, change.value));
   }
+  options.error_bar =
+      arguments.error_bar.empty() ? study::BarChoice::Auto : study::bar_choice(arguments.error_bar);
+  options.threads = arguments.threads;
   const std::string changed_by =
       arguments.backward ? "--backward" : changing_options(arguments.scene);
   options.check_facts = changed_by.empty();

@@ -31,7 +31,8 @@ struct RunArguments {
   bool backward{false};  // into the past
   bool quiet{false};
   bool report{false};
-  int threads{0};  // for the members of a family; 0: one for each core
+  std::string error_bar;  // none, pair; empty: up to a million steps
+  int threads{0};         // for the members of a family; 0: one for each core
   std::vector<std::pair<std::string, std::string>> dumps;  // steps, and files for their contacts
 };
 

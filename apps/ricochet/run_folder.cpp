@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "report_text.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/threads.h"
 #include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/report.h"
 #include "ricochet/record/rows.h"
@@ -28,7 +29,7 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
 std::string picture_of(const FolderRun& run) {
   const study::Motion& motion = run.motion;
   return plot::draw_run(motion.scene, run.picture, motion.outcome.certificate, motion.structure,
-                        study::describe_settings(motion))
+                        study::describe_settings(motion), &run.error_bar)
       .svg;
 }
 
@@ -79,6 +80,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.picture = plot::RunPicture(scene, options.runs_in_picture);
   if (options.report) run.report = plot::ReportData(scene);
   study::Extent extent;
+  study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
@@ -91,8 +93,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   {
     std::optional<ProgressBar> bar;
     if (options.show_progress) bar.emplace(monitor, scene.run.steps);
-    run.motion = study::run_scene(scene, options.keep_rows, observe, &monitor);
+    run.motion = companions.run(options.keep_rows, observe, &monitor);
   }
+  run.error_bar =
+      companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
+  if (monitor.stop.load()) run.motion.outcome.interrupted = true;
   trajectory.finish();
   run.picture.close();
   run.report.close();

@@ -6,6 +6,7 @@
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/study/companions.h"
 #include "ricochet/study/run_report.h"
 
 namespace ricochet::app {
@@ -28,6 +29,8 @@ struct FolderOptions {
   std::string member{};  // the trajectory's name, of one of a family: no other file is touched
   std::size_t runs_in_picture{1};
   bool report{false};  // also report.html
+  study::BarChoice error_bar{study::BarChoice::None};
+  int threads{0};  // for the companions that tell the error; 0: one for each core
 };
 
 /// Runs a scene into trajectory.csv, plot.svg, report.html if asked for, of structures spectra.csv

@@ -43,12 +43,22 @@ void check_room(const scene::Scene& scene) {
                          "record=N keeps every N-th row only, record=0 the first and the last");
 }
 
+/// Functions of Python are called by one thread.
+study::Executor executor_for(const ReadScene& read, int threads, const std::atomic<bool>& stop) {
+  return read.calls_python() ? study::Executor(study::run_in_order)
+                             : host::make_executor(threads, stop);
+}
+
 std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
-                             py::object progress) {
+                             py::object progress, const std::string& error_bar) {
   check_room(read.scene);
+  const study::BarChoice choice =
+      error_bar.empty() ? study::BarChoice::Auto : study::bar_choice(error_bar);
   Watch watch(std::move(progress), read.scene.run.steps);
-  auto kept = watched(watch, read.calls_python(),
-                      [&] { return keep_run(read.scene, no_facts, &watch.monitor()); });
+  auto kept = watched(watch, read.calls_python(), [&] {
+    return keep_run(read.scene, no_facts, watch.monitor(), choice,
+                    executor_for(read, 0, watch.monitor().stop));
+  });
   kept->report.overrides = overrides_of(read);
   return kept;
 }
@@ -64,7 +74,8 @@ Runs run_members(const ReadScene& read, const study::Executor& executor,
     if (whole.stop.load()) return;
     try {
       const scene::Scene member = scene::read_member(read.scene, read.changes, k);
-      runs[k] = keep_run(member, no_facts, &monitors[k]);
+      runs[k] =
+          keep_run(member, no_facts, monitors[k], study::BarChoice::None, study::run_in_order);
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
@@ -79,9 +90,7 @@ Runs run_family(const ReadScene& read, int threads, const std::string& no_facts,
                 py::object progress) {
   Watch watch(std::move(progress), 0);
   Runs runs = watched(watch, read.calls_python(), [&] {
-    const study::Executor executor = read.calls_python()
-                                         ? study::Executor(study::run_in_order)
-                                         : host::make_executor(threads, watch.monitor().stop);
+    const study::Executor executor = executor_for(read, threads, watch.monitor().stop);
     const study::FamilyPlan plan = study::plan_family(read.scene, read.changes, executor);
     watch.expect(static_cast<long long>(std::min(plan.steps, 9e18)));
     return run_members(read, executor, no_facts, watch.monitor());
@@ -101,7 +110,7 @@ std::string svg_of(const KeptRun& run) {
   }
   picture.close();
   return plot::draw_run(motion.scene, picture, motion.outcome.certificate, motion.structure,
-                        study::describe_settings(motion))
+                        study::describe_settings(motion), &run.report.error_bar)
       .svg;
 }
 
@@ -126,7 +135,8 @@ py::buffer_info buffer_of_rows(record::Trajectory& rows) {
 }  // namespace
 
 std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& no_facts,
-                                  step::Monitor* monitor) {
+                                  step::Monitor& monitor, study::BarChoice error_bar,
+                                  const study::Executor& executor) {
   auto kept = std::make_shared<KeptRun>();
   kept->rows =
       std::make_shared<record::Trajectory>(scene.columns, record::expected_rows(scene.run));
@@ -135,7 +145,10 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
     kept->rows->add(sample);
     extent.add(sample.q);
   };
-  kept->report.motion = study::run_scene(scene, false, observe, monitor);
+  study::Companions companions(scene, error_bar);
+  kept->report.motion = companions.run(false, observe, &monitor);
+  kept->report.error_bar = companions.compare(kept->report.motion, executor, &monitor);
+  if (monitor.stop.load()) kept->report.motion.outcome.interrupted = true;
   study::conclude(kept->report, extent, no_facts.empty(), no_facts);
   return kept;
 }
@@ -173,7 +186,8 @@ void bind_run(py::module_& m) {
                              [](const KeptRun& r) { return r.rows->columns().coordinates; })
       .def_property_readonly("contacts",
                              [](const KeptRun& r) { return r.rows->columns().contacts; });
-  m.def("run", run, py::arg("scene"), py::arg("no_facts"), py::arg("progress"));
+  m.def("run", run, py::arg("scene"), py::arg("no_facts"), py::arg("progress"),
+        py::arg("error_bar"));
   m.def("run_family", run_family, py::arg("scene"), py::arg("threads"), py::arg("no_facts"),
         py::arg("progress"));
 }

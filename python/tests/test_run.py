@@ -145,7 +145,7 @@ class SameAsTheCommandLine(unittest.TestCase):
             done = program("run", file, "--out", folder)
         def told(text):  # less the time, and what was written
             return text.split("\nwritten")[0].split("\ntime")[0]
-        self.assertEqual(told(str(ricochet.load(str(file)).run())), told(done.stdout))
+        self.assertEqual(told(str(ricochet.load(str(file)).run(error_bar="pair"))), told(done.stdout))
 
 
 class Arrays(unittest.TestCase):
@@ -176,6 +176,15 @@ class Arrays(unittest.TestCase):
             ricochet.builtin("essai-04").run(step=0.004)
         self.assertEqual(q.__array_interface__["data"][0], address)
         self.assertTrue(np.array_equal(q, kept))
+
+    def test_an_error_bar_is_told(self):
+        run = ricochet.builtin("dropped-ball").run(error_bar="pair")
+        self.assertEqual(set(run.error_bar), set(run.final) - {"t"})
+        self.assertIsNone(run.horizon)
+        self.assertTrue(all(width >= 0 for width in run.error_bar.values()))
+        self.assertIsNone(ricochet.builtin("dropped-ball").run().error_bar)
+        with self.assertRaises(ricochet.SceneError):
+            ricochet.builtin("dropped-ball").run(error_bar="twice")
 
     def test_energy_is_kinetic_plus_potential(self):
         run = ricochet.builtin("essai-04").run()

@@ -256,7 +256,19 @@ class Run:
     @property
     def ok(self):
         """Whether it reached its end, certified."""
-        return self.status == "ok"
+        return self.status in ("ok", "unresolved")
+
+    @property
+    def error_bar(self):
+        """How far the final state may be off: by the names of ``final``, absolute. None where the
+        two runs with longer steps that tell it were not made, or one of them failed."""
+        return self.summary["error_bar"]
+
+    @property
+    def horizon(self):
+        """The time after which runs with longer steps are farther off than the size of the motion;
+        None where there is no such time."""
+        return self.summary["resolution"]["horizon"]
 
     @property
     def steps(self):

@@ -256,12 +256,13 @@ class System:
     # -- what it does
 
     def run(self, *, scheme=None, step=None, until=None, steps=None, record=None, position=None,
-            velocity=None, set=None, backward=False, progress=None, strict=True):
+            velocity=None, set=None, backward=False, progress=None, strict=True, error_bar=None):
         """Runs it, and certifies every step.
 
         Arguments change the scene for this run alone; ``record`` keeps every N-th row, ``set`` is a
         dictionary of parameters and dotted keys. ``progress`` is True for a bar on the terminal, or
-        a function of (steps done, steps in all). ``backward`` infers the past.
+        a function of (steps done, steps in all). ``backward`` infers the past. ``error_bar="pair"``
+        makes two runs with longer steps beside it, which tell its error.
 
         Ctrl-C stops it between two steps, and returns what was computed, with the status
         "interrupted". A certificate that fails raises NotConverged, which carries the run; with
@@ -281,7 +282,7 @@ class System:
                              "run it with .family(), or choose a member with set=")
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
-            run = Run(_engine.run(scene, no_facts, told))
+            run = Run(_engine.run(scene, no_facts, told, error_bar or "none"))
         failure = run._engine.failure
         if strict and failure:
             raise NotConverged(failure, run)

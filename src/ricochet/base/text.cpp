@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <vector>
 #include <version>
 
@@ -196,6 +197,55 @@ std::string wrapped(const std::string& text) {
     begin = end + 1;
   }
   return result;
+}
+
+namespace {
+
+/// A number in one digit, rounded up: digit 10^place.
+struct OneDigit {
+  double digit{0.0};
+  int place{0};
+  explicit OneDigit(double number) : place(static_cast<int>(std::floor(std::log10(number)))) {
+    digit = std::ceil(number / std::pow(10.0, place) * (1.0 - 1e-9));
+    if (digit < 10.0) return;
+    digit = 1.0;
+    ++place;
+  }
+  std::string words() const {
+    constexpr int kSmallest = -6;
+    if (place < kSmallest) return fmt::format("{:.0f}e{}", digit, place);
+    return fmt::format("{:.{}f}", digit * std::pow(10.0, place), std::max(0, -place));
+  }
+};
+
+}  // namespace
+
+std::string rounded_up(double number) {
+  if (!std::isfinite(number) || !(number > 0.0)) return fmt::format("{:.1g}", number);
+  return OneDigit(number).words();
+}
+
+std::string with_bar(double value, double bar) {
+  constexpr int kMostDigits = 15;
+  if (!std::isfinite(value) || !std::isfinite(bar) || value == 0.0) {
+    return fmt::format("{:.9g} ± {}", value == 0.0 ? 0.0 : value, rounded_up(bar));
+  }
+  if (!(bar > 0.0)) return fmt::format("{:.9g}", value);
+  const OneDigit shown(bar);
+  const int leading = static_cast<int>(std::floor(std::log10(std::max(std::abs(value), bar))));
+  const int digits = leading - shown.place;  // after the first one
+  if (digits > kMostDigits) {
+    return fmt::format("{:.{}g} ± {}", value, kMostDigits + 1, shown.words());
+  }
+  if (leading >= 7 || leading < -4) {
+    const double unit = std::pow(10.0, leading);
+    return fmt::format("({:.{}f} ± {:.{}f})e{}", value / unit, std::max(0, digits),
+                       shown.digit * std::pow(10.0, shown.place - leading), std::max(0, digits),
+                       leading);
+  }
+  const double unit = std::pow(10.0, shown.place);
+  const double held = shown.place > 0 ? std::round(value / unit) * unit : value;
+  return fmt::format("{:.{}f} ± {}", held, std::max(0, -shown.place), shown.words());
 }
 
 std::string counted(long long count, const std::string& noun) {

@@ -43,6 +43,11 @@ std::string entry(const std::string& label, const std::string& words);
 /// Text whose lines of more than 80 columns are broken at blanks and go on indented.
 std::string wrapped(const std::string& text);
 
+/// "6.903 ± 0.004": the bar in one digit, rounded up, and the value as far as it holds.
+std::string with_bar(double value, double bar);
+/// The bar alone: one digit, rounded up.
+std::string rounded_up(double number);
+
 /// "1 step", "2 steps".
 std::string counted(long long count, const std::string& noun);
 

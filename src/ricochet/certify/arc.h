@@ -7,6 +7,7 @@
 #include "ricochet/certify/energy.h"
 #include "ricochet/certify/kinematics.h"
 #include "ricochet/certify/law.h"
+#include "ricochet/model/arc_sizes.h"
 #include "ricochet/model/gap_path.h"
 
 /// Motions from impact to impact. An arc is smooth, so that
@@ -36,12 +37,14 @@ struct ArcMemory : model::JudgeMemory::Arcs {
   ArcMemory(const M& model, const model::StateOf<M>& start)
       : force(start.u), path(model, start.q, start.u), sweep(model, start.q, start.u) {
     static_cast<model::JudgeMemory::Arcs&>(*this) = start.memory.judge.arcs;
-    contacts.resize(static_cast<std::size_t>(model.contacts()));
+    impacts.resize(static_cast<std::size_t>(model.contacts()));
+    model::grow(sizes, model, start.q, force);
+    model::open_gaps(sizes, model, start.t, start.q);
+    known = sizes;
     q.fill(start.q);
     u.fill(start.u);
     a.fill(start.u);
   }
-  double& gap_size(int contact) { return contacts[static_cast<std::size_t>(contact)].gap_size; }
 };
 
 template <model::Model M>
@@ -51,12 +54,9 @@ double arc_limit(const Context<M>& c) {
 
 /// How far from zero a gap may be along an arc: what positions may be off by.
 template <model::Model M>
-double allowed_gap(Context<M>& c, ArcMemory<M>& arc, int a) {
-  double ways = arc.gap_size(a) * kEpsilon / arc_limit(c) * 64.0;
-  c.place.normals.each(a, [&](int i, double value) {
-    ways += std::abs(value) * arc.known.q[static_cast<std::size_t>(i)];
-  });
-  return arc_limit(c) * ways;
+double allowed_gap(const Context<M>& c, const ArcMemory<M>& arc, int a) {
+  const double rounding = 64.0 * kEpsilon * model::gap_size(c.place.normals, a, arc.known);
+  return arc_limit(c) * model::reach(c.place.normals, a, arc.known.q) + rounding;
 }
 
 /// Reactions at a node push, and only where the node touches; no wall is crossed there.
@@ -77,10 +77,10 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
   c.model.gradients(c.listed, c.place);
   for (const int a : c.listed) {
     const double gap = c.place.gap[a];
-    arc.gap_size(a) = std::max(arc.gap_size(a), c.place.normals.abs_dot(a, arc.q[i]));
     const double allowed = allowed_gap(c, arc, a);
+    const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
     if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
-    if (!(gap >= -allowed)) {
+    if (!(gap >= beyond - allowed)) {
       c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
     }
     if (reaction(a) == 0.0) continue;
@@ -103,8 +103,8 @@ bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node) {
   model::applied_force(c.model, t, arc.q[i], arc.u[i], c.place, s.momentum);
   if (node == 0) {
     arc.known = arc.sizes;
-    model::grow(arc.known, c.model, c.place, s.h, s.before.u, s.after.u, s.momentum, s.work,
-                s.slope);
+    model::grow(arc.known, c.model, c.place, s.h, s.after.q, s.before.u, s.after.u, s.momentum,
+                s.work, s.slope);
   }
   check_arc_contacts(c, s, arc, node, t);
   if (!c.certificate.ok()) return false;
@@ -130,7 +130,7 @@ void check_between(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   c.model.gradients(c.listed, c.place);
   const auto crossing = arc.sweep.first(arc.path, [&](int a) {
     const bool pushes = std::find(c.held.begin(), c.held.end(), a) != c.held.end();
-    return pushes ? -1.0 : allowed_gap(c, arc, a);
+    return pushes ? -1.0 : allowed_gap(c, arc, a) - arc.sizes.beyond[static_cast<std::size_t>(a)];
   });
   arc.decided = crossing.decided;
   if (crossing.contact < 0) return;
@@ -181,10 +181,10 @@ template <model::Model M>
 /// How near a gap is to zero at an impact whose time was found: walls that move are met to the
 /// rounding of t.
 template <model::Model M>
-double touching_gap(const Context<M>& c, const Trial<M>& s, ArcMemory<M>& arc, int a) {
+double touching_gap(const Context<M>& c, const Trial<M>& s, const ArcMemory<M>& arc, int a) {
   const double speed = std::abs(c.place.normals.dot(a, s.before.u) + c.place.rate[a]);
-  return std::max({c.limits.touching * arc.gap_size(a), c.limits.touching_gap,
-                   8.0 * kEpsilon * std::abs(s.before.t) * speed,
+  return std::max({c.limits.touching * model::gap_size(c.place.normals, a, arc.sizes),
+                   c.limits.touching_gap, 32.0 * kEpsilon * std::abs(s.before.t) * speed,
                    std::numeric_limits<double>::min()});
 }
 
@@ -203,17 +203,21 @@ void check_struck(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
     const double gap = c.place.gap[a];
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, s.t_contact, a);
     const double U = normals.dot(a, s.after.u) + c.place.rate[a];
-    if (listed) arc.gap_size(a) = std::max(arc.gap_size(a), normals.abs_dot(a, s.before.q));
     const double near = touching_gap(c, s, arc, a);
     const bool exists = c.model.exists(a, c.place);
     const double lost = 32.0 * kEpsilon * normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
     const bool enters = gap <= 0.0 && U < -lost;
-    if (!exists ? listed : (listed ? gap > near : gap < -near || enters)) {
+    const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
+    const double deep = std::max(near, allowed_gap(c, arc, a)) - beyond;
+    const bool far = (gap > near && !c.model.touches(a, c.place)) || gap < -deep;
+    if (!exists ? listed : (listed ? far : gap < beyond - near || enters)) {
       c.fail(Failure::ActiveSet, s.t_contact, a, gap);
     }
   }
   if (next != active.size()) c.fail(Failure::ActiveSet, s.t_contact);
 }
+
+inline constexpr double kApproaches = 1e-12;  // of what a contact velocity is made of
 
 /// The impacts of the contacts that approach are counted, in the kinetic norm; `count(a, series)`.
 template <model::Model M, class Count>
@@ -222,10 +226,10 @@ void count_impacts(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc, Count&& 
     const double W =
         model::delassus(c.place.normals, a, c.model.mass(c.place), s.start_momentum, s.work);
     const double approach = -(c.place.normals.dot(a, s.before.u) + c.place.rate[a]);
-    if (!(approach > 64.0 * kEpsilon * c.place.normals.abs_dot(a, s.before.u)) || !(W > 0.0)) {
-      continue;
-    }
-    model::ImpactSeries series = arc.contacts[static_cast<std::size_t>(a)].impacts;
+    const double size = std::max(c.place.normals.abs_dot(a, s.before.u),
+                                 model::reach(c.place.normals, a, arc.sizes.u));
+    if (!(approach > kApproaches * size) || !(W > 0.0)) continue;
+    model::ImpactSeries series = arc.impacts[static_cast<std::size_t>(a)];
     series.add(s.before.t, approach / std::sqrt(W));
     count(a, series, approach);
   }
@@ -284,21 +288,18 @@ template <model::Model M>
 /// Once an arc or an impact holds.
 template <model::Model M>
 void enter_arc(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
-  for (int a = 0; a < c.model.contacts(); ++a) {
-    const double gap = std::abs(c.end_place.gap[a]);
-    if (std::isfinite(gap)) arc.gap_size(a) = std::max(arc.gap_size(a), gap);
-  }
   Certificate& known = c.certificate;
   known.arc_max = std::max(known.arc_max, s.arc);
   if (s.claim.piece == Piece::Arc) {
     arc.sizes = arc.known;
+    model::follow_gaps(arc.sizes, c.end_place.gap);
     if (!arc.decided && known.undecided_crossings++ == 0) known.undecided_time = s.before.t;
     return;
   }
   const bool rests = s.claim.piece == Piece::Rest;
   count_impacts(c, s, arc, [&](int a, const model::ImpactSeries& series, double) {
     if (rests) known.zeno_time = series.limit();
-    arc.contacts[static_cast<std::size_t>(a)].impacts = rests ? model::ImpactSeries{} : series;
+    arc.impacts[static_cast<std::size_t>(a)] = rests ? model::ImpactSeries{} : series;
   });
   if (rests) ++known.zeno_count;
 }

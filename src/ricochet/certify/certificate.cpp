@@ -66,10 +66,12 @@ void Ledger::merge(const Ledger& later) {
   for (base::Sum Ledger::*sum :
        {&Ledger::forces, &Ledger::contacts, &Ledger::shocks, &Ledger::tangential, &Ledger::friction,
         &Ledger::gain, &Ledger::joints, &Ledger::explicit_gain, &Ledger::defect,
-        &Ledger::correction}) {
+        &Ledger::correction, &Ledger::loads, &Ledger::damping, &Ledger::elastic,
+        &Ledger::closure}) {
     (this->*sum).add(later.*sum);
   }
   defect_max = std::max(defect_max, later.defect_max);
+  closure_max = std::max(closure_max, later.closure_max);
   kinetic_max = std::max(kinetic_max, later.kinetic_max);
   lowest = std::min(lowest, later.lowest);
   highest = std::max(highest, later.highest);
@@ -92,6 +94,9 @@ void Certificate::merge(const Certificate& later) {
   adhesive_count += later.adhesive_count;
   adhesive_max = std::max(adhesive_max, later.adhesive_max);
   impulses_unique = impulses_unique && later.impulses_unique;
+  balance_rounding = std::max(balance_rounding, later.balance_rounding);
+  average_gap = std::min(average_gap, later.average_gap);
+  average_allowed = std::max(average_allowed, later.average_allowed);
   ledger.merge(later.ledger);
   merge_friction(friction, later.friction);
   merge_shocks(*this, later);

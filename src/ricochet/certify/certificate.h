@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,12 @@ struct Ledger {
   base::Sum defect;         // what does not add up: rounding, for a constant mass
   double defect_max{0.0};
   base::Sum correction;  // change of V by violation corrections
+  // Of linear structures: change of T + V = loads + damping + contacts + closure.
+  base::Sum loads;
+  base::Sum damping;  // <= 0
+  base::Sum elastic;  // work of -K q: the change of -V, but for what the scheme loses
+  base::Sum closure;  // rounding, where K is taken at the mean
+  double closure_max{0.0};
   double kinetic_max{0.0};
   double lowest{0.0};  // of T + V over the run
   double highest{0.0};
@@ -106,6 +113,9 @@ struct Statistics {
   long long adhesive_count{0};       // impulses that pull
   double adhesive_max{0.0};
   bool impulses_unique{true};
+  double balance_rounding{0.0};  // what rounding of K q may hide in the balance, at its largest
+  double average_gap{std::numeric_limits<double>::infinity()};  // least, of mean positions
+  double average_allowed{0.0};  // rounding of that gap, at its largest
   Ledger ledger;
 
   std::vector<FrictionRecord> friction;  // by contact; empty without friction

@@ -34,16 +34,17 @@ class CrossingWatch<M> {
 
   /// Gaps at the end of the last step.
   void open(const Vector<M::kContacts>& gaps) { gaps_ = gaps; }
-  /// The step that ended with these gaps holds: contacts that push have seen their wall, until they
-  /// are out of it.
-  template <class TheClaim>
-  void enter(const TheClaim& claim, const Vector<M::kContacts>& gaps) {
+  /// The step that ended with these gaps holds: contacts that push, or approached and were kept
+  /// from it by others, have seen their wall until they are out of it.
+  template <class TheClaim, class Approaches>
+  void enter(const TheClaim& claim, const Vector<M::kContacts>& gaps, Approaches&& approaches) {
     gaps_ = gaps;
     for (const int a : watch_.rows()) {
       if (gaps[a] > 0.0) seen_[static_cast<std::size_t>(a)] = 0;
     }
     for (int k = 0; k < claim.active.size(); ++k) {
-      if (claim.impulses[k] != 0.0) seen_[static_cast<std::size_t>(claim.active[k])] = 1;
+      if (claim.impulses[k] == 0.0 && !approaches(k)) continue;
+      seen_[static_cast<std::size_t>(claim.active[k])] = 1;
     }
   }
   /// Rate of gap a at the place before, velocities being those of now: of a gap that was open it
@@ -57,20 +58,25 @@ class CrossingWatch<M> {
 
   using Finding = model::GapWatch::Finding;
 
+  /// `gaps` are those at the end, `ahead` those where contacts were looked for.
   /// A contact that does not push must stay above its wall on the way, and must not come out of a
   /// wall that it entered unseen.
+  template <class Approaches>
   [[gnu::always_inline]] inline Finding look(const model::StateOf<M>& before,
                                              const model::StateOf<M>& after, double h, bool bends,
                                              const Claim<M::kDofs, M::kContacts, M::kSlips>& claim,
-                                             const Vector<M::kContacts>& gaps) {
+                                             const Vector<M::kContacts>& ahead,
+                                             const Vector<M::kContacts>& gaps,
+                                             Approaches&& approaches) {
     const auto& active = claim.active;
     suspects_.clear();
     int next = 0;
     for (const int a : watch_.rows()) {
       while (next < active.size() && active[next] < a) ++next;
-      if (next < active.size() && active[next] == a && claim.impulses[next] != 0.0) continue;
-      if (watch_.is_clear(a, gaps_[a], gaps[a], before.t, h, after.q.data(), before.u.data(),
-                          after.u.data())) {
+      const bool listed = next < active.size() && active[next] == a;
+      if (listed && (claim.impulses[next] != 0.0 || approaches(next))) continue;
+      if (watch_.is_clear(a, gaps_[a], bends ? ahead[a] : gaps[a], gaps[a], before.t, h,
+                          after.q.data(), before.u.data(), after.u.data())) {
         continue;
       }
       suspects_.push_back(a);
@@ -134,6 +140,13 @@ constexpr bool bends(Integrator integrator) {
          integrator == Integrator::Spring;
 }
 
+/// Whether the contact at place k approaches its wall where it was looked for.
+template <model::Model M>
+bool approaches(const Context<M>& c, const Trial<M>& s, int k) {
+  const int a = s.claim.active[k];
+  return c.place.normals.dot(a, s.before.u) + c.place.rate[a] < 0.0;
+}
+
 /// A wall that was stepped over is a failure; where that cannot be excluded, it is counted.
 template <Integrator I, model::Model M>
 [[gnu::always_inline]] inline void check_crossing(Context<M>& c, const Trial<M>& s,
@@ -141,7 +154,8 @@ template <Integrator I, model::Model M>
   if constexpr (requires { watch.last_gaps(); }) {
     using Verdict = model::GapWatch::Verdict;
     if constexpr (I == Integrator::Spring) check_sides(c, s, watch);
-    const auto found = watch.look(s.before, s.after, s.h, bends(I), s.claim, c.end_place.gap);
+    const auto found = watch.look(s.before, s.after, s.h, bends(I), s.claim, c.place.gap,
+                                  c.end_place.gap, [&](int k) { return approaches(c, s, k); });
     if (found.verdict == Verdict::Clear) [[likely]]
       return;
     if (found.verdict == Verdict::Crossed) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ricochet/certify/trial.h"
 
@@ -12,12 +13,13 @@ namespace ricochet::certify {
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};          // of the start: what growth is measured by
-  bool is_watched{false};     // nothing drives the motion
-  bool is_driven{false};      // by what is known, which is taken off
-  base::Sum fed;              // by a potential that depends on t
-  double highest{0.0};        // T + |change of V| so far, of a motion that is driven
-  model::GrowthWatch growth;  // of all other motions
+  double scale{0.0};                     // of the start: what growth is measured by
+  bool is_watched{false};                // nothing drives the motion
+  bool is_driven{false};                 // by what is known, which is taken off
+  base::Sum fed;                         // by a potential that depends on t
+  double highest{0.0};                   // T + |change of V| so far, of a motion that is driven
+  model::GrowthWatch growth;             // of all other motions
+  std::vector<model::Creation> created;  // by contact of a structure, under a law of mean positions
 };
 
 template <model::Model M>
@@ -34,7 +36,10 @@ void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& wat
   if constexpr (requires { c.model.is_conservative(); }) {
     watch.is_driven = c.method.balances_energy && !watch.is_watched && c.model.is_conservative();
   }
-  if (watch.is_watched || watch.is_driven || c.method.integrator == Integrator::Arcs) return;
+  if (model::ImplicitModel<M> || watch.is_watched || watch.is_driven ||
+      c.method.integrator == Integrator::Arcs) {
+    return;
+  }
   watch.growth.base = watch.kinetic;
   watch.growth.bar = c.limits.growth * watch.kinetic;
 }

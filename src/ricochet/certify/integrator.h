@@ -25,6 +25,10 @@ enum class Integrator : char {
   /// M(q) (u+ - u) = h F(t, q, average of u and u+) + J^T p, q+ = q + h u+, p by the mean position
   /// (q+ + e q-)/(1 + e); the first step without contacts.              [Paoli 2001 (3.1)-(3.3)]
   MeanPosition,
+  /// Newmark's method on a linear structure: Moreau's middles U = q_M with loads (f- + 2 f + f+)/4
+  /// around t_M, p by the mean of the next and the last of them, (U+ + e U-)/(1 + e).
+  ///                                                                    [Paoli 2001 (3.9)-(3.15)]
+  AveragePosition,
   /// Moreau's middles with F(t_M, q_M, u) and walls of springs and dashpots where q_M is beyond.
   Spring,
   /// Arcs of du/dt = M^-1 (F + J^T r), and impacts at instants.         [Paoli 2001, par. 2]

@@ -9,6 +9,7 @@
 #include "ricochet/certify/contact_ledger.h"
 #include "ricochet/certify/crossing.h"
 #include "ricochet/certify/derivatives.h"
+#include "ricochet/certify/implicit.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
 #include "ricochet/certify/rounding.h"
@@ -39,9 +40,12 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
+    if (method.integrator == Integrator::AveragePosition) {
+      energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
+    }
     keep_gaps();
     recall(start.memory.judge, start.memory.steps > 0);
-    if (method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
+    if (c_.method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
@@ -49,10 +53,6 @@ class Judge {
     if (method.integrator == Integrator::Arcs) {
       c_.certificate.arc_limit = arc_limit(c_);
       arcs_ = std::make_unique<ArcMemory<M>>(model, start);
-      for (int a = 0; a < model.contacts(); ++a) {
-        const double gap = std::abs(c_.end_place.gap[a]);
-        if (std::isfinite(gap)) arcs_->gap_size(a) = std::max(arcs_->gap_size(a), gap);
-      }
     }
   }
 
@@ -72,7 +72,9 @@ class Judge {
     }
     Trial<M> s(before, after, h, claim, c_.scratch, c_.method.restitution);
     s.potential = c_.model.gaps_and_potential(after.t, after.q, c_.end_place);
-    if constexpr (is_middle(I)) {
+    if constexpr (model::ImplicitModel<M>) {
+      check_implicit<I>(c_, s, energy_);
+    } else if constexpr (is_middle(I)) {
       check_middle<I>(c_, s, energy_);
     } else if constexpr (I == Integrator::Arcs) {
       check_located(s);
@@ -84,21 +86,24 @@ class Judge {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
-    if (crossings_.exists()) keep_gaps(&claim);
+    if constexpr (I == Integrator::AveragePosition) enter_creation(c_, s, energy_);
+    if (crossings_.exists()) keep_gaps(&s);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
     return true;
   }
 
-  /// Whether a wall may be stepped over between two states, the first with the gaps given.
+  /// Whether a wall may be stepped over between two states with the gaps given, and those of where
+  /// contacts were looked for.
   bool steps_over(const State& before, const State& after, double h, const TheClaim& claim,
-                  const Vector<K>& gaps_before, const Vector<K>& gaps_after) {
+                  const Vector<K>& gaps_before, const Vector<K>& ahead,
+                  const Vector<K>& gaps_after) {
     if constexpr (requires { crossings_.last_gaps(); }) {
       if (!crossings_.exists()) return false;
       const Vector<K> last = crossings_.last_gaps();
       crossings_.open(gaps_before);
-      const auto found =
-          crossings_.look(before, after, h, bends(c_.method.integrator), claim, gaps_after);
+      const auto found = crossings_.look(before, after, h, bends(c_.method.integrator), claim,
+                                         ahead, gaps_after, [](int) { return false; });
       crossings_.open(last);
       return found.verdict != model::GapWatch::Verdict::Clear;
     }
@@ -144,6 +149,7 @@ class Judge {
     for (int a = 0; a < c_.contacts(); ++a) {
       model::JudgeMemory::Contact one{.key = static_cast<model::Key>(a)};
       one.quiet = c_.certificate.steps - shocks_.last_push(a);
+      if (!energy_.created.empty()) one.created = energy_.created[static_cast<std::size_t>(a)];
       if constexpr (M::kSlips > 0) {
         if (c_.friction.exists()) {
           one.stuck = c_.friction.is_stuck(a);
@@ -153,7 +159,7 @@ class Judge {
       }
       one.touched = std::binary_search(c_.touched.begin(), c_.touched.end(), one.key);
       if (one.quiet <= ShockWatch::kQuietSteps || one.stuck || one.lapsed || one.touched ||
-          one.slip_jump > 0.0) {
+          one.slip_jump > 0.0 || one.created.sum() != 0.0) {
         known.contacts.push_back(one);
       }
     }
@@ -177,6 +183,7 @@ class Judge {
       const int a = static_cast<int>(one.key);
       if (a >= c_.contacts()) continue;  // of another model
       shocks_.last_push(a) = -one.quiet;
+      if (!energy_.created.empty()) energy_.created[static_cast<std::size_t>(a)] = one.created;
       if (one.touched && goes_on) c_.touched.push_back(one.key);
       if constexpr (M::kSlips > 0) c_.friction.recall(a, one.stuck, one.lapsed, one.slip_jump);
     }
@@ -193,10 +200,11 @@ class Judge {
     }
   }
 
-  void keep_gaps(const TheClaim* claim = nullptr) {
+  void keep_gaps(const Trial<M>* s = nullptr) {
     if constexpr (requires { crossings_.last_gaps(); }) {
       crossings_.open(c_.end_place.gap);
-      if (claim != nullptr) crossings_.enter(*claim, c_.end_place.gap);
+      if (s == nullptr) return;
+      crossings_.enter(s->claim, c_.end_place.gap, [&](int k) { return approaches(c_, *s, k); });
     }
   }
 
@@ -230,6 +238,7 @@ class Judge {
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
     if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);
+    if constexpr (model::ImplicitModel<M>) enter_works(c, s);
     c.balance_max = std::max(c.balance_max, s.balance);
     c.creep_max = std::max(c.creep_max, s.creep);
     if (s.residual > c.residual_max) {
@@ -265,6 +274,7 @@ class Judge {
   /// The largest violation over the length of the gap's gradient there.
   double measure_depth() {
     const Certificate& c = c_.certificate;
+    if constexpr (model::ImplicitModel<M>) return c.violation_max;  // gaps are lengths
     model::IndexList<K> one(c_.model.contacts());
     one.push(c.violation_contact);
     c_.model.gaps(c.violation_time, deepest_, c_.place);

@@ -40,6 +40,18 @@ struct FrictionPush {
   double W_tangential{0.0};
 };
 
+/// Where the forces of a linear structure came from in a step.
+struct LinearWorks {
+  double loads{0.0};
+  double damping{0.0};
+  double elastic{0.0};
+  double closure{0.0};
+  double rounding{0.0};  // of the balance
+  double average_gap{std::numeric_limits<double>::infinity()};
+  double average_allowed{0.0};
+};
+struct NoWorks {};
+
 /// Storage by place in the list of active contacts.
 template <class T, int K>
 using ByPlace =
@@ -147,6 +159,7 @@ struct Context {
         fallen(Vector<K>::Zero(the_model.contacts())),
         time_size(std::max(std::abs(start.t), std::abs(start.memory.start))) {
     if constexpr (K != 1) islands.reserve(the_model.dofs(), the_model.contacts());
+    if constexpr (model::ImplicitModel<M>) method.contacts_last = false;
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
     if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
@@ -187,7 +200,7 @@ struct Context {
 /// One step under judgement. Its vectors are locals where the compiler knows their size, so that
 /// they stay in registers, and the context's own storage where it does not.
 template <model::Model M>
-struct Trial {
+struct Trial : std::conditional_t<model::ImplicitModel<M>, LinearWorks, NoWorks> {
   static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
   using State = model::StateOf<M>;

@@ -159,6 +159,8 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   }
   if (system_.wants_inertia) compile_bends();
   compile_laws();
+  slopes_ = slopes;
+  derive_curves();
   describe(slopes, forces);
 }
 
@@ -229,6 +231,31 @@ void FormulaModel::compile_bends() {
   std::vector<NodeId> bends;
   for (const NodeId gap : system_.gaps) bends.push_back(along(along(gap)));
   bend_tape_ = formula::Tape(graph, system_.inputs(), {bends});
+}
+
+/// Second derivatives of the gaps that are not affine: see `curves`.
+void FormulaModel::derive_curves() {
+  constexpr std::size_t kMost = 400;  // larger systems do without
+  if (system_.outside != nullptr) return;
+  std::size_t entries = 0;
+  for (int a = 0; a < contacts() - joints(); ++a) {
+    const std::size_t n = pattern_.end(a) - pattern_.begin(a) + 1;
+    entries += n * (n + 1) / 2;
+  }
+  if (entries > kMost) return;
+  for (int a = 0; a < contacts() - joints(); ++a) {
+    std::vector<int> slots;
+    for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
+      slots.push_back(system_.position_slot(pattern_.coordinates[e]));
+    }
+    slots.push_back(FormulaSystem::kTimeSlot);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const NodeId slope = slopes_[pattern_.begin(a) + static_cast<std::size_t>(a) + i];
+      const std::vector<int> others(slots.begin() + static_cast<std::ptrdiff_t>(i), slots.end());
+      const std::vector<NodeId> row = formula::gradient(system_.graph, slope, others);
+      curves_.insert(curves_.end(), row.begin(), row.end());
+    }
+  }
 }
 
 void FormulaModel::compile_friction() {

@@ -123,6 +123,11 @@ class FormulaModel {
   const formula::Tape& bend_tape() const {
     return bend_tape_;
   }  // d2g/dt2 at du/dt = 0, where wanted
+  /// dg/dq (the entries of the pattern) and dg/dt, row by row.
+  const std::vector<formula::NodeId>& slopes() const { return slopes_; }
+  /// Second derivatives of the gaps of contacts by the coordinates of the pattern and t, upper
+  /// triangles row by row; empty in large systems.
+  const std::vector<formula::NodeId>& curves() const { return curves_; }
   /// Group 2 a: e of contact a where it is a formula; group 2 a + 1: F of its own law.
   const formula::Tape& law_tape() const { return law_tape_; }
   /// Of each contact with friction: dU_T/du (the entries of the slip pattern) and U_T at u = 0,
@@ -155,6 +160,7 @@ class FormulaModel {
   void compile_mass();
   void compile_bends();
   void compile_friction();
+  void derive_curves();
   void compile_laws();
   void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
@@ -173,6 +179,8 @@ class FormulaModel {
   formula::Tape applied_tape_;
   formula::Tape bend_tape_;
   formula::Tape law_tape_;
+  std::vector<formula::NodeId> slopes_;
+  std::vector<formula::NodeId> curves_;
   Pattern slip_pattern_;
   std::vector<std::size_t> friction_outputs_;  // of the tape, the first of each contact
   int most_slips_{0};

@@ -1,8 +1,5 @@
 #include "ricochet/model/gap_watch.h"
 
-#include <algorithm>
-#include <limits>
-
 namespace ricochet::model {
 namespace {
 
@@ -12,6 +9,16 @@ constexpr double kReach = 64.0;  // steps that a box is made for
 
 double most_of(formula::Range range) { return std::max(std::abs(range.low), std::abs(range.high)); }
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// Whether formulas choose between others.
+bool has_kinks(const formula::Graph& graph, const std::vector<formula::NodeId>& nodes) {
+  using formula::Op;
+  return std::any_of(nodes.begin(), nodes.end(), [&](formula::NodeId id) {
+    const Op op = graph[id].op;
+    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Select ||
+           op == Op::Less || op == Op::LessEqual || op == Op::Equal;
+  });
+}
 
 }  // namespace
 
@@ -23,62 +30,115 @@ GapWatch::GapWatch(const FormulaModel& model)
       slopes_(pattern_.coordinates.size(), kInfinity),
       rates_(index(model.contacts()), 0.0),
       until_(index(model.contacts()), -kInfinity),
-      most_(index(model.dofs()), 0.0) {
-  const formula::Tape& tape = model.gap_tape();
-  const std::vector<std::size_t>& at = tape.outputs(FormulaModel::kGradients);
+      curves_(model.curves().size(), kInfinity),
+      most_(index(model.dofs()), 0.0),
+      legs_(2) {
+  const formula::Graph& graph = model.system().graph;
+  std::size_t first = 0;
   for (int row = 0; row < model.contacts() - model.joints(); ++row) {
-    bool affine = tape.is_constant(at[pattern_.end(row) + index(row)]);
-    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-      affine = affine && tape.is_constant(at[e + index(row)]);
+    bool affine = true;
+    for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
+      affine = affine && graph[model.slopes()[e + index(row)]].op == formula::Op::Constant;
     }
     if (!affine && model.outside_gap(row) < 0) rows_.push_back(row);
+    const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+    first_.push_back(first);
+    first += n * (n + 1) / 2;
   }
   if (rows_.empty()) return;
-  ranges_ = tape.range_registers();
-  registers_ = tape.registers();
-  legs_.resize(2);
+  plans_.resize(index(model.contacts()));
+  inputs_.resize(index(model.system().inputs()));
+  values_.resize(graph.size());
 }
 
-bool GapWatch::is_outside(const StepPath& path, std::span<const int> suspects) const {
-  for (const int row : suspects) {
-    if (!(path.t + 2.0 * path.h <= until_[index(row)])) return true;
-    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-      const auto i = index(pattern_.coordinates[e]);
-      const double moved = 0.5 * path.h * (std::abs(path.u0[i]) + std::abs(path.u1[i]));
-      if (path.q1[i] - 2.0 * moved < low_[e] || path.q1[i] + 2.0 * moved > high_[e]) return true;
+const GapWatch::Plan& GapWatch::plan(int row) {
+  Plan& plan = plans_[index(row)];
+  if (plan.is_made) return plan;
+  plan.is_made = true;
+  const FormulaSystem& system = model_.system();
+  Nodes roots = {system.gaps[index(row)]};
+  const Nodes gap_nodes = system.graph.reachable(roots);
+  if (model_.has_where() && system.where[index(row)] >= 0) {
+    roots.push_back(system.where[index(row)]);
+  }
+  plan.gap = system.graph.reachable(roots);
+  for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
+    roots.push_back(model_.slopes()[e + index(row)]);
+  }
+  plan.slopes = system.graph.reachable(roots);
+  if (curves_.empty() || has_kinks(system.graph, gap_nodes)) return plan;
+  const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+  const auto from = model_.curves().begin() + static_cast<std::ptrdiff_t>(first_[index(row)]);
+  plan.curves = system.graph.reachable({from, from + static_cast<std::ptrdiff_t>(n * (n + 1) / 2)});
+  return plan;
+}
+
+void GapWatch::evaluate(const Nodes& nodes) {
+  const formula::Graph& graph = model_.system().graph;
+  for (const formula::NodeId id : nodes) {
+    const formula::Node& node = graph[id];
+    formula::Range& value = values_[index(id)];
+    const auto of = [&](std::size_t k) {
+      return node.operands[k] < 0 ? formula::Range{} : values_[index(node.operands[k])];
+    };
+    if (node.op == formula::Op::Constant) {
+      value = {node.value, node.value};
+    } else if (node.op == formula::Op::Input) {
+      value = inputs_[index(node.input)];
+    } else {
+      const bool same = node.operands[0] == node.operands[1];
+      value = formula::bound(node.op, of(0), of(1), of(2), same);
     }
+  }
+}
+
+formula::Range GapWatch::gap(int row) const {
+  return values_[index(model_.system().gaps[index(row)])];
+}
+formula::Range GapWatch::slope(int row, std::size_t e) const {
+  return values_[index(model_.slopes()[e + index(row)])];
+}
+bool GapWatch::may_exist(int row) const {
+  if (!model_.has_where() || model_.system().where[index(row)] < 0) return true;
+  const formula::Range holds = values_[index(model_.system().where[index(row)])];
+  return holds.low != 0.0 || holds.high != 0.0;
+}
+
+bool GapWatch::is_outside(const StepPath& path, int row) const {
+  if (!(path.t + 2.0 * path.h <= until_[index(row)])) return true;
+  for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+    const auto i = index(pattern_.coordinates[e]);
+    const double moved = 2.0 * path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
+    if (path.q1[i] - moved < low_[e] || path.q1[i] + moved > high_[e]) return true;
   }
   return false;
 }
 
-/// Bounds of all slopes over a box around the end of the step; smaller boxes for those that have
-/// none.
-void GapWatch::take_box(const StepPath& path, double reach) {
-  for (std::size_t i = 0; i < most_.size(); ++i) {
-    most_[i] = std::max(most_[i], 0.5 * path.h * (std::abs(path.u0[i]) + std::abs(path.u1[i])));
-    const double r = reach * most_[i] + kRounding * std::abs(path.q1[i]);
-    ranges_[1 + i] = {path.q1[i] - r, path.q1[i] + r};
-  }
-  ranges_[0] = {path.t - path.h, path.t + reach * path.h};
-  model_.gap_tape().bound(FormulaModel::kGaps, ranges_.data());
-  model_.gap_tape().bound(FormulaModel::kGradients, ranges_.data());
-  const bool is_first = reach == kReach;
-  for (const int row : rows_) {
-    if (is_first || !(rates_[index(row)] < kInfinity)) take_slopes(index(row));
-  }
-}
-
-void GapWatch::take_slopes(std::size_t a) {
-  const int row = static_cast<int>(a);
-  const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGradients);
-  rates_[a] = most_of(ranges_[at[pattern_.end(row) + a]]);
-  until_[a] = ranges_[0].high;
+/// Bounds of slopes and curves over a box around the end of the step.
+void GapWatch::take_box(const StepPath& path, int row, double reach) {
+  const auto a = index(row);
+  inputs_[0] = {path.t - path.h, path.t + reach * path.h};
+  until_[a] = inputs_[0].high;
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-    slopes_[e] = most_of(ranges_[at[e + a]]);
+    const auto i = index(pattern_.coordinates[e]);
+    const double moved = path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
+    most_[i] = std::max(most_[i], moved);
+    const double r = reach * most_[i] + kRounding * std::abs(path.q1[i]);
+    inputs_[1 + i] = {path.q1[i] - r, path.q1[i] + r};
+    low_[e] = inputs_[1 + i].low;
+    high_[e] = inputs_[1 + i].high;
+  }
+  evaluate(plan(row).slopes);
+  rates_[a] = most_of(slope(row, pattern_.end(row)));
+  for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+    slopes_[e] = most_of(slope(row, e));
     if (!(slopes_[e] < kInfinity)) rates_[a] = kInfinity;
-    const formula::Range place = ranges_[1 + index(pattern_.coordinates[e])];
-    low_[e] = place.low;
-    high_[e] = place.high;
+  }
+  if (plan(row).curves.empty()) return;
+  evaluate(plan(row).curves);
+  const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
+  for (std::size_t k = first_[a]; k < first_[a] + n * (n + 1) / 2; ++k) {
+    curves_[k] = most_of(values_[index(model_.curves()[k])]);
   }
 }
 
@@ -101,110 +161,102 @@ void GapWatch::take_legs(const StepPath& path) {
     legs_[1].way[i] = h * path.u1[i];
     legs_[1].from[i] = path.q1[i] - h * path.u1[i];
   }
-  pieces_.clear();
-  if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
-  pieces_.push_back({&legs_[0], 0.0, 1.0});
 }
 
 double GapWatch::gap_at(int row, double t, std::span<const double> q, std::span<const double> u,
                         double dt) {
-  registers_[0] = t + dt;
-  for (std::size_t i = 0; i < q.size(); ++i) registers_[1 + i] = q[i] + dt * u[i];
-  model_.gap_tape().run(FormulaModel::kGaps, registers_.data());
-  return registers_[model_.gap_tape().outputs(FormulaModel::kGaps)[index(row)]];
+  inputs_[0] = {t + dt, t + dt};
+  for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+    const auto i = index(pattern_.coordinates[e]);
+    inputs_[1 + i] = {q[i] + dt * u[i], q[i] + dt * u[i]};
+  }
+  evaluate(plan(row).slopes);
+  return 0.5 * (gap(row).low + gap(row).high);
 }
 
 double GapWatch::tolerance(const StepPath& path, int row) {
   const double d = path.h / 16.0;
-  const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGradients);
   double allowed = kInfinity;
+  double rounding = 0.0;
   for (const bool end : {false, true}) {
     const auto q = end ? path.q1 : path.q0;
     const auto u = end ? path.u1 : path.u0;
     const double t = end ? path.t + path.h : path.t;
     const double curve = gap_at(row, t, q, u, d) + gap_at(row, t, q, u, -d);
-    const double gap = gap_at(row, t, q, u, 0.0);
-    const double bend = std::abs(curve - 2.0 * gap) * 256.0 / 6.0;
-    model_.gap_tape().run(FormulaModel::kGradients, registers_.data());
+    const double here = gap_at(row, t, q, u, 0.0);
+    const double bend = std::abs(curve - 2.0 * here) * 256.0 / 6.0;
     double fall = 0.0;
+    double lost = 0.0;
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       const auto i = index(pattern_.coordinates[e]);
-      const double slope = std::abs(registers_[at[e + index(row)]]);
-      const double turn = 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
-      fall += slope * (turn + 1024.0 * kRounding * std::abs(q[i]));
+      fall += most_of(slope(row, e)) * 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
+      lost += most_of(slope(row, e)) * 1024.0 * kRounding * std::abs(q[i]);
     }
-    if (gap > 0.0) allowed = std::min(allowed, bend + fall);
+    if (lost < kInfinity) rounding = std::max(rounding, lost);
+    if (here > 0.0) allowed = std::min(allowed, bend + fall);
   }
-  return allowed < kInfinity ? allowed : 0.0;
+  return (allowed < kInfinity ? allowed : 0.0) + rounding;
 }
 
 bool GapWatch::exists_at_start(const StepPath& path, int row) {
-  if (!model_.has_where()) return true;
   gap_at(row, path.t, path.q0, path.u0, 0.0);
-  const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGaps);
-  return registers_[at[index(model_.contacts() + row)]] != 0.0;
+  evaluate(plan(row).gap);
+  return may_exist(row);
 }
 
-/// Gaps over a piece of the path.
-void GapWatch::bound(const Piece& piece) {
+/// The inputs of a row between two places of a piece.
+void GapWatch::place_at(const Piece& piece, int row, double from, double to) {
   const Leg& leg = *piece.leg;
-  const double s = 0.5 * (piece.from + piece.to);
-  ranges_[0] = {leg.t + piece.from * leg.dt, leg.t + piece.to * leg.dt};
-  registers_[0] = leg.t + s * leg.dt;
-  for (std::size_t i = 0; i < leg.from.size(); ++i) {
-    const double one = leg.from[i] + piece.from * leg.way[i];
-    const double other = leg.from[i] + piece.to * leg.way[i];
-    const double r = kRounding * std::abs(leg.from[i]);
-    ranges_[1 + i] = {std::min(one, other) - r, std::max(one, other) + r};
-    registers_[1 + i] = leg.from[i] + s * leg.way[i];
+  inputs_[0] = {leg.t + from * leg.dt, leg.t + to * leg.dt};
+  const auto take = [&](std::size_t i) {
+    const double one = leg.from[i] + from * leg.way[i];
+    const double other = leg.from[i] + to * leg.way[i];
+    const double r = from < to ? kRounding * std::abs(leg.from[i]) : 0.0;
+    inputs_[1 + i] = {std::min(one, other) - r, std::max(one, other) + r};
+  };
+  if (model_.has_where()) {  // of any coordinates
+    for (std::size_t i = 0; i < most_.size(); ++i) take(i);
+  } else {
+    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+      take(index(pattern_.coordinates[e]));
+    }
   }
-  model_.gap_tape().bound(FormulaModel::kGaps, ranges_.data());
 }
 
-bool GapWatch::exists(int row) const {
-  if (!model_.has_where()) return true;
-  const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGaps);
-  const formula::Range holds = ranges_[at[index(model_.contacts() + row)]];
-  return holds.low != 0.0 || holds.high != 0.0;
+/// The gap at the middle of a piece; infinite where the contact does not exist.
+double GapWatch::value_at(const Piece& piece, int row) {
+  const double middle = 0.5 * (piece.from + piece.to);
+  place_at(piece, row, middle, middle);
+  evaluate(plan(row).gap);
+  return may_exist(row) ? 0.5 * (gap(row).low + gap(row).high) : kInfinity;
 }
 
 /// By the bound of the gap, or by its value at the middle and the bound of its slope.
 bool GapWatch::is_free(const Piece& piece, int row, double allowed) {
-  const std::vector<std::size_t>& gaps = model_.gap_tape().outputs(FormulaModel::kGaps);
-  const std::vector<std::size_t>& at = model_.gap_tape().outputs(FormulaModel::kGradients);
-  if (!exists(row) || ranges_[gaps[index(row)]].low >= -allowed) return true;
-  double change = most_of(ranges_[at[pattern_.end(row) + index(row)]]) * piece.leg->dt;
+  const double middle = value_at(piece, row);
+  place_at(piece, row, piece.from, piece.to);
+  evaluate(plan(row).slopes);
+  if (!may_exist(row) || gap(row).low >= -allowed) return true;
+  double change = most_of(slope(row, pattern_.end(row))) * piece.leg->dt;
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const double way = std::abs(piece.leg->way[index(pattern_.coordinates[e])]);
-    if (way > 0.0) change += most_of(ranges_[at[e + index(row)]]) * way;
+    if (way > 0.0) change += most_of(slope(row, e)) * way;
   }
-  return registers_[gaps[index(row)]] - 0.5 * (piece.to - piece.from) * change >= -allowed;
+  return middle - 0.5 * (piece.to - piece.from) * change >= -allowed;
 }
 
-GapWatch::Finding GapWatch::search(std::span<const int> suspects, std::span<const double> allowed) {
+GapWatch::Finding GapWatch::search(int row, double allowed) {
   constexpr double kShortest = 0x1p-30;
   int left = 400;  // pieces to look at
   Finding finding;
-  const std::vector<std::size_t>& gaps = model_.gap_tape().outputs(FormulaModel::kGaps);
   while (!pieces_.empty()) {
     const Piece piece = pieces_.back();
     pieces_.pop_back();
-    bound(piece);
-    model_.gap_tape().bound(FormulaModel::kGradients, ranges_.data());
-    model_.gap_tape().run(FormulaModel::kGaps, registers_.data());
-    int unsure = -1;
-    for (std::size_t k = 0; k < suspects.size(); ++k) {
-      const int row = suspects[k];
-      if (is_free(piece, row, allowed[k])) continue;
-      unsure = row;
-      const double gap = registers_[gaps[index(row)]];
-      const bool holds =
-          !model_.has_where() || registers_[gaps[index(model_.contacts() + row)]] != 0.0;
-      if (gap < -allowed[k] && holds) return {Verdict::Crossed, row, gap};
-    }
-    if (unsure < 0) continue;
+    if (is_free(piece, row, allowed)) continue;
+    const double middle_gap = value_at(piece, row);
+    if (middle_gap < -allowed) return {Verdict::Crossed, row, middle_gap};
     if (--left <= 0 || piece.to - piece.from < kShortest) {
-      finding = {Verdict::Undecided, unsure, registers_[gaps[index(unsure)]]};
+      finding = {Verdict::Undecided, row, middle_gap};
       if (left <= 0) return finding;
       continue;
     }
@@ -217,24 +269,28 @@ GapWatch::Finding GapWatch::search(std::span<const int> suspects, std::span<cons
 
 GapWatch::Finding GapWatch::look(const StepPath& path, std::span<const int> suspects) {
   take_legs(path);
-  bool is_free = true;
-  for (const Piece& piece : pieces_) {
-    bound(piece);
-    const std::vector<std::size_t>& gaps = model_.gap_tape().outputs(FormulaModel::kGaps);
-    for (const int row : suspects) {
-      is_free = is_free && (!exists(row) || ranges_[gaps[index(row)]].low > 0.0);
+  Finding worst;
+  for (const int row : suspects) {
+    const auto start = [&] {
+      pieces_.clear();
+      if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
+      pieces_.push_back({&legs_[0], 0.0, 1.0});
+    };
+    start();
+    const bool clear = std::all_of(pieces_.begin(), pieces_.end(),
+                                   [&](const Piece& piece) { return is_free(piece, row, 0.0); });
+    if (!clear) {
+      const Finding finding = search(row, tolerance(path, row));
+      if (finding.verdict == Verdict::Crossed) return finding;
+      if (finding.verdict == Verdict::Undecided) worst = finding;
+    }
+    if (!is_outside(path, row)) continue;
+    for (double reach = kReach; reach > 1.0; reach /= 8.0) {
+      take_box(path, row, reach);
+      if (rates_[index(row)] < kInfinity) break;
     }
   }
-  Finding finding;
-  if (!is_free) {
-    allowed_.clear();
-    for (const int row : suspects) allowed_.push_back(tolerance(path, row));
-    finding = search(suspects, allowed_);
-  }
-  if (is_outside(path, suspects)) {
-    for (double reach = kReach; reach > 1.0; reach /= 8.0) take_box(path, reach);
-  }
-  return finding;
+  return worst;
 }
 
 }  // namespace ricochet::model

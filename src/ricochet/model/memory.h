@@ -15,14 +15,15 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
-                             // let contacts last
-  std::vector<Key> pushed;   // of those with friction, the ones that pushed
-  std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
-  std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
-  problem::WarmStart warm;   // of the solver for several contacts
+  std::vector<Key> touched;   // contacts that were active in the step, ascending; of schemes that
+                              // let contacts last
+  std::vector<Key> pushed;    // of those with friction, the ones that pushed
+  std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;    // of the solver for several contacts
+  std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
   bool is_empty() const {
-    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new();
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
   }
 };
 
@@ -50,7 +51,7 @@ struct ImpactSeries {
   void add(double t, double approach) {
     const double since = t - last;
     ratio = since / interval;
-    const bool shrinks = count > 1 && ratio < 1.0 && approach < speed;
+    const bool shrinks = count > 1 && (ratio < 1.0 || since == 0.0) && approach < speed;
     shrinking = shrinks ? shrinking + 1 : 0;
     if (!shrinks) first = approach;
     fastest = std::max(fastest, approach);
@@ -71,27 +72,24 @@ struct ImpactSeries {
   double limit() const { return ratio < 1.0 ? last + interval * ratio / (1.0 - ratio) : last; }
 };
 
-/// The largest positions and velocities of a motion so far, coordinate by coordinate: what errors
-/// of arcs are measured by. Positions by the ways that are made in one arc; velocities at least by
-/// `kPart` of what the coordinate could have with all the energy, so that rounding is no error.
+/// The largest ways and velocities of a motion so far, coordinate by coordinate: what errors of
+/// arcs are measured by. Ways are those of one arc; velocities are at least `kPart` of what the
+/// coordinate could have with all the energy, so that rounding is no error.
 struct ArcSizes {
   static constexpr double kPart = 1e-4;
+  std::vector<double> places;  // |q|, for rounding
+  std::vector<double>
+      beyond;  // by contact, <= 0: the gap at a start beyond the wall, until it opens
   std::vector<double> q;
   std::vector<double> u;
   double energy{0.0};
 };
 
-/// What is known of a contact from arcs and impacts so far.
-struct ArcContact {
-  double gap_size{0.0};  // the largest gap, or what it is made of
-  ImpactSeries impacts;
-};
-
 /// What event location carries from one arc to the next.
 struct EventMemory {
-  std::vector<ArcContact> contacts;
-  std::vector<Key> held;  // contacts that last
-  double trial{0.0};      // [s], the length of the next arc; 0: none yet
+  std::vector<ImpactSeries> impacts;  // by contact
+  std::vector<Key> held;              // contacts that last
+  double trial{0.0};                  // [s], the length of the next arc; 0: none yet
   ArcSizes sizes;
 };
 
@@ -115,6 +113,13 @@ struct GrowthWatch {
   }
 };
 
+/// Energy that a contact has given and not taken again.
+struct Creation {
+  double before{0.0};  // in all pushes that have ended
+  double push{0.0};    // in the one that goes on, of either sign
+  double sum() const { return before + push; }
+};
+
 /// What a judge of steps knows from the steps before.
 struct JudgeMemory {
   struct Contact {
@@ -124,11 +129,12 @@ struct JudgeMemory {
     bool stuck{false};      // the last step ended in stick
     bool lapsed{false};     // the one before did, and the last one did not push
     bool touched{false};    // it was active in the last step
+    Creation created{};     // under laws of mean positions
   };
   /// Of motions from impact to impact.
   struct Arcs {
     ArcSizes sizes;
-    std::vector<ArcContact> contacts;
+    std::vector<ImpactSeries> impacts;  // by contact
   };
   GrowthWatch growth;
   std::vector<Contact> contacts;  // keys ascending; those quiet for long are left out
@@ -165,6 +171,7 @@ struct Memory {
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};
     if (maker == next) return;
+    scheme.loads.clear();
     control = {};
     events = {};
     at = start = t;

@@ -104,6 +104,14 @@ concept Model = requires(const M& m, typename M::Place& place, const Vector<M::k
   { M::kSlips } -> std::convertible_to<int>;  // tangential directions of a contact, at most
 };
 
+/// A model of steps of one length whose `mass` is the matrix A of such a step, stiffness and
+/// damping in it, and not that of T; `momentum` gives M u. Contacts are linear and known by their
+/// responses.
+template <class M>
+concept ImplicitModel = Model<M> && requires {
+  requires M::kImplicit;
+};
+
 template <Model M>
 using StateOf = State<M::kPlaces, M::kDofs>;
 

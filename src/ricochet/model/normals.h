@@ -137,11 +137,13 @@ class Normals<convex::kDynamic, convex::kDynamic> {
 };
 
 /// W_aa = J_a M^-1 J_a^T; `normal` and `response` are left at J_a^T and M^-1 J_a^T, except where
-/// M is diagonal and the gradient sparse.
+/// the metric knows W_aa, or M is diagonal and the gradient sparse.
 template <int N, int K, class Metric, class V>
 [[gnu::always_inline]] inline double delassus(const Normals<N, K>& normals, int a,
                                               const Metric& mass, V& normal, V& response) {
-  if constexpr (N == convex::kDynamic && K == convex::kDynamic) {
+  if constexpr (requires { mass.row_weight(a); }) return mass.row_weight(a);
+  if constexpr (requires { mass.inverse_diagonal(); } && N == convex::kDynamic &&
+                K == convex::kDynamic) {
     if (const double* inverse = mass.inverse_diagonal()) {
       double sum = 0.0;
       const Pattern& pattern = normals.pattern();

@@ -304,6 +304,7 @@ void PanelView::draw(Svg& svg, const Frame& frame) const {
   } else {
     draw_walls(svg, frame);
     draw_shocks(svg, frame);
+    draw_bands(svg, frame);
     draw_curves(svg, frame);
     if (plan().scale == ScaleKind::LogLog) draw_slopes(svg, frame);
     draw_snapshots(svg, frame);
@@ -312,6 +313,39 @@ void PanelView::draw(Svg& svg, const Frame& frame) const {
     draw_marks(svg, frame);
   }
   frame.draw_border(svg);
+}
+
+/// Where coordinates are shown against time: how far they may be off.
+void PanelView::draw_bands(Svg& svg, const Frame& frame) const {
+  const ShownRun& run = block_.runs[0];
+  if (!plan().is_history() || run.bar == nullptr || run.bar->times.empty()) return;
+  if (block_.runs.size() > 1 || is_log_y(plan())) return;
+  const record::ErrorBar& bar = *run.bar;
+  const std::size_t count = bar.middle.size() / bar.times.size();
+  const auto& columns = block_.plan->columns;
+  for (std::size_t j = 0; j < plan().y.size(); ++j) {
+    const auto column = std::find(columns.begin(), columns.end(), plan().y[j].text);
+    const auto i = static_cast<std::size_t>(column - columns.begin());  // t comes first
+    if (i == 0 || i > count) continue;
+    std::vector<Point> above;
+    std::vector<Point> below;
+    double widest = 0.0;
+    for (std::size_t k = 0; k < bar.times.size(); ++k) {
+      const std::size_t at = k * count + i - 1;
+      const auto edge = [&](double side) {
+        const double y = bar.middle[at] + side * bar.band[at];
+        return Point{bar.times[k], std::clamp(y, frame.y.range.low, frame.y.range.high)};
+      };
+      above.push_back(edge(1.0));
+      below.push_back(edge(-1.0));
+      widest = std::max(widest, bar.band[at]);
+    }
+    if (widest / frame.y.range.size() * frame.height < kSmooth) continue;  // nothing to be seen
+    std::vector<Point> outline = simplified(frame.at(above), kSmooth);
+    const std::vector<Point> lower = simplified(frame.at(below), kSmooth);
+    outline.insert(outline.end(), lower.rbegin(), lower.rend());
+    svg.polygon(outline, fmt::format("band {}", class_of(0, j)));
+  }
 }
 
 void PanelView::draw_curves(Svg& svg, const Frame& frame) const {

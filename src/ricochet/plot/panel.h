@@ -8,6 +8,7 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/plot/axes.h"
 #include "ricochet/plot/collector.h"
+#include "ricochet/record/error_bar.h"
 #include "ricochet/scene/plot_plan.h"
 
 namespace ricochet::plot {
@@ -18,6 +19,7 @@ struct ShownRun {
   std::string label;                                 // in the legend, of several runs
   const model::FormulaModel* model{nullptr};         // for walls; null: none are drawn
   const certify::Certificate* certificate{nullptr};  // for shocks; null: none are marked
+  const record::ErrorBar* bar{nullptr};              // for bands; null: none are drawn
 };
 
 /// Runs drawn by one plan, under a heading of their own.
@@ -56,6 +58,7 @@ class PanelView {
   std::string class_of(std::size_t run, std::size_t curve) const;
   std::vector<std::vector<Point>> pieces(const ShownRun& run, std::size_t curve) const;
 
+  void draw_bands(Svg& svg, const Frame& frame) const;
   void draw_curves(Svg& svg, const Frame& frame) const;
   void draw_walls(Svg& svg, const Frame& frame) const;
   void draw_ends(Svg& svg, const Frame& frame) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/text.h"
 #include "ricochet/plot/animation.h"
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
@@ -35,6 +36,35 @@ std::string head(const scene::Scene& scene, const record::Summary& s) {
          "<a href=\"#scene\">Scene</a> <a href=\"#timing\">Timing</a></nav>\n</header>\n<main>\n";
 }
 
+/// What is not proved, and how far it is known.
+std::string error_words(const record::Summary& s) {
+  const record::ErrorBar& bar = s.error_bar;
+  if (!bar.made) {
+    return fmt::format(
+        "That the step is short enough is not proved, and how far the motion is off is not known: "
+        "{}.",
+        bar.not_made);
+  }
+  const std::string runs =
+      fmt::format("runs with {} and {} steps over the same time", bar.steps[0], bar.steps[1]);
+  if (!bar.unresolved.empty()) {
+    return fmt::format("The digits do not hold, as {} tell: {}{}.", runs, bar.unresolved,
+                       bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "");
+  }
+  std::string words = fmt::format(
+      "That the step is short enough is not proved; {} tell the error "
+      "at the end:",
+      runs);
+  constexpr std::size_t kMostNames = 12;
+  const auto& names = s.columns.coordinates;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    words += fmt::format("{} {} = {}", i == 0 ? "" : ",", names[i],
+                         base::with_bar(s.final_state.q[at], bar.position[i]));
+  }
+  return words + (names.size() > kMostNames ? ", ..." : ".");
+}
+
 /// What was proved, in sentences.
 std::vector<std::string> certificate_words(const record::Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
@@ -58,6 +88,7 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
     words.push_back(fmt::format("The run was stopped at t = {:.9g}: {}. What to try: {}.",
                                 c.failure_time, failure.meaning, failure.remedy));
   }
+  if (c.ok() && !s.outcome.interrupted) words.push_back(error_words(s));
   if (s.outcome.interrupted) words.emplace_back("The run was interrupted; what is here is whole.");
   words.push_back(
       fmt::format("Impulses and velocities obey the law of contact with a residual of {:.2g} at "
@@ -108,9 +139,8 @@ Rows ledger_rows(const record::Summary& s) {
   }
   rows.emplace_back("work of forces", fmt::format("{:.9g}", ledger.forces.value()));
   if (s.structure) {
-    rows.emplace_back("of it, of loads", fmt::format("{:.9g}", s.structure->books.loads.value()));
-    rows.emplace_back("of it, of damping",
-                      fmt::format("{:.9g}", s.structure->books.damping.value()));
+    rows.emplace_back("of it, of loads", fmt::format("{:.9g}", ledger.loads.value()));
+    rows.emplace_back("of it, of damping", fmt::format("{:.9g}", ledger.damping.value()));
   }
   rows.emplace_back("work of contacts in shocks", fmt::format("{:.9g}", ledger.shocks.value()));
   rows.emplace_back("work of lasting contacts",
@@ -141,9 +171,11 @@ std::string pictures(const scene::Scene& scene, const record::Summary& s, const 
                      const ReportData& data) {
   const certify::Certificate& c = s.outcome.certificate;
   std::string text = "<h2 id=\"pictures\">Pictures</h2>\n";
-  text += figure(draw_run(scene, picture, c, s.structure, scene.source).svg, "", "picture");
+  text += figure(draw_run(scene, picture, c, s.structure, scene.source, &s.error_bar).svg, "",
+                 "picture");
   if (!data.histories_plan().panels.empty()) {
-    const Block block{&data.histories_plan(), {{&data.histories(), "", scene.formulas(), &c}}, ""};
+    const Block block{
+        &data.histories_plan(), {{&data.histories(), "", scene.formulas(), &c, &s.error_bar}}, ""};
     text += figure(draw_sheet({block}, {"Coordinates, velocities, phase portraits", "", ""}).svg,
                    "", "picture");
   }

@@ -39,11 +39,12 @@ void RunPicture::add(std::span<const double> row) {
 
 Sheet draw_run(const scene::Scene& scene, const RunPicture& picture,
                const certify::Certificate& certificate,
-               const std::optional<record::LineRecord>& line, const std::string& subtitle) {
+               const std::optional<record::LineRecord>& line, const std::string& subtitle,
+               const record::ErrorBar* bar) {
   if (line && picture.structure() != nullptr) {
     return picture.structure()->draw(scene, *line, subtitle);
   }
-  const Block block{&scene.plot, {{&picture.data(), "", scene.formulas(), &certificate}}, ""};
+  const Block block{&scene.plot, {{&picture.data(), "", scene.formulas(), &certificate, bar}}, ""};
   return draw_sheet(
       {block}, {scene.title, subtitle + remarks_on(scene.plot, picture.data(), scene.formulas()),
                 scene.plot.caption});

@@ -34,6 +34,7 @@ constexpr std::string_view kPictureStyle = R"css(
 .rico .fit { fill: none; stroke: #6b6b6b; stroke-width: 1; stroke-dasharray: 5 4 }
 .rico .area-v { fill: #56b4e9; fill-opacity: 0.55 } .rico .area-t { fill: #e69f00; fill-opacity: 0.6 }
 .rico .area-lost { fill: #b9bec6; fill-opacity: 0.45 }
+.rico .band { fill: #8a93a0; fill-opacity: 0.35; stroke: none }
 .rico .state0 { fill: #eef0f3 } .rico .state1 { fill: #0072b2 }
 .rico .state2 { fill: #e69f00 } .rico .state3 { fill: #d55e00 }
 .rico text { font-size: 12px; fill: #333a44 }

@@ -84,7 +84,7 @@ Json reduction_json(const Reduced& reduced) {
 
 }  // namespace
 
-Json json_of(const LineRecord& s, long long steps) {
+Json json_of(const LineRecord& s, const certify::Certificate& c) {
   constexpr std::array kKinds = {"beam", "string", "bar"};
   constexpr std::array kBeamForms = {"printed", "corrected", "hermite"};
   constexpr std::array kLineForms = {"", "lumped", "consistent"};
@@ -100,13 +100,11 @@ Json json_of(const LineRecord& s, long long steps) {
   json["coordinates"] = s.coordinates;
   json["frequencies"] = s.frequencies;
   json["quiet_time"] = s.quiet_time;
-  json["solves_per_step"] =
-      steps > 0 ? static_cast<double>(s.solves) / static_cast<double>(steps) : 0.0;
-  if (std::isfinite(s.books.average_gap)) {
-    json["average_position"] = {{"least_gap", s.books.average_gap},
-                                {"rounding", s.books.average_allowed}};
+  json["solves_per_step"] = static_cast<double>(s.solves);
+  if (std::isfinite(c.average_gap)) {
+    json["average_position"] = {{"least_gap", c.average_gap}, {"rounding", c.average_allowed}};
   }
-  json["balance_rounding"] = s.books.balance_rounding;
+  json["balance_rounding"] = c.balance_rounding;
   json["points"] = points_json(s);
   json["guides"] = guides_json(s);
   json["spectra"] = spectra_json(s);

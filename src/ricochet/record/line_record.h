@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/certify/structure_judge.h"
+#include "ricochet/certify/certificate.h"
 #include "ricochet/structure/beam.h"
 #include "ricochet/structure/statistics.h"
 
@@ -38,9 +38,8 @@ struct LineRecord {
   int coordinates{0};
   std::vector<double> frequencies;  // without guides [Hz]
   double quiet_time{0.0};           // [s]
-  certify::StructureBooks books;
-  long long solves{0};            // with the effective matrix
-  double contact_stiffness{0.0};  // of penalty, at the first guide
+  int solves{0};                    // with the effective matrix, a step
+  double contact_stiffness{0.0};    // of penalty, at the first guide
   std::vector<structure::PointStatistics> points;
   std::vector<structure::GuideStatistics> guides;
   std::vector<structure::Spectrum> spectra;

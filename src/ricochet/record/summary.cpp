@@ -60,7 +60,7 @@ Json settings_json(const Summary& s) {
   }
   json["residual_limit"] = limits.residual;
   json["balance_limit"] = limits.balance;
-  if (s.structure) json["closure_limit"] = certify::StructureJudge::kClosureLimit;
+  if (s.structure) json["closure_limit"] = limits.closure;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;
   if (!s.structure) json["correction_limit"] = limits.correction;
   json["growth_limit"] = limits.growth;
@@ -99,6 +99,31 @@ Json state_json(const Summary& s) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     json["d_" + names[i]] = s.final_state.u[static_cast<Eigen::Index>(i)];
   }
+  return json;
+}
+
+/// By the names of `final`; null where there is none.
+Json error_bar_json(const Summary& s) {
+  const auto& names = s.columns.coordinates;
+  const ErrorBar& bar = s.error_bar;
+  if (!bar.made || bar.position.size() != names.size()) return nullptr;
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) json[names[i]] = bar.position[i];
+  for (std::size_t i = 0; i < names.size(); ++i) json["d_" + names[i]] = bar.velocity[i];
+  return json;
+}
+
+/// What the error bar rests on.
+Json resolution_json(const ErrorBar& bar) {
+  Json json;
+  if (bar.made) {
+    json["companions"] = std::vector<long long>(bar.steps.begin(), bar.steps.end());
+  } else {
+    json["companions"] = nullptr;
+  }
+  json["unresolved"] = bar.unresolved.empty() ? Json(nullptr) : Json(bar.unresolved);
+  json["horizon"] = bar.horizon ? Json(*bar.horizon) : Json(nullptr);
+  if (!bar.made) json["not_made"] = bar.not_made;
   return json;
 }
 
@@ -145,12 +170,11 @@ Json energy_json(const Summary& s) {
   json["defect"] = ledger.defect.value();
   json["defect_max"] = ledger.defect_max;
   if (!s.structure) return json;
-  const certify::StructureBooks& books = s.structure->books;
-  json["work_loads"] = books.loads.value();
-  json["work_damping"] = books.damping.value();
-  json["work_elastic"] = books.elastic.value();
-  json["closure"] = books.closure.value();
-  json["closure_max"] = books.closure_max;
+  json["work_loads"] = ledger.loads.value();
+  json["work_damping"] = ledger.damping.value();
+  json["work_elastic"] = ledger.elastic.value();
+  json["closure"] = ledger.closure.value();
+  json["closure_max"] = ledger.closure_max;
   return json;
 }
 
@@ -223,18 +247,20 @@ Json failure_json(const Summary& s) {
 
 }  // namespace
 
-std::string status_word(const step::Outcome& outcome, const certify::Limits& limits) {
+std::string status_word(const step::Outcome& outcome, const certify::Limits& limits,
+                        const ErrorBar& bar) {
   const certify::Certificate& c = outcome.certificate;
   if (!c.ok()) return certify::describe(c.failure).name;
   if (!outcome.certified) return "uncertified";
   if (outcome.interrupted) return "interrupted";
-  return c.lost_displacement > limits.lost ? "unresolved" : "ok";
+  const bool loses = c.lost_displacement > limits.lost || !bar.unresolved.empty();
+  return loses ? "unresolved" : "ok";
 }
 
 std::string status_of(const Summary& s) {
   const bool fails = !s.outcome.certificate.ok();
   if (!fails && !s.output_error.empty()) return "output_error";
-  return status_word(s.outcome, s.run.limits);
+  return status_word(s.outcome, s.run.limits, s.error_bar);
 }
 
 Json json_of(const Summary& s) {
@@ -255,6 +281,8 @@ Json json_of(const Summary& s) {
   json["start"] = {{"position", by_name(s.columns.coordinates, s.start.q)},
                    {"velocity", by_name(s.columns.coordinates, s.start.u)}};
   json["final"] = state_json(s);
+  json["error_bar"] = error_bar_json(s);
+  json["resolution"] = resolution_json(s.error_bar);
   json["violation"] = violation_json(s);
   json["residual"] = {{"max", c.residual_max}, {"mean", c.residual_mean()}, {"creep", c.creep_max}};
   json["balance"] = {{"max", c.balance_max}};
@@ -285,7 +313,7 @@ Json json_of(const Summary& s) {
                                  ? static_cast<double>(s.outcome.steps) / s.outcome.wall_seconds
                                  : 0.0;
   json["version"] = base::kVersion;
-  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.steps);
+  if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.certificate);
   return json;
 }
 

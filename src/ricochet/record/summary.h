@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ricochet/model/state.h"
+#include "ricochet/record/error_bar.h"
 #include "ricochet/record/line_record.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/step/outcome.h"
@@ -37,6 +38,7 @@ struct Summary {
   model::State<model::kDynamic> start;
   model::State<model::kDynamic> final_state;
   step::Outcome outcome;
+  ErrorBar error_bar{};
   std::vector<std::string> warnings;
   std::vector<StatedFact> facts;
   std::string facts_not_checked;  // why; empty when they were, or when there are none
@@ -46,7 +48,8 @@ struct Summary {
 
 /// How a run ended, in a word: the name of its failure, "uncertified", "interrupted", "unresolved"
 /// (the law holds, the digits do not) or "ok".
-std::string status_word(const step::Outcome& outcome, const certify::Limits& limits);
+std::string status_word(const step::Outcome& outcome, const certify::Limits& limits,
+                        const ErrorBar& bar);
 
 /// The same, or "output_error".
 std::string status_of(const Summary& summary);

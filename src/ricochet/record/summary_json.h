@@ -9,6 +9,6 @@ namespace ricochet::record {
 base::Json json_of(const Summary& summary);
 
 /// Its `structure`, of a run of so many steps.
-base::Json json_of(const LineRecord& line, long long steps);
+base::Json json_of(const LineRecord& line, const certify::Certificate& certificate);
 
 }  // namespace ricochet::record

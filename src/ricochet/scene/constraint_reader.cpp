@@ -198,7 +198,7 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
   if (scheme.info().has_friction || frictions_.empty()) return;
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
-    if (info->has_friction) able.emplace_back(info->name);
+    if (info->runs_systems && info->has_friction) able.emplace_back(info->name);
   }
   const auto& [key, value] = frictions_[0];
   throw base::InputError(key, fmt::format("the scheme {} has no friction", step::name_of(scheme)),

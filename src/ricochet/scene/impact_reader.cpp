@@ -18,7 +18,8 @@ using model::ImpactKind;
 std::vector<std::string> schemes_with(step::Laws least) {
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
-    if (!info->restitution && info->laws >= least) able.emplace_back(info->name);
+    if (info->runs_systems && !info->restitution && info->laws >= least)
+      able.emplace_back(info->name);
   }
   return able;
 }
@@ -26,7 +27,7 @@ std::vector<std::string> schemes_with(step::Laws least) {
 std::vector<std::string> schemes_with_restitution(double e) {
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
-    if (info->restitution.value_or(e) == e) able.emplace_back(info->name);
+    if (info->runs_systems && info->restitution.value_or(e) == e) able.emplace_back(info->name);
   }
   return able;
 }

@@ -9,7 +9,6 @@
 #include "ricochet/formula/syntax.h"
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/names.h"
-#include "ricochet/step/structure_scheme.h"
 #include "ricochet/structure/beam.h"
 
 namespace ricochet::scene {
@@ -29,12 +28,11 @@ struct StructurePart {
   std::vector<double> abscissae;           // where shapes are told
   std::vector<structure::Row> shape_rows;  // the displacement there
   structure::Motion start;                 // of all coordinates
-  step::StructureSettings settings;
-  int shapes{24};                   // told of a run
-  int shape_stride{1};              // as many are kept between two of them, to be played
-  int reduced_modes{0};             // 0: the whole model is run
-  bool compare_full{true};          // a reduced run is held against the whole
-  std::vector<double> frequencies;  // the first, without guides [Hz]
+  int shapes{24};                          // told of a run
+  int shape_stride{1};                     // as many are kept between two of them, to be played
+  int reduced_modes{0};                    // 0: the whole model is run
+  bool compare_full{true};                 // a reduced run is held against the whole
+  std::vector<double> frequencies;         // the first, without guides [Hz]
 };
 
 using Part = std::variant<SystemPart, StructurePart>;

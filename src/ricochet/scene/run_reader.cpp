@@ -27,13 +27,13 @@ const Value& empty_table() {
 
 step::Scheme RunReader::read_scheme(const Value* table, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
-  const auto names = of_structure ? step::structure_scheme_names() : step::scheme_names();
+  const auto names = step::scheme_names(of_structure);
   const Value& value =
       run.require("scheme", fmt::format("write scheme = \"{}\" in [run]; known: {}",
                                         of_structure ? names[0] : "...", base::list_names(names)));
   const std::string name = run.text("scheme").value();
   try {
-    return of_structure ? step::make_structure_scheme(name) : step::make_scheme(name);
+    return step::make_scheme(name, of_structure);
   } catch (const base::InputError& error) {
     throw base::InputError(error.key(), error.message(), error.remedy(), document_.spot_of(value));
   }
@@ -79,7 +79,7 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme, 
     settings.record_every = static_cast<long long>(whole(run, *value, "record"));
   }
   read_limits(run, settings);
-  read_scheme_settings(run, scheme);
+  read_scheme_settings(run, scheme, of_structure);
   run.finish();
   return settings;
 }
@@ -146,14 +146,14 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
 }
 
 /// What the scheme lets a scene choose; what only other schemes have is refused.
-void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme) {
+void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme, bool of_structure) {
   const auto settings = scheme.info().settings;
   for (const std::string& name : step::setting_names()) {
     const Value* value = run.find(name);
     if (value == nullptr) continue;
     const auto setting = std::find_if(settings.begin(), settings.end(),
                                       [&](const step::Setting& one) { return one.name == name; });
-    if (setting == settings.end()) {
+    if (setting == settings.end() || (of_structure && !setting->of_structures)) {
       refuse_key(run, *value, name, step::name_of(scheme));
     } else {
       scheme.set(name, read_setting(run, *value, *setting));

@@ -8,7 +8,6 @@
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
-#include "ricochet/step/structure_scheme.h"
 
 namespace ricochet::scene {
 
@@ -29,7 +28,7 @@ class RunReader {
  private:
   using State = model::State<model::kDynamic>;
 
-  void read_scheme_settings(TableReader& run, step::Scheme& scheme);
+  void read_scheme_settings(TableReader& run, step::Scheme& scheme, bool of_structure);
   double read_setting(TableReader& run, const Value& value, const step::Setting& setting);
   void refuse_key(TableReader& run, const Value& value, const std::string& key,
                   const std::string& scheme);

@@ -132,7 +132,6 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   RunReader runs(document, formulas);
   scene.scheme = runs.read_scheme(tables.run, true);
   scene.run = runs.read_run(tables.run, scene.scheme, true);
-  part.settings = step::structure_settings(scene.scheme);
   reader.read(table, scene.scheme, scene.run, part);
   reader.read_start(tables.start, scene.run, part);
   scene.parameters = formulas.parameters();

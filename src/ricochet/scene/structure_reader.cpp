@@ -8,8 +8,8 @@
 
 #include "ricochet/base/text.h"
 #include "ricochet/formula/derivative.h"
-#include "ricochet/step/structure_step.h"
 #include "ricochet/structure/modes.h"
+#include "ricochet/structure/structure_model.h"
 
 namespace ricochet::scene {
 namespace {
@@ -36,9 +36,10 @@ std::string list(const std::vector<std::string>& words) { return base::list_name
 
 }  // namespace
 
-std::optional<base::InputError> fault_of_step(const StructurePart& part, double h) {
+std::optional<base::InputError> fault_of_step(const StructurePart& part, const step::Scheme& scheme,
+                                              double h) {
   const structure::LinearStructure& model = *part.model;
-  if (part.settings.scheme == step::StructureScheme::Mabrouk) {
+  if (scheme.info().integrator == certify::Integrator::End) {
     const double highest = structure::highest_frequency(model);
     const double largest = 2.0 / (1.01 * highest);
     if (h <= largest) return std::nullopt;
@@ -51,24 +52,24 @@ std::optional<base::InputError> fault_of_step(const StructurePart& part, double 
                     "which are stable for every step",
                     largest));
   }
-  const double condition = step::StructureStep::condition(model, h);
-  if (condition > step::StructureStep::kMostCondition) {
+  const double condition = structure::StructureModel::condition(model, h);
+  if (condition > structure::StructureModel::kMostCondition) {
     return base::InputError(
         "run.step",
         fmt::format("{:g} is too large for {} nodes: the two differ by more digits than numbers "
                     "have (condition {:.1g})",
                     h, part.line.cells, condition),
         fmt::format("take a step of at most {:.2g}, fewer nodes, or form = \"corrected\"",
-                    h * std::sqrt(step::StructureStep::kMostCondition / condition)));
+                    h * std::sqrt(structure::StructureModel::kMostCondition / condition)));
   }
-  const bool is_stated = part.settings.stiffness > 0.0 && !model.guides.empty();
-  if (part.settings.scheme != step::StructureScheme::Penalty || !is_stated) return std::nullopt;
-  const double weight = step::StructureStep(model, part.settings, h).largest_compliance();
-  if (h * h * part.settings.stiffness * weight < 1.0) return std::nullopt;
+  const double stiffness = scheme.value("stiffness");  // of springs
+  if (!(stiffness > 0.0) || model.guides.empty()) return std::nullopt;
+  const double weight = structure::StructureModel(model, h, false).largest_compliance();
+  if (h * h * stiffness * weight < 1.0) return std::nullopt;
   return base::InputError(
       "run.stiffness",
       fmt::format("{:g} is unstable with this step: springs would give more energy than they take",
-                  part.settings.stiffness),
+                  stiffness),
       fmt::format("take a stiffness below {:.3g}, a smaller step, or leave stiffness out",
                   1.0 / (h * h * weight)));
 }
@@ -561,7 +562,7 @@ void StructureReader::read(const Value& value, const step::Scheme& scheme,
     }
   }
   part.model = model;
-  if (const std::optional<base::InputError> fault = fault_of_step(part, run.step)) {
+  if (const std::optional<base::InputError> fault = fault_of_step(part, scheme, run.step)) {
     throw base::InputError(fault->key(), fault->message(), fault->remedy(),
                            document_.spot_of_key(value));
   }

@@ -9,13 +9,15 @@
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/table_reader.h"
+#include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
 
 namespace ricochet::scene {
 
 /// Why steps of length h are none that a scheme explicit in the stiffness, or in its springs, can
 /// take; nothing: they are.
-std::optional<base::InputError> fault_of_step(const StructurePart& part, double h);
+std::optional<base::InputError> fault_of_step(const StructurePart& part, const step::Scheme& scheme,
+                                              double h);
 
 /// Reads [structure] into a linear structure with its loads, guides and points.
 class StructureReader {

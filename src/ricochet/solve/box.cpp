@@ -7,12 +7,18 @@ namespace ricochet::solve {
 
 void BoxSolver::reserve(Eigen::Index rows) {
   const auto count = static_cast<std::size_t>(rows);
-  normal_.assign(count, Side::Inside);
-  sliding_.assign(count, Side::Inside);
+  normal_.resize(count);
+  sliding_.resize(count);
+  forget();
   free_.reserve(count);
   factor_.resize(rows, rows);
   right_.resize(rows);
   velocity_.resize(rows);
+}
+
+void BoxSolver::forget() {
+  std::fill(normal_.begin(), normal_.end(), Side::Inside);
+  std::fill(sliding_.begin(), sliding_.end(), Side::Inside);
 }
 
 /// W_FF p_F = right, F the free rows, by a Cholesky factor in place.

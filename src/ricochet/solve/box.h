@@ -16,6 +16,8 @@ namespace ricochet::solve {
 class BoxSolver {
  public:
   void reserve(Eigen::Index rows);
+  /// The next call guesses that no row is at a bound.
+  void forget();
 
   /// v = W p + b with low <= v <= high, p >= 0 where v = low, p <= 0 where v = high, else p = 0.
   problem::Report solve_velocities(const Eigen::MatrixXd& W, const Eigen::VectorXd& b,

@@ -164,14 +164,15 @@ class ControlledPace {
   /// Whether one of the two halves may pass over a wall.
   bool steps_over(const State& now) {
     auto& judge = recorder_.judge();
-    model_.gaps(now.t, now.q, first_.joint_place);
-    model_.gaps(middle_.t, middle_.q, second_.joint_place);
-    if (judge.steps_over(now, middle_, half_, first_.claim, first_.joint_place.gap,
-                         second_.joint_place.gap)) {
+    model_.gaps(middle_.t, middle_.q, first_.joint_place);
+    model_.gaps(second_.t_mid, *second_.test_point, second_.joint_place);
+    if (judge.steps_over(middle_, end_, half_, second_.claim, first_.joint_place.gap,
+                         second_.joint_place.gap, second_.place.gap)) {
       return true;
     }
-    return judge.steps_over(middle_, end_, half_, second_.claim, second_.joint_place.gap,
-                            second_.place.gap);
+    model_.gaps(now.t, now.q, second_.joint_place);
+    return judge.steps_over(now, middle_, half_, first_.claim, second_.joint_place.gap,
+                            first_.place.gap, first_.joint_place.gap);
   }
 
   /// Nine tenths of the time to the first affine gap that vanishes, if a new contact was met.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ricochet/model/arc_sizes.h"
 #include "ricochet/model/gap_path.h"
 #include "ricochet/step/node_stages.h"
 
@@ -50,7 +51,10 @@ class EventArc {
     for (const model::Key a : memory.held) {
       if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
     }
-    sizes_ = trial_sizes_ = memory.sizes;
+    sizes_ = memory.sizes;
+    model::grow(sizes_, model_, start.q, off_);
+    model::open_gaps(sizes_, model_, start.t, start.q);
+    trial_sizes_ = sizes_;
   }
 
   void remember(model::EventMemory& memory) const {
@@ -63,8 +67,16 @@ class EventArc {
   const State& end() const { return end_; }
   const model::Vector<K>& push_end() const { return push_end_; }
   model::ArcPath<M>& path() { return path_; }
-  const model::ArcSizes& sizes() const { return trial_sizes_; }
-  void keep_sizes() { sizes_ = trial_sizes_; }
+  const model::ArcSizes& sizes() const { return sizes_; }
+  /// The last step is made.
+  void keep() {
+    sizes_ = trial_sizes_;
+    model_.gaps(end_.t, end_.q, w_.place);
+    model::follow_gaps(sizes_, w_.place.gap);
+  }
+  /// The gap of contact a at the place that was looked at last; of a start beyond a wall from
+  /// there.
+  double gap(int a) const { return w_.place.gap[a] - sizes_.beyond[static_cast<std::size_t>(a)]; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
   /// not push and open are let go. `time` is one in which little changes.
@@ -175,7 +187,7 @@ class EventArc {
       off_u_ += h * kError[i] * acceleration_[i];
     }
     trial_sizes_ = sizes_;
-    model::grow(trial_sizes_, model_, w_.place, h, s.u, end_.u, start_push_, w_.gathered,
+    model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, start_push_, w_.gathered,
                 w_.response);
     return relative_error(s.q) / accuracy_;
   }
@@ -196,12 +208,10 @@ class EventArc {
     model_.gradients(held_, w_.place);
     for (const int a : held_) {
       if (last_push_[a] == 0.0) continue;
-      double ways = 0.0;
-      w_.place.normals.each(a, [&](int i, double value) {
-        ways += std::abs(value) * trial_sizes_.q[static_cast<std::size_t>(i)];
-      });
-      const double gap = std::abs(w_.place.gap[a]) - 1e-14 * w_.place.normals.abs_dot(a, q);
-      if (gap > 10.0 * accuracy_ * ways || !model_.exists(a, w_.place)) return a;
+      const double ways = model::reach(w_.place.normals, a, trial_sizes_.q);
+      const double off =
+          std::abs(gap(a)) - 1e-14 * model::gap_size(w_.place.normals, a, trial_sizes_);
+      if (off > 10.0 * accuracy_ * ways || !model_.exists(a, w_.place)) return a;
     }
     return -1;
   }
@@ -217,7 +227,7 @@ class EventArc {
     for (int round = 0; round < 2; ++round) {
       model_.gaps(end_.t, end_.q, w_.place);
       model_.gradients(w_.claim.active, w_.place);
-      assemble(model_, w_, [&](int k, double&) { return w_.place.gap[w_.claim.active[k]]; });
+      assemble(model_, w_, [&](int k, double&) { return gap(w_.claim.active[k]); });
       w_.solver.balance(w_.problem);
       model_.advance(end_.q, w_.solver.motion(), 1.0, end_.q);
     }

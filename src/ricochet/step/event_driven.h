@@ -71,8 +71,8 @@ class EventPace {
         arc_(model, state, scheme.accuracy, w_),
         after_(state),
         memory_(state.memory.events),
-        search_(model, state, arc_, w_, memory_) {
-    memory_.contacts.resize(static_cast<std::size_t>(model.contacts()));
+        search_(model, state, arc_, w_) {
+    memory_.impacts.resize(static_cast<std::size_t>(model.contacts()));
     if (!(memory_.trial > 0.0)) memory_.trial = run.step;
     w_.warm = &state.memory.scheme.warm;
   }
@@ -99,21 +99,25 @@ class EventPace {
 
  private:
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  static constexpr double kStill = 1e-12;  // of what a contact velocity is made of: none
+  static constexpr double kStill = 1e-13;  // of what a contact velocity is made of: none
   static constexpr double kSlow = 1e-6;    // of the first speed of a row: impacts accumulate
   static constexpr long long kMostPieces = 200000;  // arcs and impacts before the next row
   static constexpr long long kLook = 256;           // pieces between two looks at the monitor
   static constexpr int kMostAtOnce = 1000;          // pieces that take no time
 
+  model::ImpactSeries& impacts(int a) { return memory_.impacts[static_cast<std::size_t>(a)]; }
   /// The state becomes `after_`.
   void move_on() {
     state_.t = after_.t;
     std::swap(state_.q, after_.q);
     std::swap(state_.u, after_.u);
   }
+
   /// Arcs and impacts up to the time of the next row. False when the run cannot go on.
   bool move_to(double end) {
-    const double shortest = 1e-14 * std::max({run_.step, std::abs(end), std::abs(state_.t)});
+    const double shortest =
+        8.0 * kEpsilon * std::max({run_.step, std::abs(end), std::abs(state_.t)});
+    hops_ = false;  // rows begin alike, whether or not the run was split there
     long long pieces = 0;
     int at_once = 0;
     while (state_.t < end - shortest) {
@@ -121,6 +125,8 @@ class EventPace {
       if (!may_go_on(++pieces, at_once) || !meet()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = std::min(end - state_.t, memory_.trial);
+      if (hops_) h = std::min(h, search_.next_hop());
+      hops_ = false;
       int struck = -1;
       if (!make_arc(h, struck)) return false;
       if (h > 0.0 && !accept(h)) return false;
@@ -143,7 +149,8 @@ class EventPace {
 
   /// What the velocity of contact a is known to be rounded by.
   double noise(int a) const {
-    return kStill * (w_.place.normals.abs_dot(a, state_.u) + std::abs(w_.place.rate[a]));
+    const double now = w_.place.normals.abs_dot(a, state_.u) + std::abs(w_.place.rate[a]);
+    return kStill * std::max(now, model::reach(w_.place.normals, a, arc_.sizes().u));
   }
 
   /// Contacts that touch here and now: an impact where one approaches; those without velocity last.
@@ -169,9 +176,10 @@ class EventPace {
       rest = 0.0;
       stray = -1;
       if (!solved(arc_.advance_by(state_, h, error))) return false;
-      if (error <= 1.0 && !solved(arc_.complete(state_, h, w_.reactions, rest, stray)))
+      if (error <= 1.0 && !solved(arc_.complete(state_, h, w_.reactions, rest, stray))) {
         return false;
-      error = std::max(error, rest);
+      }
+      error = std::max(error, 0.1 * rest);  // the judge grants a hundred
       if (error <= 1.0 && stray < 0) break;
       h *= stray >= 0 ? 0.5 : std::clamp(0.9 * std::pow(error, -0.2), 0.1, 0.9);
       if (h >= shortest_arc()) continue;
@@ -184,7 +192,9 @@ class EventPace {
     memory_.trial = is_cut && h == first ? std::max(memory_.trial, next) : next;
     return solved(search_.find(h, struck));
   }
-  double shortest_arc() const { return std::max(1e-13 * run_.step, kEpsilon * std::abs(state_.t)); }
+  double shortest_arc() const {
+    return std::max(1e-22 * run_.step, 2.0 * kEpsilon * std::abs(state_.t));
+  }
 
   /// A held contact that left its wall is held no more.
   bool let_go(int stray) {
@@ -206,7 +216,7 @@ class EventPace {
     if (lasts) w_.claim.reactions = &w_.reactions;
     if (!judged(h)) return false;
     if (lasts) recorder_.add_reactions(w_.reactions, h);
-    arc_.keep_sizes();
+    arc_.keep();
     move_on();
     return true;
   }
@@ -241,6 +251,7 @@ class EventPace {
       return false;
     }
     hold_what_stays(rests);
+    hops_ = true;
     move_on();
     return true;
   }
@@ -248,16 +259,13 @@ class EventPace {
   /// The contacts that touch, with their gradients: those near zero, those held, and the one that
   /// is known to be struck.
   void find_struck(int struck) {
-    model_.gaps(state_.t, state_.q, w_.place);
-    leaving_.clear();
+    search_.take_gaps();
+    w_.claim.active.clear();
     for (int a = 0; a < model_.contacts(); ++a) {
-      const bool near = model_.touches(a, w_.place) || w_.place.gap[a] <= 5.0 * search_.touching(a);
+      const bool near = model_.touches(a, w_.place) || arc_.gap(a) <= 5.0 * search_.touching(a);
       if (!model_.exists(a, w_.place) || !(near || search_.is_held(a) || a == struck)) continue;
-      leaving_.push_back(a);
+      w_.claim.active.push(a);
     }
-    for (const int a : leaving_) w_.claim.active.push(a);
-    model_.gradients(w_.claim.active, w_.place);
-    for (const int a : w_.claim.active) search_.take_size(a);
   }
 
   /// A contact that is struck for the last of infinitely many times, when all are that approach; -1
@@ -268,20 +276,19 @@ class EventPace {
     for (const int a : w_.claim.active) {
       const double approach = -contact_velocity(w_, a, state_.u);
       if (approach <= noise(a)) continue;
-      model::ImpactSeries& series = search_.known(a).impacts;
+      model::ImpactSeries& series = impacts(a);
       series.add(state_.t, approach / std::sqrt(inverse_mass(a)));
-      if (series.accumulates(kSlow) && closes(a, approach))
-        ended = a;
-      else
-        all = false;
+      const bool ends = series.accumulates(kSlow) && closes(a, approach);
+      if (ends) ended = a;
+      all = all && ends;
     }
     if (!all || ended < 0) return -1;
     if (scheme_.zeno == Zeno::Stop) {
-      const double limit = search_.known(ended).impacts.limit();
+      const double limit = impacts(ended).limit();
       judge_.note_accumulation(limit);
       judge_.fail(certify::Failure::Zeno, limit, ended);
     }
-    for (const int a : w_.claim.active) search_.known(a).impacts = {};
+    for (const int a : w_.claim.active) impacts(a) = {};
     return ended;
   }
   double inverse_mass(int a) {
@@ -300,7 +307,7 @@ class EventPace {
       const double U = contact_velocity(w_, a, after_.u);
       const double small = noise(a) + kStill * w_.place.normals.abs_dot(a, after_.u);
       const bool stopped = rests && contact_velocity(w_, a, state_.u) < 0.0;
-      if (U <= small || (stopped && U <= 1e3 * small)) arc_.held().push(a);
+      if (std::abs(U) <= (stopped ? 1e3 : 1.0) * small) arc_.held().push(a);
     }
   }
 
@@ -317,6 +324,7 @@ class EventPace {
   model::EventMemory& memory_;
   EventSearch<M> search_;
   std::vector<int> leaving_;
+  bool hops_{false};  // the last piece was an impact
 };
 
 }  // namespace ricochet::step

@@ -15,41 +15,51 @@ class EventSearch {
  public:
   using State = model::StateOf<M>;
 
-  EventSearch(const M& model, const State& state, EventArc<M>& arc, Workspace<M>& w,
-              model::EventMemory& memory)
+  EventSearch(const M& model, const State& state, EventArc<M>& arc, Workspace<M>& w)
       : model_(model),
         state_(state),
         arc_(arc),
         w_(w),
-        memory_(memory),
         sweep_(model, state.q, state.u),
         inside_(state),
-        depth_(model::Vector<M::kContacts>::Zero(model.contacts())) {}
+        all_(model.contacts()),
+        depth_(model::Vector<M::kContacts>::Zero(model.contacts())) {
+    for (int a = 0; a < model.contacts(); ++a) all_.push(a);
+  }
 
-  model::ArcContact& known(int a) { return memory_.contacts[static_cast<std::size_t>(a)]; }
-  double touching(int a) { return kClose * known(a).gap_size; }
+  /// How far from zero gap a, whose gradient was taken, counts as touching.
+  double touching(int a) const {
+    const double speed = std::abs(contact_velocity(w_, a, state_.u));
+    return kClose * model::gap_size(w_.place.normals, a, arc_.sizes()) +
+           4.0 * std::numeric_limits<double>::epsilon() * std::abs(state_.t) * speed;
+  }
   bool is_held(int a) {
     return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
   }
-  /// What a gap is made of, for its rounding.
-  void take_size(int a) {
-    double& size = known(a).gap_size;
-    size = std::max(size, w_.place.normals.abs_dot(a, state_.q));
-  }
-
-  /// Gaps and their sizes at the state; contacts that touch and are not held in w_.claim.active.
+  /// Gaps at the state, with gradients; contacts that touch and are not held in w_.claim.active.
   void take_gaps() {
     model_.gaps(state_.t, state_.q, w_.place);
+    model_.gradients(all_, w_.place);
     w_.claim.active.clear();
-    for (int a = 0; a < model_.contacts(); ++a) {
-      const double gap = w_.place.gap[a];
-      if (!model_.exists(a, w_.place) || !std::isfinite(gap)) continue;
-      known(a).gap_size = std::max(known(a).gap_size, std::abs(gap));
-      depth_[a] = 2.0 * std::max(touching(a), -gap);
+    for (const int a : all_) {
+      const double gap = arc_.gap(a);
+      depth_[a] = 2.0 * std::max(touching(a), -gap) + gap - w_.place.gap[a];
+      if (!model_.exists(a, w_.place)) continue;
       if (gap <= touching(a) && !is_held(a)) w_.claim.active.push(a);
     }
-    model_.gradients(w_.claim.active, w_.place);
-    for (const int a : w_.claim.active) take_size(a);
+  }
+
+  /// How long the hop lasts that contacts begin here, and somewhat more.
+  double next_hop() {
+    double longest = std::numeric_limits<double>::infinity();
+    take_gaps();
+    leaving_.assign(w_.claim.active.begin(), w_.claim.active.end());
+    for (const int a : leaving_) {
+      const double bend = arc_.closing(state_, a);
+      const double U = contact_velocity(w_, a, state_.u);
+      if (U > 0.0 && bend < 0.0) longest = std::min(longest, -4.0 * U / bend);
+    }
+    return longest;
   }
 
   /// Shortens the arc of length h to the first impact in it; `struck` is its contact.
@@ -59,7 +69,7 @@ class EventSearch {
   }
 
  private:
-  static constexpr double kClose = 1e-13;  // of a gap's size in this run: contact
+  static constexpr double kClose = 1e-13;  // of what a gap is computed from: contact
   static constexpr double kLow = 1e4;      // contacts: a hop that is seen in its velocity only
 
   static bool is_solved(const problem::Report& report) {
@@ -83,18 +93,18 @@ class EventSearch {
 
   double gap_at(int a, double t, const model::Vector<M::kPlaces>& q) {
     model_.gaps(t, q, w_.place);
-    return model_.exists(a, w_.place) ? w_.place.gap[a] : std::numeric_limits<double>::infinity();
+    return model_.exists(a, w_.place) ? arc_.gap(a) : std::numeric_limits<double>::infinity();
   }
 
   /// The zero of f, positive at `low` and negative at `high`: regula falsi with the weights of the
   /// Illinois rule. Of the last two bounds the one before the zero.
   template <class F>
-  static double zero_of(F&& f, double low, double f_low, double high, double f_high, double close) {
+  static double zero_of(F&& f, double low, double f_low, double high, double f_high) {
     for (int i = 0; i < 200 && high - low > 1e-15 * high; ++i) {
       double middle = low + (high - low) * f_low / (f_low - f_high);
       if (!(middle > low && middle < high) || i % 8 == 7) middle = 0.5 * (low + high);
       const double value = f(middle);
-      if (std::abs(value) <= close) return middle;
+      if (value == 0.0) return middle;
       if (value > 0.0) {
         low = middle;
         f_low = value;
@@ -120,7 +130,7 @@ class EventSearch {
     const double f_high = gap_after(high);
     if (!(f_low > 0.0)) return low;
     if (!(f_high < 0.0)) return high;
-    return zero_of(gap_after, low, f_low, high, f_high, 1e-3 * touching(a));
+    return zero_of(gap_after, low, f_low, high, f_high);
   }
 
   /// A hop so low that its gap is rounding ends where the integral of the contact's velocity is
@@ -128,19 +138,21 @@ class EventSearch {
   problem::Report find_low_hop(double& h, int& struck) {
     take_gaps();
     leaving_.assign(w_.claim.active.begin(), w_.claim.active.end());
+    bool tried = false;
     for (const int a : leaving_) {
       const double bend = arc_.closing(state_, a);
       const double U = contact_velocity(w_, a, state_.u);
       const double length = -2.0 * U / bend;
       if (!(U > 0.0 && bend < 0.0 && 1.5 * length < h) || U * length > kLow * touching(a)) continue;
+      tried = true;
       const auto way = [&](double time) { return way_of(a, U, time); };
       const double f_low = way(0.5 * length);
       const double f_high = way(1.5 * length);
       if (!(f_low > 0.0 && f_high < 0.0)) continue;
-      h = zero_of(way, 0.5 * length, f_low, 1.5 * length, f_high, 0.0);
+      h = zero_of(way, 0.5 * length, f_low, 1.5 * length, f_high);
       struck = a;
     }
-    return struck < 0 ? problem::Report{} : renew(h);
+    return tried ? renew(h) : problem::Report{};
   }
   /// What a gap has opened by after a time, by Simpson's rule.
   double way_of(int a, double U, double time) {
@@ -168,9 +180,9 @@ class EventSearch {
   const State& state_;
   EventArc<M>& arc_;
   Workspace<M>& w_;
-  model::EventMemory& memory_;
   model::GapSweep<M> sweep_;
   State inside_;
+  model::IndexList<M::kContacts> all_;
   model::Vector<M::kContacts> depth_;  // below zero that counts as touching, by contact
   std::vector<int> leaving_;
 };

@@ -38,9 +38,11 @@ problem::Report update_velocity(const M& model, const model::StateOf<M>& s, doub
 
 /// The start value v^0, at q^0 and t_0: a step in velocity alone.    [Mabrouk 1998 (7); Paoli 2001
 /// (4.14)]
+/// A structure starts with the velocity given.
 template <model::Model M>
-problem::Report begin(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
-                      model::StateOf<M>& next, Workspace<M>& w) {
+requires(!model::ImplicitModel<M>) problem::Report
+    begin(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
+          model::StateOf<M>& next, Workspace<M>& w) {
   open_nodes(s.t, w, certify::Piece::Start);
   next.t = s.t;
   next.q = s.q;

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ricochet/problem/spring.h"
+#include "ricochet/step/guide_stages.h"
 #include "ricochet/step/node_stages.h"
 #include "ricochet/step/scheme.h"
 
@@ -18,7 +19,8 @@ struct Penalty {
       Setting{.name = "stiffness",
               .meaning = "force over gap; else such that a contact lasts 20 steps",
               .is_automatic = true,
-              .is_positive = true}};
+              .is_positive = true,
+              .of_structures = true}};
   static constexpr SchemeInfo kInfo{
       .name = "penalty",
       .meaning = "a spring and a dashpot at each contact",
@@ -70,6 +72,41 @@ problem::Report advance(const Penalty& scheme, const M& model, const model::Stat
   }
   model.advance(w.q_mid, next.u, 0.5 * h, next.q);
   return {};
+}
+
+/// The same at the guides of a structure, felt at the means of the step, all together, so that no
+/// step is too large for them: p = h (k d + c d') as long as it pushes, d the mean depth. With
+/// u+ = free + W p and a = h k/4 + c/2, the share of u+:
+///     p >= 0,  (W + 1/(h a)) p + free >= -k g/a - u,  one of them an equality.
+template <model::ImplicitModel M>
+problem::Report advance(const Penalty& scheme, const M& model, const model::StateOf<M>& s, double h,
+                        model::StateOf<M>& next, Workspace<M>& w) {
+  half_step(model, s, h, w);
+  (void)free_velocity(model, s, h, w.q_mid, w);
+  find_touching(model, w.q_mid, w);
+  open_guides(model, s, w);
+  auto& g = w.guides;
+  auto& springs = w.place.springs;
+  const auto share = [&](int k) {
+    const auto& spring = springs[static_cast<std::size_t>(k)];
+    return 0.25 * h * spring.stiffness + 0.5 * spring.dashpot;
+  };
+  if (springs.empty()) {
+    springs = model.springs(scheme.stiffness);
+    g.spring_W = model.weights();
+    for (int k = 0; k < model.guides(); ++k) g.spring_W(k, k) += 1.0 / (h * share(k));
+  }
+  for (const int a : w.claim.active) {
+    const int k = model.guide_at(a);
+    const bool is_upper = model.side(a).is_upper;
+    const double pull = springs[static_cast<std::size_t>(k)].stiffness / share(k);
+    const double start = w.place.gap[a] - 0.5 * h * (is_upper ? -g.before[k] : g.before[k]);
+    (is_upper ? g.high : g.low)[k] = (is_upper ? pull : -pull) * start - g.before[k];
+  }
+  const problem::Report report = solve_guides(model, g.spring_W, w);
+  take_reactions(model, next.u, w);
+  finish_step(model, h, w, next);
+  return report;
 }
 
 }  // namespace ricochet::step

@@ -28,6 +28,12 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   return runner_of(scheme).run(model, scheme, run, state, observe, monitor);
 }
 
+Outcome run_structure(const structure::LinearStructure& structure, const Scheme& scheme,
+                      const RunSettings& run, structure::Motion& state, const Observer& observe,
+                      Monitor* monitor) {
+  return runner_of(scheme).run_structure(structure, scheme, run, state, observe, monitor);
+}
+
 CapturedStep capture_step(const model::FormulaModel& model, const Scheme& scheme,
                           const RunSettings& run, const model::State<model::kDynamic>& state) {
   return runner_of(scheme).capture(model, scheme, run, state);

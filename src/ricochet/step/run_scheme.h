@@ -9,8 +9,10 @@
 #include "ricochet/model/time_reversed.h"
 #include "ricochet/step/capture_scheme.h"
 #include "ricochet/step/controlled_pace.h"
+#include "ricochet/step/guide_stages.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
+#include "ricochet/structure/structure_model.h"
 
 namespace ricochet::step {
 
@@ -137,11 +139,31 @@ template <class S>
 Outcome run_scheme(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
                    model::State<model::kDynamic>& state, const Observer& observe,
                    Monitor* monitor) {
-  const S chosen = S::from(scheme);
-  const SceneRun scene_run{model, run, state, observe, monitor};
   Outcome outcome;
-  if (run_small<S>(chosen, scene_run, outcome)) return outcome;
-  return run_any<S>(chosen, scene_run);
+  if constexpr (S::kInfo.runs_systems) {
+    const S chosen = S::from(scheme);
+    const SceneRun scene_run{model, run, state, observe, monitor};
+    if (run_small<S>(chosen, scene_run, outcome)) return outcome;
+    return run_any<S>(chosen, scene_run);
+  }
+  return outcome;
+}
+
+template <class S>
+Outcome run_linear(const structure::LinearStructure& structure, const Scheme& scheme,
+                   const RunSettings& run, structure::Motion& state, const Observer& observe,
+                   Monitor* monitor) {
+  Outcome outcome;
+  if constexpr (S::kInfo.runs_structures) {
+    const structure::StructureModel model(structure, run.step,
+                                          S::kInfo.integrator == certify::Integrator::End);
+    if (model.is_ready()) {
+      return simulate(model, S::from(scheme), run, state, observe, monitor);
+    }
+    outcome.certificate.failure = certify::Failure::SingularMass;
+    outcome.certificate.failure_time = state.t;
+  }
+  return outcome;
 }
 
 }  // namespace ricochet::step

@@ -6,7 +6,6 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
-#include "ricochet/step/structure_scheme.h"
 
 namespace ricochet::step {
 
@@ -29,9 +28,11 @@ void Scheme::set(std::string_view setting, double value) {
   }
 }
 
-std::vector<std::string> scheme_names() {
+std::vector<std::string> scheme_names(bool of_structures) {
   std::vector<std::string> names;
-  for (const SchemeInfo* info : all_schemes()) names.emplace_back(info->name);
+  for (const SchemeInfo* info : all_schemes()) {
+    if (of_structures ? info->runs_structures : info->runs_systems) names.emplace_back(info->name);
+  }
   return names;
 }
 
@@ -43,21 +44,24 @@ std::vector<std::string> staggered_names() {
   return names;
 }
 
-Scheme make_scheme(const std::string& name) {
+Scheme make_scheme(const std::string& name, bool of_structure) {
+  const std::vector<std::string> known = scheme_names(of_structure);
+  std::string remedy =
+      (of_structure ? "a structure is run by " : "known schemes: ") + base::list_names(known);
   for (const SchemeInfo* info : all_schemes()) {
-    if (info->name == name) return Scheme(*info);
-  }
-  const std::vector<std::string> known = scheme_names();
-  const std::vector<std::string> others = structure_scheme_names();
-  std::string remedy = fmt::format("known schemes: {}", base::list_names(known));
-  if (std::find(others.begin(), others.end(), name) != others.end()) {
+    if (info->name != name) continue;
+    if (of_structure ? info->runs_structures : info->runs_systems) return Scheme(*info);
+    if (of_structure) break;
     throw base::InputError("run.scheme", fmt::format("{} is for scenes with a [structure]", name),
                            remedy);
   }
   if (const auto near = base::nearest_name(name, known)) {
     remedy = fmt::format("did you mean '{}'? {}", *near, remedy);
   }
-  throw base::InputError("run.scheme", fmt::format("unknown scheme '{}'", name), remedy);
+  throw base::InputError("run.scheme",
+                         of_structure ? fmt::format("'{}' does not run structures", name)
+                                      : fmt::format("unknown scheme '{}'", name),
+                         remedy);
 }
 
 std::string name_of(const Scheme& scheme) { return std::string(scheme.info().name); }

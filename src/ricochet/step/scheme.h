@@ -28,6 +28,7 @@ struct Setting {
   double least{-std::numeric_limits<double>::infinity()};
   double most{std::numeric_limits<double>::infinity()};
   bool is_positive{false};                    // > 0
+  bool of_structures{false};                  // they have it too
   std::string_view remedy{};                  // what to write, where a number is out of its range
   std::span<const std::string_view> words{};  // of a choice; else empty
 
@@ -48,6 +49,7 @@ struct SchemeInfo {
   bool contacts_last{false};        // see model::Lasting
   bool balances_energy{true};       // a gain of energy is a fault
   bool gains_by_correction{false};  // lasting contacts are better for it
+  bool runs_systems{true};
   bool runs_structures{false};
   std::span<const Setting> settings{};
 };
@@ -82,12 +84,14 @@ class Scheme {
   std::vector<double> values_;  // by setting
 };
 
-/// All schemes that run systems, in the order of schemes.list.
+/// All schemes, in the order of schemes.list.
 std::span<const SchemeInfo* const> all_schemes();
 
-std::vector<std::string> scheme_names();
-std::vector<std::string> staggered_names();   // of those that have joints, step control, going back
-Scheme make_scheme(const std::string& name);  // throws base::InputError for an unknown name
+/// Of those that run systems, or structures.
+std::vector<std::string> scheme_names(bool of_structures = false);
+std::vector<std::string> staggered_names();  // of those that have joints, step control, going back
+/// Throws base::InputError for a name that is unknown, or that does not run such scenes.
+Scheme make_scheme(const std::string& name, bool of_structure = false);
 std::string name_of(const Scheme& scheme);
 /// All settings of all schemes by name, each once.
 std::vector<std::string> setting_names();

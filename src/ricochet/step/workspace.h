@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "ricochet/certify/claim.h"
 #include "ricochet/model/lasting.h"
@@ -9,6 +10,7 @@
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
 #include "ricochet/problem/warm_start.h"
+#include "ricochet/solve/box.h"
 #include "ricochet/solve/step_solver.h"
 #include "ricochet/step/settings.h"
 
@@ -29,6 +31,35 @@ struct SlipWorkspace {
 template <int N>
 struct SlipWorkspace<N, 0> {
   explicit SlipWorkspace(const model::Vector<N>&) {}
+};
+
+/// What a step of a linear structure needs besides: the problem of its guides, by guide, whose
+/// velocities and reactions count positive upwards.
+struct GuideWorkspace {
+  template <model::ImplicitModel M>
+  explicit GuideWorkspace(const M& model) {
+    box.reserve(model.guides());
+    for (Eigen::VectorXd* v :
+         {&before, &free, &free_along, &low, &high, &normal, &along, &right, &bound, &last}) {
+      v->setZero(model.guides());
+    }
+  }
+  solve::BoxSolver box;
+  Eigen::VectorXd before;  // velocity at the start
+  Eigen::VectorXd free;    // and at the end, without reactions
+  Eigen::VectorXd free_along;
+  Eigen::VectorXd low;  // between which it must end
+  Eigen::VectorXd high;
+  Eigen::VectorXd normal;  // reactions
+  Eigen::VectorXd along;
+  Eigen::VectorXd right;
+  Eigen::VectorXd bound;
+  Eigen::VectorXd last;
+  Eigen::MatrixXd spring_W;  // W and what springs give way
+};
+struct NoGuides {
+  template <model::Model M>
+  explicit NoGuides(const M&) {}
 };
 
 /// One place where a scheme takes forces.
@@ -81,6 +112,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   model::Lasting<M> lasting;
   std::vector<model::Key> touched;  // at the start
   certify::Claim<N, K, M::kSlips> claim;
+  [[no_unique_address]] std::conditional_t<model::ImplicitModel<M>, GuideWorkspace, NoGuides>
+      guides;
   problem::StepProblem problem;
   problem::WarmStart* warm{nullptr};  // of the step that is made, in the memory of its end
   solve::StepSolver solver;
@@ -111,7 +144,8 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
         joints(model.contacts()),
         put(model.contacts()),
         lasting(model, q),
-        claim(model.contacts()) {
+        claim(model.contacts()),
+        guides(model) {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);
     weights.setZero(contacts);

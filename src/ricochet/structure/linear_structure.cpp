@@ -165,8 +165,8 @@ bool EffectiveMatrix::factor(const LinearStructure& s, double damping_factor,
                                  stiffness_factor + damping_factor * damping.stiffness))) {
     return false;
   }
-  const Eigen::Index modes = damping.rates.size();
-  forms_ = damping.forms;
+  const Eigen::Index modes = damping_factor == 0.0 ? 0 : damping.rates.size();
+  forms_ = damping.forms.leftCols(modes);
   if (modes == 0) return true;
   Eigen::MatrixXd solved = forms_;
   for (Eigen::Index m = 0; m < modes; ++m) factor_.solve(solved.col(m).data());
@@ -188,6 +188,10 @@ void EffectiveMatrix::solve_plane(double* x) const {
 
 void EffectiveMatrix::solve(double* x) const {
   for (int p = 0; p < planes_; ++p) solve_plane(x + p * dofs_);
+}
+
+void EffectiveMatrix::half_solve(double* x) const {
+  for (int p = 0; p < planes_; ++p) factor_.half_solve(x + p * dofs_);
 }
 
 }  // namespace ricochet::structure

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ricochet/formula/tape.h"
+#include "ricochet/model/state.h"
 #include "ricochet/structure/band.h"
 
 namespace ricochet::structure {
@@ -160,11 +161,7 @@ std::vector<ContactSide> sides_of(const LinearStructure& structure);
 std::string name_of(const ContactSide& side, const LinearStructure& structure);
 
 /// Instant, positions and velocities of a structure.
-struct Motion {
-  double t{0.0};
-  Eigen::VectorXd q;
-  Eigen::VectorXd u;
-};
+using Motion = model::State<model::kDynamic>;
 
 /// A = M + a h C + b h^2 K, factored once for all planes. The part of C that belongs to modes is of
 /// low rank and enters by Woodbury's formula.
@@ -176,6 +173,8 @@ class EffectiveMatrix {
   /// x becomes A^-1 x.
   void solve(double* x) const;
   void solve_plane(double* x) const;
+  /// Without damping by modes.
+  void half_solve(double* x) const;
 
  private:
   BandFactor factor_;

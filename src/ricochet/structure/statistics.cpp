@@ -20,7 +20,7 @@ Estimate BlockSum::mean(double unit) const {
 }
 
 Statistics::Statistics(const LinearStructure& structure, double h, long long steps)
-    : structure_(&structure), h_(h), steps_(std::max(1LL, steps)) {
+    : structure_(&structure), h_(h), steps_(std::max(1LL, steps)), sides_(sides_of(structure)) {
   quiet_steps_ = static_cast<long long>(std::max(kQuietSteps, std::ceil(structure.quiet_time / h)));
   points_.resize(structure.points.size());
   guides_.resize(structure.guides.size());
@@ -33,13 +33,23 @@ Statistics::Statistics(const LinearStructure& structure, double h, long long ste
   }
 }
 
-void Statistics::add(const Motion& now, const Motion& next, const Eigen::VectorXd& normal) {
+void Statistics::begin(const double* u) {
+  for (std::size_t k = 0; k < guides_.size(); ++k) {
+    const Guide& guide = structure_->guides[k];
+    guides_[k].across = structure_->value_at(guide.row, guide.plane, u);
+    if (structure_->planes == 2) {
+      guides_[k].along = structure_->value_at(guide.row, 1 - guide.plane, u);
+    }
+  }
+}
+
+void Statistics::add(double t, const double* q, const double* u, std::span<const double> impulses) {
   const auto block =
       static_cast<std::size_t>(std::min(done_ * static_cast<long long>(BlockSum::kBlocks) / steps_,
                                         static_cast<long long>(BlockSum::kBlocks) - 1));
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const Point& point = structure_->points[k];
-    const double value = structure_->value_at(point.row, point.plane, next.q.data());
+    const double value = structure_->value_at(point.row, point.plane, q);
     OfPoint& of = points_[k];
     of.squares.add(block, value * value);
     of.values.add(value);
@@ -47,25 +57,28 @@ void Statistics::add(const Motion& now, const Motion& next, const Eigen::VectorX
     of.highest = done_ == 0 ? value : std::max(of.highest, value);
     of.welch.add(value);
   }
-  for (std::size_t k = 0; k < guides_.size(); ++k) {
-    const double reaction = normal[static_cast<Eigen::Index>(k)];
-    OfGuide& of = guides_[k];
-    of.welch.add(reaction / h_);
-    if (reaction == 0.0) {
-      ++of.quiet;
-    } else {
-      add_push(structure_->guides[k], now, next, reaction, block, of);
-    }
+  for (OfGuide& of : guides_) of.reaction = 0.0;
+  for (std::size_t a = 0; a < sides_.size(); ++a) {
+    guides_[sides_[a].guide].reaction += sides_[a].is_upper ? -impulses[a] : impulses[a];
+  }
+  for (OfGuide& of : guides_) {
+    of.welch.add(of.reaction / h_);
+    if (of.reaction == 0.0) ++of.quiet;
+    of.last_across = of.across;
+    of.last_along = of.along;
+  }
+  begin(u);
+  for (OfGuide& of : guides_) {
+    if (of.reaction != 0.0) add_push(t, block, of);
   }
   ++done_;
 }
 
-void Statistics::add_push(const Guide& guide, const Motion& now, const Motion& next, double normal,
-                          std::size_t block, OfGuide& of) {
-  const double push = std::abs(normal);
-  of.last_push = next.t;
+void Statistics::add_push(double t, std::size_t block, OfGuide& of) {
+  const double push = std::abs(of.reaction);
+  of.last_push = t;
   if (of.quiet >= quiet_steps_) {
-    if (of.impacts == 0) of.first_push = next.t;
+    if (of.impacts == 0) of.first_push = t;
     ++of.impacts;
     of.starts.add(block, 1.0);
     of.squares.add(of.running * of.running);
@@ -77,13 +90,9 @@ void Statistics::add_push(const Guide& guide, const Motion& now, const Motion& n
   of.impulse_max = std::max(of.impulse_max, of.running);
   of.force_max = std::max(of.force_max, push / h_);
   of.pushing.add(block, 1.0);
-  const auto mean_speed = [&](int plane) {
-    return 0.5 * (structure_->value_at(guide.row, plane, now.u.data()) +
-                  structure_->value_at(guide.row, plane, next.u.data()));
-  };
-  of.work_normal.add(block, -normal * mean_speed(guide.plane));
+  of.work_normal.add(block, -of.reaction * 0.5 * (of.last_across + of.across));
   if (structure_->planes == 2) {
-    of.work_sliding.add(block, push * std::abs(mean_speed(1 - guide.plane)));
+    of.work_sliding.add(block, push * std::abs(0.5 * (of.last_along + of.along)));
   }
 }
 

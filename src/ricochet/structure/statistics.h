@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,7 +73,10 @@ class Statistics {
   Statistics() = default;
   Statistics(const LinearStructure& structure, double h, long long steps);
 
-  void add(const Motion& now, const Motion& next, const Eigen::VectorXd& normal);
+  /// Where the run starts.
+  void begin(const double* u);
+  /// The end of a step, and the impulses of it by side.
+  void add(double t, const double* q, const double* u, std::span<const double> impulses);
 
   std::vector<PointStatistics> points() const;
   std::vector<GuideStatistics> guides() const;
@@ -93,6 +97,11 @@ class Statistics {
     double last_push{0.0};
     long long quiet{1LL << 60};  // steps since the last push
     double running{0.0};         // impulse of the impact that goes on
+    double reaction{0.0};        // of the step, positive upwards
+    double across{0.0};          // speeds at the end of the step
+    double along{0.0};
+    double last_across{0.0};  // and at its start
+    double last_along{0.0};
     base::Sum impulse;
     base::Sum squares;  // of the impulses of impacts
     double impulse_max{0.0};
@@ -105,8 +114,7 @@ class Statistics {
   };
   static constexpr double kQuietSteps = 3.0;
   static constexpr std::size_t kMostSpectra = 24;
-  void add_push(const Guide& guide, const Motion& now, const Motion& next, double normal,
-                std::size_t block, OfGuide& of);
+  void add_push(double t, std::size_t block, OfGuide& of);
   double part_time() const;
 
   const LinearStructure* structure_{nullptr};
@@ -116,6 +124,7 @@ class Statistics {
   long long quiet_steps_{0};
   std::vector<OfPoint> points_;
   std::vector<OfGuide> guides_;
+  std::vector<ContactSide> sides_;
 };
 
 }  // namespace ricochet::structure

@@ -22,7 +22,7 @@ struct Entrant {
 };
 
 void check_name(const std::string& option, const std::string& scheme) {
-  const std::vector<std::string> of_structures = step::structure_scheme_names();
+  const std::vector<std::string> of_structures = step::scheme_names(true);
   if (std::count(of_structures.begin(), of_structures.end(), scheme) > 0) return;
   try {
     (void)step::make_scheme(scheme);

@@ -100,11 +100,11 @@ void add_certificate(const Motion& motion, Values& values) {
 }
 
 /// What the statistics of a structure add.
-void add_statistics(const record::LineRecord& line, Values& values) {
-  values.insert({{"energy.loads", line.books.loads.value()},
-                 {"energy.damping", line.books.damping.value()},
-                 {"energy.closure", line.books.closure.value()},
-                 {"average.gap", line.books.average_gap}});
+void add_statistics(const record::LineRecord& line, const certify::Certificate& c, Values& values) {
+  values.insert({{"energy.loads", c.ledger.loads.value()},
+                 {"energy.damping", c.ledger.damping.value()},
+                 {"energy.closure", c.ledger.closure.value()},
+                 {"average.gap", c.average_gap}});
   for (const structure::PointStatistics& point : line.points) {
     values[point.name + ".rms"] = point.rms.value;
     values[point.name + ".lowest"] = point.lowest;
@@ -168,7 +168,7 @@ std::vector<Fact> judge(const std::vector<scene::Expectation>& expectations, con
 std::vector<Fact> check_expectations(const Motion& motion) {
   Values values = scene_values(motion);
   add_certificate(motion, values);
-  if (motion.structure) add_statistics(*motion.structure, values);
+  if (motion.structure) add_statistics(*motion.structure, motion.outcome.certificate, values);
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));

@@ -79,7 +79,7 @@ void show_structure(const Runner& runner, const std::string& name, Exhibit& exhi
                       [](long long sum, const auto& guide) { return sum + guide.impacts; });
   exhibit.table.push_back(fmt::format(
       "{:<22}{:>8}{:>8}{:>10}{:>9}{:>12.1e}", name, motion.structure->coordinates, guides.size(),
-      motion.outcome.steps, impacts, motion.structure->books.closure.value()));
+      motion.outcome.steps, impacts, motion.outcome.certificate.ledger.closure.value()));
   exhibit.plates.push_back({.name = name,
                             .title = motion.scene.title,
                             .caption = motion.scene.source,

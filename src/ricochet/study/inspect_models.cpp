@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ricochet/formula/derivative.h"
+#include "ricochet/structure/structure_model.h"
 #include "ricochet/study/inspect.h"
 
 namespace ricochet::study {
@@ -41,109 +42,87 @@ formula::Tape compile(const model::FormulaModel& model) {
   return formula::Tape(system.graph, system.inputs(), {roots});
 }
 
-/// A structure between two steps.
-class AtMotion : public Instant {
+}  // namespace
+
+/// What a model tells of its rows at one place.
+template <class M>
+class AtPlace : public Instant {
  public:
-  AtMotion(const structure::LinearStructure& structure, const structure::Motion& state)
-      : structure_(structure), t_(state.t), sides_(structure::sides_of(structure)) {
-    q = state.q;
-    is_regular_ = mass_.factor(structure.mass);
-    const auto rows = static_cast<Eigen::Index>(sides_.size());
-    gap.resize(rows);
-    for (std::size_t a = 0; a < sides_.size(); ++a) {
-      gap[static_cast<Eigen::Index>(a)] = sides_[a].gap(guide(a), value(a, q));
-    }
-    rate = gamma = gamma_size = Vec::Zero(rows);  // guides stand still and are linear
+  AtPlace(const M& model, double t, const Vec& at)
+      : model_(model), t_(t), place_(model.make_place()) {
+    q = at;
   }
 
-  bool is_regular() const override { return is_regular_; }
-
-  void set_velocity(const Vec& u) override {  // a = M^-1 (f - C u - K q)
-    const structure::LinearStructure& s = structure_;
-    std::vector<double> registers = s.load_tape.registers();
-    Vec loads = Vec::Zero(static_cast<Eigen::Index>(s.loads.size()));
-    s.load_values(t_, registers, loads);
-    free = Vec::Zero(s.size());
-    for (std::size_t k = 0; k < s.loads.size(); ++k) {
-      const structure::Load& load = s.loads[k];
-      load.row.add_to(loads[static_cast<Eigen::Index>(k)], free.data() + load.plane * s.dofs);
-    }
-    Vec scratch = Vec::Zero(s.scratch_size());
-    s.add_damping(-1.0, u.data(), scratch.data(), free.data());
-    s.add_stiffness(-1.0, q.data(), scratch.data(), free.data());
-    for (int p = 0; p < s.planes; ++p) mass_.solve(free.data() + p * s.dofs);
-  }
-
-  double slack(int row) const override {
-    const structure::Guide& of = guide(index(row));
-    return kInspectTolerance * std::abs(sides_[index(row)].is_upper ? of.upper : of.lower);
-  }
-  double dot(int row, const Vec& v) const override { return sign(row) * value(index(row), v); }
-  double abs_dot(int row, const Vec& v) const override {
-    const structure::Guide& of = guide(index(row));
-    const double* const at = v.data() + of.plane * structure_.dofs + of.row.first;
-    double sum = 0.0;
-    for (std::size_t k = 0; k < of.row.value.size(); ++k) sum += std::abs(of.row.value[k] * at[k]);
-    return sum;
-  }
-  double abs_sum(int row) const override {
-    double sum = 0.0;
-    for (const double value : guide(index(row)).row.value) sum += std::abs(value);
-    return sum;
-  }
+  double dot(int row, const Vec& v) const override { return place_.normals.dot(row, v); }
+  double abs_dot(int row, const Vec& v) const override { return place_.normals.abs_dot(row, v); }
+  double abs_sum(int row) const override { return place_.normals.abs_sum(row); }
   Vec response(int row) const override {
     Vec found = normal(row);
-    mass_.solve(found.data() + guide(index(row)).plane * structure_.dofs);
+    model_.mass(place_).solve(normal(row), found);
     return found;
   }
   Vec half_response(int row) const override {
     Vec found = normal(row);
-    mass_.half_solve(found.data() + guide(index(row)).plane * structure_.dofs);
+    model_.mass(place_).half_solve(normal(row), found);
     return found;
   }
+
+ protected:
+  void take_rows() {
+    model::IndexList<kAny> rows(model_.contacts());
+    for (int a = 0; a < model_.contacts(); ++a) rows.push(a);
+    model_.gaps(t_, q, place_);
+    model_.gradients(rows, place_);
+    gap = place_.gap.head(model_.contacts());
+    rate = place_.rate.head(model_.contacts());
+  }
+
+  const M& model_;
+  const double t_;
+  typename M::Place place_;
 
  private:
-  const structure::Guide& guide(std::size_t row) const {
-    return structure_.guides[sides_[row].guide];
-  }
-  double value(std::size_t row, const Vec& v) const {
-    return structure_.value_at(guide(row).row, guide(row).plane, v.data());
-  }
-  double sign(int row) const { return sides_[index(row)].is_upper ? -1.0 : 1.0; }
   Vec normal(int row) const {
-    Vec found = Vec::Zero(structure_.size());
-    const structure::Guide& of = guide(index(row));
-    of.row.add_to(sign(row), found.data() + of.plane * structure_.dofs);
+    Vec found = Vec::Zero(model_.dofs());
+    place_.normals.copy_to(row, found);
     return found;
   }
+};
 
-  const structure::LinearStructure& structure_;
-  const double t_;
-  std::vector<structure::ContactSide> sides_;
-  structure::BandFactor mass_;
-  bool is_regular_{false};
+namespace {
+
+/// A structure between two steps; the model is that of steps of no length, A = M.
+class AtMotion : public AtPlace<structure::StructureModel> {
+ public:
+  AtMotion(const structure::StructureModel& model, const structure::Motion& state)
+      : AtPlace(model, state.t, state.q) {
+    take_rows();
+    gamma = gamma_size = Vec::Zero(model.contacts());  // guides stand still and are linear
+  }
+
+  bool is_regular() const override { return model_.is_ready(); }
+  void set_velocity(const Vec& u) override {  // a = M^-1 (f - C u - K q)
+    Vec force = Vec::Zero(model_.dofs());
+    model_.force(t_, q, u, place_, force);
+    model_.mass(place_).solve(force, free);
+  }
+  double slack(int row) const override {
+    const structure::Guide& of = model_.guide(model_.guide_at(row));
+    return kInspectTolerance * std::abs(model_.side(row).is_upper ? of.upper : of.lower);
+  }
 };
 
 }  // namespace
 
 /// A model of formulas at a state.
-class Inspector::AtState : public Instant {
+class Inspector::AtState : public AtPlace<View> {
  public:
   AtState(const Inspector& inspector, const State& state)
-      : model_(inspector.model_),
-        view_(inspector.view_),
-        tape_(inspector.tape_),
-        t_(state.t),
-        place_(view_.make_place()) {
-    q = state.q;
-    is_regular_ = view_.load_mass(q, place_) && view_.mass(place_).is_valid();
-    if (!is_regular_) return;
-    model::IndexList<kAny> rows(model_.contacts());
-    for (int a = 0; a < model_.contacts(); ++a) rows.push(a);
-    view_.gaps(t_, q, place_);
-    view_.gradients(rows, place_);
-    gap = place_.gap.head(model_.contacts());
-    rate = place_.rate.head(model_.contacts());
+      : AtPlace(inspector.view_, state.t, state.q),
+        formulas_(inspector.model_),
+        tape_(inspector.tape_) {
+    is_regular_ = model_.load_mass(q, place_) && model_.mass(place_).is_valid();
+    if (is_regular_) take_rows();
   }
 
   int joints() const override { return model_.joints(); }
@@ -158,7 +137,7 @@ class Inspector::AtState : public Instant {
     }
     tape_.run(0, registers.data());
     const std::vector<std::size_t>& at = tape_.outputs(0);
-    const model::Pattern& pattern = model_.pattern();
+    const model::Pattern& pattern = formulas_.pattern();
     gamma = gamma_size = Vec::Zero(model_.contacts());
     std::size_t next = 0;
     const auto add = [&](int a, double term) {
@@ -172,38 +151,18 @@ class Inspector::AtState : public Instant {
       add(a, registers[at[next++]]);
     }
     Vec force = Vec::Zero(model_.dofs());
-    view_.force(t_, q, u, place_, force);
+    model_.force(t_, q, u, place_, force);
     for (int i = 0; i < model_.dofs(); ++i) force[i] -= registers[at[next++]];
     free = Vec::Zero(model_.dofs());
-    view_.mass(place_).solve(force, free);  // a = M^-1 (Q - c)
+    model_.mass(place_).solve(force, free);  // a = M^-1 (Q - c)
   }
 
-  bool exists(int row) const override { return view_.exists(row, place_); }
-  double slack(int row) const override { return model_.slack()[index(row)]; }
-  double dot(int row, const Vec& v) const override { return place_.normals.dot(row, v); }
-  double abs_dot(int row, const Vec& v) const override { return place_.normals.abs_dot(row, v); }
-  double abs_sum(int row) const override { return place_.normals.abs_sum(row); }
-  Vec response(int row) const override {
-    Vec normal = Vec::Zero(model_.dofs());
-    Vec found = normal;
-    place_.normals.copy_to(row, normal);
-    view_.mass(place_).solve(normal, found);
-    return found;
-  }
-  Vec half_response(int row) const override {
-    Vec normal = Vec::Zero(model_.dofs());
-    Vec found = normal;
-    place_.normals.copy_to(row, normal);
-    view_.mass(place_).half_solve(normal, found);
-    return found;
-  }
+  bool exists(int row) const override { return model_.exists(row, place_); }
+  double slack(int row) const override { return formulas_.slack()[index(row)]; }
 
  private:
-  const model::FormulaModel& model_;
-  const View& view_;
+  const model::FormulaModel& formulas_;
   const formula::Tape& tape_;
-  const double t_;
-  View::Place place_;
   bool is_regular_{false};
 };
 
@@ -219,7 +178,8 @@ Inspection Inspector::at(const State& state, double step) const {
 
 Inspection inspect_structure(const structure::LinearStructure& structure,
                              const structure::Motion& state, double step) {
-  AtMotion instant(structure, state);
+  const structure::StructureModel model(structure, 0.0, false);
+  AtMotion instant(model, state);
   Inspection found = inspect(instant, state.u, step);
   found.state.t = state.t;
   found.state.q = state.q;

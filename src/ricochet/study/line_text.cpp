@@ -90,7 +90,7 @@ std::string describe_part(const scene::StructurePart& part) {
 }
 
 std::string describe_average(const Motion& motion) {
-  const certify::StructureBooks& books = motion.structure->books;
+  const certify::Certificate& books = motion.outcome.certificate;
   if (motion.scene.columns.contacts.empty() || !std::isfinite(books.average_gap)) return "";
   const bool kept = books.average_gap >= -books.average_allowed;
   return entry("average",
@@ -101,14 +101,14 @@ std::string describe_average(const Motion& motion) {
 
 std::string describe_works(const Motion& motion) {
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
-  const certify::StructureBooks& books = motion.structure->books;
   return entry("energy", fmt::format("T + V {:.6g} -> {:.6g}, highest {:.6g}",
                                      ledger.kinetic_start + ledger.potential_start,
                                      ledger.kinetic_end + ledger.potential_end, ledger.highest)) +
-         entry("", fmt::format("work of loads {:.6g}, damping {:.6g}, contacts {:.6g} (friction "
-                               "{:.3g}), closure {:.1e}",
-                               books.loads.value(), books.damping.value(), ledger.contacts.value(),
-                               ledger.friction.value(), books.closure.value()));
+         entry("",
+               fmt::format("work of loads {:.6g}, damping {:.6g}, contacts {:.6g} (friction "
+                           "{:.3g}, created {:.2g}), closure {:.1e}",
+                           ledger.loads.value(), ledger.damping.value(), ledger.contacts.value(),
+                           ledger.friction.value(), ledger.gain.value(), ledger.closure.value()));
 }
 
 std::string describe_statistics(const Motion& motion) {

@@ -112,21 +112,26 @@ void check_direction(const scene::Scene& scene) {
                          "run it forward, or take friction and slip out of its contacts");
 }
 
+Row row_of(const step::Sample& s) {
+  const auto copy = [](std::span<const double> v) {
+    return std::vector<double>(v.begin(), v.end());
+  };
+  return {s.t,       copy(s.q),   copy(s.u),          copy(s.gaps),  copy(s.impulses),
+          s.kinetic, s.potential, copy(s.tangential), copy(s.slips), copy(s.states)};
+}
+
 Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe,
                  step::Monitor* monitor) {
   check_direction(scene);
   Motion motion;
   motion.scene = scene;
   motion.final_state = scene.start;
-  const auto watch = [&](const step::Sample& s) {
+  const step::Observer keep = [&](const step::Sample& s) {
     if (observe) observe(s);
-    if (!keep_rows) return;
-    const auto copy = [](std::span<const double> v) {
-      return std::vector<double>(v.begin(), v.end());
-    };
-    motion.rows.push_back({s.t, copy(s.q), copy(s.u), copy(s.gaps), copy(s.impulses), s.kinetic,
-                           s.potential, copy(s.tangential), copy(s.slips), copy(s.states)});
+    if (keep_rows) motion.rows.push_back(row_of(s));
   };
+  const bool only_observed = observe && !keep_rows;  // every step maybe: no call more than needed
+  const step::Observer& watch = only_observed ? observe : keep;
   if (const model::FormulaModel* model = scene.formulas()) {
     motion.outcome =
         step::run_formula(*model, scene.scheme, scene.run, motion.final_state, watch, monitor);

@@ -27,6 +27,9 @@ struct Row {
   double energy() const { return kinetic + potential; }
 };
 
+/// A copy of a sample.
+Row row_of(const step::Sample& sample);
+
 /// All coordinates of a structure at the end of a run, and the model that was run: the scene's, or
 /// the reduced one.
 struct WholeState {

@@ -72,7 +72,7 @@ void check_step(const scene::Scene& scene, double h, double end, const std::stri
         "write larger steps, or an earlier end with --until");
   }
   if (scene.structure() == nullptr) return;
-  if (const auto fault = scene::fault_of_step(*scene.structure(), h)) {
+  if (const auto fault = scene::fault_of_step(*scene.structure(), scene.scheme, h)) {
     throw base::InputError(option, fault->message(), fault->remedy());
   }
 }

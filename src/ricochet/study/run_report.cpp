@@ -100,27 +100,57 @@ std::string describe_excess(const certify::Certificate& c, const certify::Limits
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
 }
 
+/// What is not proved by any certificate: how far the digits hold.
+std::string describe_error(const RunReport& report) {
+  constexpr std::size_t kMostNames = 3;
+  const record::ErrorBar& bar = report.error_bar;
+  if (!bar.made)
+    return fmt::format("what its length costs in accuracy is not told: {}", bar.not_made);
+  const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
+  std::string words = "error";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    words += fmt::format("{} ± {} in {}", i == 0 ? "" : ",", base::rounded_up(bar.position[i]),
+                         names[i]);
+  }
+  return names.size() > kMostNames ? words + ", ..." : words;
+}
+
+/// Why the digits do not hold, and what to do.
+std::string describe_unresolved(const RunReport& report) {
+  const certify::Certificate& c = report.motion.outcome.certificate;
+  const double limit = report.motion.scene.run.limits.lost;
+  const record::ErrorBar& bar = report.error_bar;
+  if (c.lost_displacement > limit) {
+    return fmt::format(
+        "rounding swallowed {:.2g} of the way of a coordinate (limit {:.0e}): move the origin "
+        "nearer, or take longer steps",
+        c.lost_displacement, limit);
+  }
+  return fmt::format("{}{}; take shorter steps, or an earlier end", bar.unresolved,
+                     bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "");
+}
+
 /// What is proved where no check failed, and what is not.
-std::string describe_good_end(const Motion& motion) {
-  const certify::Certificate& c = motion.outcome.certificate;
-  const std::string word = record::status_word(motion.outcome, motion.scene.run.limits);
+std::string describe_good_end(const RunReport& report) {
+  const Motion& motion = report.motion;
+  const std::string word =
+      record::status_word(motion.outcome, motion.scene.run.limits, report.error_bar);
   if (word == "uncertified") return "uncertified: the run was not judged, and proves nothing";
   if (word == "interrupted") {
     return fmt::format("interrupted after {}: each step that was made obeys the law",
                        describe_progress(motion));
   }
   if (word == "unresolved") {
-    return fmt::format(
-        "unresolved: each step obeys the law, but rounding swallowed {:.2g} of the way of a "
-        "coordinate (limit {:.0e}): move the origin nearer, or take longer steps",
-        c.lost_displacement, motion.scene.run.limits.lost);
+    return "unresolved: each step obeys the law, but the digits do not hold: " +
+           describe_unresolved(report);
   }
-  return "ok: each step obeys the law; what its length costs in accuracy is not told";
+  return "ok: each step obeys the law; " + describe_error(report);
 }
 
-std::string describe_status(const Motion& motion) {
+std::string describe_status(const RunReport& report) {
+  const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
-  if (c.ok()) return entry("status", describe_good_end(motion));
+  if (c.ok()) return entry("status", describe_good_end(report));
   const certify::FailureText failure = certify::describe(c.failure);
   std::string words = fmt::format("{} at t = {:.9g}", failure.name, c.failure_time);
   if (c.failure_contact >= 0) {
@@ -244,7 +274,9 @@ std::string describe_friction(const Motion& motion) {
   return text;
 }
 
-std::string describe_final(const Motion& motion) {
+std::string describe_final(const RunReport& report) {
+  const Motion& motion = report.motion;
+  const record::ErrorBar& bar = report.error_bar;
   constexpr std::size_t kMostNames = 12;
   const std::vector<std::string>& names = motion.scene.columns.coordinates;
   if (names.size() > kMostNames) return "";
@@ -252,8 +284,13 @@ std::string describe_final(const Motion& motion) {
   std::string u;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    q += fmt::format("{}{} = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.q[at]);
-    u += fmt::format("{}{}' = {:.9g}", i == 0 ? "" : ", ", names[i], motion.final_state.u[at]);
+    const auto shown = [&](double value, const std::vector<double>& bars) {
+      return bar.is_resolved() ? base::with_bar(value, bars[i]) : fmt::format("{:.9g}", value);
+    };
+    q += fmt::format("{}{} = {}", i == 0 ? "" : ", ", names[i],
+                     shown(motion.final_state.q[at], bar.position));
+    u += fmt::format("{}{}' = {}", i == 0 ? "" : ", ", names[i],
+                     shown(motion.final_state.u[at], bar.velocity));
   }
   return entry("final", q) + entry("", u);
 }
@@ -294,9 +331,9 @@ record::Summary settings_of(const scene::Scene& scene) {
   summary.file = scene.file;
   summary.scheme = scene.scheme;
   summary.run = scene.run;
-  if (const scene::StructurePart* part = scene.structure()) {
+  if (scene.structure() != nullptr) {
     summary.structure.emplace();
-    summary.structure->contact_stiffness = part->settings.stiffness;
+    summary.structure->contact_stiffness = scene.scheme.value("stiffness");
   }
   return summary;
 }
@@ -310,6 +347,7 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.overrides = run.overrides;
   summary.final_state = motion.final_state;
   summary.outcome = motion.outcome;
+  summary.error_bar = run.error_bar;
   summary.warnings = run.warnings;
   summary.facts = run.facts;
   summary.facts_not_checked = run.facts_not_checked;
@@ -327,9 +365,9 @@ std::string describe_speed(const step::Outcome& outcome) {
 
 std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
-  std::string text = describe_head(motion) + describe_status(motion) + describe_checks(motion) +
+  std::string text = describe_head(motion) + describe_status(report) + describe_checks(motion) +
                      describe_energy(motion) + describe_shocks(motion) + describe_friction(motion);
-  text += motion.structure ? describe_statistics(motion) : describe_final(motion);
+  text += motion.structure ? describe_statistics(motion) : describe_final(report);
   for (const std::string& warning : report.warnings) text += entry("warning", warning);
   for (const Fact& fact : report.facts) {
     text +=

@@ -46,6 +46,7 @@ class Extent {
 /// A run and what is to be said of it.
 struct RunReport {
   Motion motion;
+  record::ErrorBar error_bar;     // of the final state
   std::vector<Fact> facts;        // of [expect], when asked for
   std::string facts_not_checked;  // why; empty when they were, or when the scene has none
   std::vector<std::string> warnings;

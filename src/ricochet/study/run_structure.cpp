@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
-#include "ricochet/step/simulate_structure.h"
+#include "ricochet/step/run_formula.h"
 #include "ricochet/structure/reduction.h"
+#include "ricochet/structure/structure_model.h"
 
 namespace ricochet::study {
 namespace {
@@ -47,30 +48,141 @@ record::Shape shape_of(const scene::StructurePart& part, double t, const Eigen::
   return shape;
 }
 
-/// Runs `model` from its state in motion.whole; `expand` makes coordinates of the scene's model of
-/// those of this one.
-void simulate(Motion& motion, const step::Observer& observe, step::Monitor* monitor,
-              const Expand& expand) {
+/// Sees every step of a structure, and makes of them rows, which tell points, and statistics.
+class LineWatch {
+ public:
+  using ShapeObserver = std::function<void(double t, const Eigen::VectorXd& q)>;
+
+  LineWatch(const Model& model, const step::RunSettings& run, const step::Observer& observe,
+            int shapes = 0, ShapeObserver show_shape = {})
+      : statistics(model, run.step, run.steps),
+        model_(model),
+        every_(run.record_every),
+        steps_(std::max(1LL, run.steps)),
+        shapes_(shapes),
+        show_shape_(std::move(show_shape)),
+        observe_(observe) {}
+
+  void operator()(const step::Sample& s) {
+    if (s.step == 0) {
+      statistics.begin(s.u.data());
+    } else {
+      statistics.add(s.t, s.q.data(), s.u.data(), s.impulses);
+    }
+    keep(s);
+    if (shown_ < shapes_ && s.step * (shapes_ - 1) >= shown_ * steps_) {
+      show_shape_(s.t, Eigen::Map<const Eigen::VectorXd>(s.q.data(), model_.size()));
+      ++shown_;
+    }
+    is_told_ = false;
+    if (s.step == 0 || (every_ > 0 && s.step % every_ == 0)) tell();
+  }
+
+  /// The last row.
+  void finish() {
+    if (!is_told_ && row_.step > 0) tell();
+  }
+
+  structure::Statistics statistics;
+
+ private:
+  /// What the next row tells: sums since the last one, all else of this instant.
+  void keep(const step::Sample& s) {
+    const auto copy = [](std::span<const double> from, std::vector<double>& to) {
+      to.assign(from.begin(), from.end());
+    };
+    const auto add = [](std::span<const double> from, std::vector<double>& to) {
+      to.resize(from.size(), 0.0);
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+    };
+    constexpr double kShock = static_cast<double>(certify::ContactState::Shock);
+    row_ = s;
+    q_.resize(model_.points.size());
+    u_.resize(model_.points.size());
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const structure::Point& point = model_.points[k];
+      q_[k] = model_.value_at(point.row, point.plane, s.q.data());
+      u_[k] = model_.value_at(point.row, point.plane, s.u.data());
+    }
+    copy(s.gaps, gaps_);
+    add(s.impulses, impulses_);
+    add(s.tangential, tangential_);
+    copy(s.slips, slips_);
+    states_.resize(s.states.size(), 0.0);
+    for (std::size_t a = 0; a < states_.size(); ++a) {
+      if (states_[a] != kShock) states_[a] = s.states[a];
+    }
+  }
+
+  void tell() {
+    row_.q = q_;
+    row_.u = u_;
+    row_.gaps = gaps_;
+    row_.impulses = impulses_;
+    row_.tangential = tangential_;
+    row_.slips = slips_;
+    row_.states = states_;
+    if (observe_) observe_(row_);
+    for (std::vector<double>* sum : {&impulses_, &tangential_, &states_}) {
+      std::fill(sum->begin(), sum->end(), 0.0);
+    }
+    is_told_ = true;
+  }
+
+  const Model& model_;
+  long long every_;
+  long long steps_;
+  long long shapes_;
+  long long shown_{0};
+  ShapeObserver show_shape_;
+  const step::Observer& observe_;
+  step::Sample row_;
+  bool is_told_{false};
+  std::vector<double> q_;
+  std::vector<double> u_;
+  std::vector<double> gaps_;
+  std::vector<double> impulses_;
+  std::vector<double> tangential_;
+  std::vector<double> slips_;
+  std::vector<double> states_;
+};
+
+step::Outcome simulate(const scene::Scene& scene, const Model& model, structure::Motion& state,
+                       LineWatch& watch, step::Monitor* monitor) {
+  step::RunSettings run = scene.run;
+  run.record_every = 1;
+  step::Outcome outcome =
+      step::run_structure(model, scene.scheme, run, state, std::ref(watch), monitor);
+  watch.finish();
+  return outcome;
+}
+
+/// Runs motion.whole; `expand` makes coordinates of the scene's model of those of this one.
+void simulate_whole(Motion& motion, const step::Observer& observe, step::Monitor* monitor,
+                    const Expand& expand) {
   const scene::StructurePart& part = *motion.scene.structure();
   record::LineRecord& record = *motion.structure;
   WholeState& whole = *motion.whole;
-  step::StructureOutcome found = step::simulate_structure(
-      *whole.model, part.settings, motion.scene.run, whole.state, observe, monitor,
-      std::max(0, part.shapes - 1) * part.shape_stride + std::min(part.shapes, 1),
-      [&](const structure::Motion& now) {
-        record.shapes.push_back(shape_of(part, now.t, expand(now.q)));
-      });
-  motion.outcome = std::move(found.run);
+  const int shapes = std::max(0, part.shapes - 1) * part.shape_stride + std::min(part.shapes, 1);
+  LineWatch watch(*whole.model, motion.scene.run, observe, shapes,
+                  [&](double t, const Eigen::VectorXd& q) {
+                    record.shapes.push_back(shape_of(part, t, expand(q)));
+                  });
+  motion.outcome = simulate(motion.scene, *whole.model, whole.state, watch, monitor);
   motion.final_state.t = whole.state.t;
   motion.final_state.q = whole.model->at_points(whole.state.q);
   motion.final_state.u = whole.model->at_points(whole.state.u);
+  const step::Scheme& scheme = motion.scene.scheme;
+  const structure::StructureModel model(*whole.model, motion.scene.run.step,
+                                        scheme.info().integrator == certify::Integrator::End);
   record.coordinates = whole.model->size();
-  record.books = found.books;
-  record.solves = found.solves;
-  record.contact_stiffness = found.contact_stiffness;
-  record.points = found.statistics.points();
-  record.guides = found.statistics.guides();
-  record.spectra = found.statistics.spectra();
+  record.solves = model.solves();
+  if (scheme.info().integrator == certify::Integrator::Spring && model.guides() > 0) {
+    record.contact_stiffness = model.springs(scheme.value("stiffness"))[0].stiffness;
+  }
+  record.points = watch.statistics.points();
+  record.guides = watch.statistics.guides();
+  record.spectra = watch.statistics.spectra();
 }
 
 /// The first modes with their static corrections, then the whole model beside them.
@@ -93,19 +205,17 @@ void simulate_reduced(Motion& motion, const step::Observer& observe, step::Monit
     if (part.compare_full) keep(rows, sample);
     observe(sample);
   };
-  simulate(motion, watch, monitor,
-           [&](const Eigen::VectorXd& y) { return structure::expand(*reduction, y); });
+  simulate_whole(motion, watch, monitor,
+                 [&](const Eigen::VectorXd& y) { return structure::expand(*reduction, y); });
   record::Reduced& error = motion.structure->reduction.emplace();
   error.modes = reduction->modes;
   error.corrections = reduction->corrections;
   if (!part.compare_full || motion.outcome.interrupted) return;
   Rows whole;
   structure::Motion state = part.start;
-  const step::Outcome outcome =
-      step::simulate_structure(
-          *part.model, part.settings, motion.scene.run, state,
-          [&](const step::Sample& sample) { keep(whole, sample); }, monitor)
-          .run;
+  const step::Observer keep_row = [&](const step::Sample& sample) { keep(whole, sample); };
+  LineWatch beside(*part.model, motion.scene.run, keep_row);
+  const step::Outcome outcome = simulate(motion.scene, *part.model, state, beside, monitor);
   error.failure = outcome.certificate.failure;
   motion.outcome.interrupted = outcome.interrupted;
   error.points = measure_difference(rows, whole, motion.scene.columns.coordinates);
@@ -136,7 +246,7 @@ void run_structure(Motion& motion, const step::Observer& observe, step::Monitor*
   record.shape_stride = static_cast<std::size_t>(part.shape_stride);
   if (part.reduced_modes > 0) return simulate_reduced(motion, observe, monitor);
   motion.whole = {part.model, part.start};
-  simulate(motion, observe, monitor, [](const Eigen::VectorXd& q) { return q; });
+  simulate_whole(motion, observe, monitor, [](const Eigen::VectorXd& q) { return q; });
 }
 
 void warn_of_structure(const Motion& motion, std::vector<std::string>& warnings) {

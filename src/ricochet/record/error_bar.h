@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ricochet::record {
+
+/// How far the discretisation of a run may be off: what its files and pictures tell of it. How it
+/// is found stands in study/error_bar.h.
+struct ErrorBar {
+  bool made{false};
+  std::string not_made{"not asked for"};  // why there is none
+  std::vector<double> position;           // [q], absolute, at the end
+  std::vector<double> velocity;           // [u]
+  /// Empty: the digits hold, within the bar. Else why they do not.
+  std::string unresolved;
+  /// The time after which a companion is farther from the run than the size of the motion.
+  std::optional<double> horizon;     // [s]
+  std::array<long long, 2> steps{};  // of the companions
+  /// Positions over the run, and how far they may be off: all at an instant, then those of the
+  /// next.
+  std::vector<double> times;
+  std::vector<double> middle;
+  std::vector<double> band;
+
+  /// One that was not made, and why.
+  static ErrorBar none(std::string why) {
+    ErrorBar bar;
+    bar.not_made = std::move(why);
+    return bar;
+  }
+  bool is_resolved() const { return made && unresolved.empty(); }
+};
+
+}  // namespace ricochet::record

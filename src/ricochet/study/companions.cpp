@@ -1,0 +1,225 @@
+#include "ricochet/study/companions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ricochet/base/error.h"
+#include "ricochet/study/row_thinner.h"
+
+namespace ricochet::study {
+namespace {
+
+constexpr long long kMostMarks = 512;  // apart from the start
+constexpr long long kMostRows = 4096;  // of a companion with friction: its phases are told by rows
+constexpr double kMostKept = 2.5e5;    // numbers of one trace
+constexpr std::array<double, 2> kCoarser = {std::numbers::sqrt2, 2.0};
+
+/// What the run covers, [s] from its start.
+double time_of(const step::RunSettings& run) {
+  if (run.control.is_on()) return std::abs(run.end_time - run.start_time);
+  return static_cast<double>(run.steps) * run.step;
+}
+
+/// Whether the scheme finds the times of impacts, and has rows where it is asked for them.
+bool finds_times(const scene::Scene& scene) {
+  return scene.scheme.info().integrator == certify::Integrator::Arcs;
+}
+
+/// Every so many steps a companion has a row, and every so many rows a mark.
+struct Strides {
+  long long row{1};
+  long long mark{1};  // in steps
+};
+
+Strides strides_of(const scene::Scene& scene) {
+  const auto parts = [&](long long most) {
+    return std::max(1LL, (scene.run.steps + most - 1) / most);
+  };
+  const auto width =
+      static_cast<double>(2 * std::max<std::size_t>(1, scene.columns.coordinates.size()));
+  const long long marks = std::clamp(static_cast<long long>(kMostKept / width), 64LL, kMostMarks);
+  if (!scene.columns.has_friction()) return {parts(marks), parts(marks)};
+  const long long row = parts(kMostRows);  // rows tell what contacts with friction do
+  return {row, row * std::max(1LL, parts(marks) / row)};
+}
+
+/// Instants to compare a companion at: ends of its steps; spread evenly where nobody knows those.
+std::vector<double> marks_of(const scene::Scene& scene) {
+  const step::RunSettings& run = scene.run;
+  const double sign = run.backward ? -1.0 : 1.0;
+  const double time = time_of(run);
+  std::vector<double> marks;
+  if (run.control.is_on()) {
+    for (long long k = 0; k <= kMostMarks; ++k) {
+      marks.push_back(scene.start.t + sign * time * static_cast<double>(k) / kMostMarks);
+    }
+    return marks;
+  }
+  const long long stride = strides_of(scene).mark;
+  for (long long i = 0; i < run.steps; i += stride) {
+    marks.push_back(scene.start.t + sign * static_cast<double>(i) * run.step);
+  }
+  marks.push_back(scene.start.t + sign * time);
+  return marks;
+}
+
+/// The largest speed of a run, as those of its shocks are measured: in the norm sqrt(2 T), but of a
+/// structure at its guides.
+double speed_of(const scene::Scene& scene, const certify::Certificate& c) {
+  if (scene.structure() == nullptr) return std::sqrt(2.0 * std::max(0.0, c.ledger.kinetic_max));
+  double speed = 0.0;
+  for (const certify::Shock& shock : c.shocks) speed = std::max(speed, shock.speed);
+  return speed;
+}
+
+TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
+  const step::RunSettings& run = scene.run;
+  TracedRun traced;
+  traced.outcome = outcome;
+  traced.start = scene.start.t;
+  traced.length = time_of(run);
+  traced.speed = speed_of(scene, outcome.certificate);
+  constexpr double kFine = 1e-4;  // of the run: impacts nearer to each other are a chatter
+  traced.finds_times = finds_times(scene);
+  if (traced.finds_times) {
+    constexpr double kOrderOfArcs = 5.0;
+    traced.order = kOrderOfArcs;
+    traced.step = kFine * traced.length;
+  } else if (run.control.is_on()) {
+    traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
+    traced.order = traced.least_order = 1.5;  // its steps are shortest at events
+  } else {
+    traced.step = traced.quantum = run.step;
+    // A slip that turns is no event, and met within a step.
+    traced.order = scene.columns.has_friction() ? 1.0 : 2.0;
+  }
+  traced.phase_step = traced.step * static_cast<double>(std::max(1LL, run.record_every));
+  return traced;
+}
+
+std::string too_many_steps() {
+  return fmt::format("the run has more than {} steps; ask for it with --error-bar pair",
+                     kMostBarSteps);
+}
+
+/// Why a run of a scene can have no bar, as far as the scene tells.
+std::string reason_against(const scene::Scene& scene, BarChoice choice) {
+  if (choice == BarChoice::None) return "not asked for";
+  if (!finds_times(scene) && scene.run.steps < kFewestBarSteps) {
+    return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
+  }
+  if (choice == BarChoice::Auto && scene.run.steps > kMostBarSteps) {
+    return too_many_steps();
+  }
+  return "";
+}
+
+}  // namespace
+
+BarChoice bar_choice(const std::string& word) {
+  if (word == "none") return BarChoice::None;
+  if (word == "pair") return BarChoice::Pair;
+  throw base::InputError("--error-bar", fmt::format("no error bar is called '{}'", word),
+                         "write none or pair");
+}
+
+scene::Scene coarsened(const scene::Scene& scene, double coarser) {
+  scene::Scene changed = scene;
+  if (auto* part = std::get_if<scene::StructurePart>(&changed.part)) {
+    part->shapes = 0;  // nobody looks at its shapes, nor at the whole beside a reduced one
+    part->compare_full = false;
+  }
+  step::RunSettings& run = changed.run;
+  const double time = time_of(run);
+  run.steps = std::max(1LL, std::llround(static_cast<double>(run.steps) / coarser));
+  if (run.control.is_on()) {
+    run.control.tolerance *= coarser * coarser * coarser;  // the error of a step is of third order
+    run.control.smallest *= coarser;
+    run.step *= coarser;
+    return changed;
+  }
+  run.step = time / static_cast<double>(run.steps);
+  changed.scheme.set("accuracy", changed.scheme.value("accuracy") * coarser * coarser);
+  return changed;
+}
+
+Companions::Companions(const scene::Scene& scene, BarChoice choice)
+    : scene_(scene), choice_(choice), not_made_(reason_against(scene, choice)) {
+  if (!not_made_.empty()) return;
+  between_ = !finds_times(scene);
+  for (std::size_t c = 0; c < 2; ++c) {
+    scene::Scene companion = coarsened(scene, kCoarser[c]);
+    traces_[c] = Trace(marks_of(companion), between_);
+    const bool shows_all = companion.run.control.is_on() || !between_;
+    companion.run.record_every = shows_all ? 1 : strides_of(companion).row;
+    scenes_.push_back(std::move(companion));
+  }
+}
+
+Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Monitor* monitor) {
+  if (!not_made_.empty()) return run_scene(scene_, keep_rows, observe, monitor);
+  std::vector<Row> rows;
+  const step::Observer keep = [&](const step::Sample& sample) {
+    if (observe) observe(sample);
+    if (keep_rows) rows.push_back(row_of(sample));
+  };
+  RowThinner thinner(scene_.run, keep);
+  Phases phases;
+  const auto watch = [&](const step::Sample& sample) {
+    traces_[0].add(sample);
+    traces_[1].add(sample);
+    phases.add(sample);
+    thinner.add(sample);
+  };
+  scene::Scene every = scene_;
+  every.run.record_every = 1;
+  Motion motion = run_scene(every, false, watch, monitor);
+  thinner.finish(motion);
+  phases.close();
+  motion.scene.run.record_every = scene_.run.record_every;
+  motion.rows = std::move(rows);
+  own_ = traced_run(every, motion.outcome);
+  own_.phases = std::move(phases);
+  return motion;
+}
+
+Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) const {
+  const scene::Scene& scene = scenes_[which];
+  Companion companion;
+  companion.beside = &traces_[which];
+  companion.trace = Trace(marks_of(scene), between_);
+  Phases phases;
+  step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing
+  const auto watch = [&](const step::Sample& sample) {
+    companion.trace.add(sample);
+    phases.add(sample);
+    if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
+  };
+  companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);
+  phases.close();
+  companion.run.phases = std::move(phases);
+  return companion;
+}
+
+ErrorBar Companions::compare(const Motion& motion, const base::Executor& executor,
+                             step::Monitor* monitor) const {
+  if (!not_made_.empty()) return ErrorBar::none(not_made_);
+  const step::Outcome& outcome = motion.outcome;
+  if (!outcome.certificate.ok() || outcome.interrupted) {
+    return ErrorBar::none("the run did not reach its end");
+  }
+  if (choice_ == BarChoice::Auto && outcome.steps > kMostBarSteps) {
+    return ErrorBar::none(too_many_steps());
+  }
+  std::array<Companion, 2> companions;
+  executor(2, [&](std::size_t c) { companions[c] = run_companion(c, monitor); });
+  if (monitor != nullptr && monitor->stop.load()) {
+    return ErrorBar::none("its companions were stopped");
+  }
+  return estimate_error(own_, companions, scene_.columns.contacts);
+}
+
+}  // namespace ricochet::study

@@ -1,0 +1,129 @@
+#include "ricochet/study/trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ricochet/certify/certificate.h"
+
+namespace ricochet::study {
+
+Trace::Trace(std::vector<double> marks, bool between)
+    : marks_(std::move(marks)), between_(between) {
+  if (marks_.empty()) return;
+  sign_ = marks_.back() < marks_.front() ? -1.0 : 1.0;
+  // An instant that two runs reach by different sums is one.
+  constexpr double kInstant = 1e-9;
+  const double largest = std::max(std::abs(marks_.front()), std::abs(marks_.back()));
+  slack_ = kInstant * length() / static_cast<double>(std::max<std::size_t>(1, marks_.size() - 1)) +
+           8.0 * std::numeric_limits<double>::epsilon() * largest;
+  wake_ = -std::numeric_limits<double>::infinity();
+}
+
+void Trace::open(const step::Sample& sample) {
+  is_open_ = true;
+  positions_ = sample.q.size();
+  width_ = sample.q.size() + sample.u.size();
+  values_.assign(marks_.size() * width_, 0.0);
+  has_.assign(marks_.size(), 0);
+  before_.assign(width_, 0.0);
+  last_t_ = before_t_ = sample.t;
+}
+
+/// Takes what is due, and keeps the sample where the next mark may come before the next sample.
+void Trace::look(const step::Sample& sample) {
+  if (!is_open_) open(sample);
+  const double step = sign_ * (sample.t - last_t_);
+  while (next_ < marks_.size() && sign_ * (marks_[next_] - sample.t) <= slack_) {
+    store(next_, sample);
+    ++next_;
+  }
+  const bool is_last = next_ + 1 >= marks_.size();
+  if (is_last) keep_gaps(sample, step);
+  if (next_ == marks_.size()) return;
+  // Steps under control grow up to tenfold from one to the next.
+  constexpr double kGrowth = 12.0;
+  const double margin = step > 0.0 ? kGrowth * step : length();
+  wake_ = sign_ * marks_[next_] - margin;
+  if (!between_) return;
+  before_t_ = sample.t;
+  std::copy(sample.q.begin(), sample.q.end(), before_.begin());
+  std::copy(sample.u.begin(), sample.u.end(), before_.begin() + static_cast<long>(positions_));
+}
+
+/// Velocities linear between two steps, positions their integral, and what is left of the
+/// difference of positions in proportion.
+void Trace::store(std::size_t mark, const step::Sample& sample) {
+  double* const values = values_.data() + mark * width_;
+  const bool ends_here = std::abs(sample.t - marks_[mark]) <= slack_;
+  if (!ends_here && !between_) return;
+  has_[mark] = 1;
+  if (ends_here) {
+    std::copy(sample.q.begin(), sample.q.end(), values);
+    std::copy(sample.u.begin(), sample.u.end(), values + positions_);
+    return;
+  }
+  const double h = sample.t - before_t_;
+  const double s = (marks_[mark] - before_t_) / h;
+  const bool rates = sample.q.size() == sample.u.size();
+  for (std::size_t i = 0; i < positions_; ++i) {
+    values[i] = before_[i] + s * (sample.q[i] - before_[i]);
+    if (rates) values[i] -= 0.5 * h * s * (1.0 - s) * (sample.u[i] - before_[positions_ + i]);
+  }
+  for (std::size_t i = 0; i < sample.u.size(); ++i) {
+    const double u0 = before_[positions_ + i];
+    values[positions_ + i] = u0 + s * (sample.u[i] - u0);
+  }
+}
+
+void Trace::keep_gaps(const step::Sample& sample, double step) {
+  gaps_before_.swap(gaps_);
+  gaps_.assign(sample.gaps.begin(), sample.gaps.end());
+  gaps_step_ = step;
+}
+
+double Trace::time_to_contact() const {
+  double soonest = std::numeric_limits<double>::infinity();
+  if (gaps_before_.size() != gaps_.size() || !(gaps_step_ > 0.0)) return soonest;
+  for (std::size_t a = 0; a < gaps_.size(); ++a) {
+    const double rate = (gaps_[a] - gaps_before_[a]) / gaps_step_;
+    if (gaps_[a] > 0.0 && rate < 0.0) soonest = std::min(soonest, gaps_[a] / -rate);
+  }
+  return soonest;
+}
+
+void Phases::follow(const step::Sample& sample) {
+  if (state_.empty()) {
+    state_.assign(sample.states.size(), 0);
+    open_.assign(sample.states.size(), {});
+    last_t_ = sample.t;
+  }
+  for (std::size_t a = 0; a < state_.size(); ++a) {
+    const auto told = static_cast<certify::ContactState>(static_cast<char>(sample.states[a]));
+    const bool sticks = told == certify::ContactState::Stick;
+    const char now = sticks ? char{1} : told == certify::ContactState::Slip ? char{2} : char{0};
+    if (now != state_[a]) {
+      end(a);
+      state_[a] = now;
+      open_[a] = {last_t_, sample.t, static_cast<int>(a), sticks};
+    }
+    open_[a].to = sample.t;
+  }
+  last_t_ = sample.t;
+}
+
+void Phases::end(std::size_t contact) {
+  if (state_[contact] == 0) return;
+  if (list_.size() < kMost) {
+    list_.push_back(open_[contact]);
+  } else {
+    is_cut_ = true;
+  }
+  state_[contact] = 0;
+}
+
+void Phases::close() {
+  for (std::size_t a = 0; a < state_.size(); ++a) end(a);
+}
+
+}  // namespace ricochet::study

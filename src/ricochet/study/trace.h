@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "ricochet/step/outcome.h"
+
+namespace ricochet::study {
+
+/// Where a run was at given instants, the marks, kept so that another run of the same scene can be
+/// held against it. Samples far from a mark cost a comparison.
+class Trace {
+ public:
+  Trace() = default;
+  /// Marks in the order of the run. `between`: the run is interpolated where no sample falls on a
+  /// mark; then samples of every step are expected. Else it has no value there.
+  Trace(std::vector<double> marks, bool between);
+
+  void add(const step::Sample& sample) {
+    if (sign_ * sample.t >= wake_) look(sample);
+    last_t_ = sample.t;
+  }
+
+  std::size_t marks() const { return marks_.size(); }
+  double time(std::size_t mark) const { return marks_[mark]; }
+  /// [s] since the first mark.
+  double since_start(std::size_t mark) const { return sign_ * (marks_[mark] - marks_[0]); }
+  double length() const { return since_start(marks_.size() - 1); }
+  double sign() const { return sign_; }  // -1 of a run into the past
+  bool has(std::size_t mark) const { return mark < has_.size() && has_[mark] != 0; }
+  /// Positions, then velocities, at a mark.
+  std::span<const double> values(std::size_t mark) const {
+    return {values_.data() + mark * width_, width_};
+  }
+  std::size_t positions() const { return positions_; }
+  std::size_t width() const { return width_; }
+  /// Of the contacts that close at the end, the least time until one is closed, [s]; infinity where
+  /// none closes.
+  double time_to_contact() const;
+
+ private:
+  void open(const step::Sample& sample);
+  void look(const step::Sample& sample);
+  void store(std::size_t mark, const step::Sample& sample);
+  void keep_gaps(const step::Sample& sample, double step);
+
+  std::vector<double> marks_;
+  bool between_{true};
+  double sign_{1.0};
+  double slack_{0.0};
+  double wake_{std::numeric_limits<double>::infinity()};  // samples before it need no look
+  std::size_t next_{0};
+  bool is_open_{false};
+  std::size_t positions_{0};
+  std::size_t width_{0};
+  std::vector<double> values_;
+  std::vector<char> has_;
+  double last_t_{0.0};
+  double before_t_{0.0};
+  std::vector<double> before_;  // values of the last sample that was looked at
+  std::vector<double> gaps_;    // near the end: of the last sample, and of the one before
+  std::vector<double> gaps_before_;
+  double gaps_step_{0.0};
+};
+
+/// A time during which a contact sticks, or slides, without a break.
+struct Phase {
+  double from{0.0};  // [s]
+  double to{0.0};
+  int contact{0};
+  bool sticks{false};
+};
+
+/// When the contacts of a run stuck and slid.
+class Phases {
+ public:
+  void add(const step::Sample& sample) {
+    if (!sample.states.empty()) follow(sample);
+  }
+  /// After the last sample.
+  void close();
+
+  const std::vector<Phase>& list() const { return list_; }
+  bool is_cut() const { return is_cut_; }  // there were too many
+  static constexpr std::size_t kMost = 100'000;
+
+ private:
+  void follow(const step::Sample& sample);
+  void end(std::size_t contact);
+
+  double last_t_{0.0};
+  std::vector<Phase> open_;  // by contact, of the state it is in
+  std::vector<char> state_;  // by contact: 0 free or struck, 1 sticks, 2 slides
+  std::vector<Phase> list_;
+  bool is_cut_{false};
+};
+
+}  // namespace ricochet::study
