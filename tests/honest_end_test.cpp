@@ -47,7 +47,7 @@ study::Motion drive(const std::string& force, double x, double v, const std::str
 Failure failure_of(const study::Motion& motion) { return motion.outcome.certificate.failure; }
 double end_of(const study::Motion& motion) { return motion.final_state.q[0]; }
 std::string word_of(const study::Motion& motion) {
-  return record::status_word(motion.outcome, motion.scene.run.limits);
+  return record::status_word(motion.outcome, motion.scene.run.limits, {});
 }
 
 /// Whichever check sees it first.
