@@ -116,7 +116,7 @@ TEST(Lasting, PainlevesRodJamsAtEveryStepLength) {
 
 /// A semicircular arch of voussoirs stands where it is thicker than 0.10748 R [Milankovitch 1907].
 TEST(Lasting, AnArchAtRestStays) {
-  const auto motion = testing::run_text(R"(
+  const auto motion = testing::run_text(R"scene(
 [system]
 coordinates = ["x[1..N]", "y[1..N]", "p[1..N]"]
 parameters = { N = 12, tR = 0.13, g = 9.81, h = "pi/(2*N)", o = "1 + tR/2", q = "1 - tR/2", A = "(o^2 - q^2)*h", c = "2/3*(o^3 - q^3)/(o^2 - q^2)*sin(h)/h", J = "0.5*(o^4 - q^4)*h - A*c^2" }
@@ -155,10 +155,10 @@ scheme = "moreau"
 step = 1e-3
 until = 0.5
 record = 0
-)");
+)scene");
   ASSERT_EQ(failure_of(motion), Failure::None);
-const double moved = (motion.final_state.q - motion.scene.start.q).cwiseAbs().maxCoeff();
-EXPECT_LT(moved, 1e-6);
+  const double moved = (motion.final_state.q - motion.scene.start.q).cwiseAbs().maxCoeff();
+  EXPECT_LT(moved, 1e-6);
 }
 
 TEST(Lasting, NothingFallsIntoAWedgeAtZero) {
