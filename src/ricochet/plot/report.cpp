@@ -65,31 +65,37 @@ std::string error_words(const record::Summary& s) {
   return words + (names.size() > kMostNames ? ", ..." : ".");
 }
 
+/// Whether the law was obeyed, and how far the digits hold.
+std::vector<std::string> verdict_words(const record::Summary& s) {
+  const certify::Certificate& c = s.outcome.certificate;
+  std::vector<std::string> words;
+  if (!c.ok()) {
+    const certify::FailureText failure = certify::describe(c.failure);
+    words.push_back(fmt::format("The run was stopped at t = {:.9g}: {}. What to try: {}.",
+                                c.failure_time, failure.meaning, failure.remedy));
+    return words;
+  }
+  words.push_back(
+      s.outcome.certified
+          ? fmt::format("All {} steps were recomputed from the formulas of the scene by a judge "
+                        "that knows neither the scheme nor the solver: each obeys the law.",
+                        s.outcome.steps)
+          : "The run was not judged: nothing is proved.");
+  if (c.lost_displacement > s.run.limits.lost) {
+    words.push_back(fmt::format(
+        "Rounding swallowed {:.2g} of the way of a coordinate: its digits are not there.",
+        c.lost_displacement));
+  }
+  words.push_back(s.outcome.interrupted ? "The run was interrupted; what is here is whole."
+                                        : error_words(s));
+  return words;
+}
+
 /// What was proved, in sentences.
 std::vector<std::string> certificate_words(const record::Summary& s) {
   const certify::Certificate& c = s.outcome.certificate;
   const certify::Limits& limits = s.run.limits;
-  std::vector<std::string> words;
-  if (c.ok() && !s.outcome.certified) {
-    words.emplace_back("The run was not judged: nothing is proved.");
-  } else if (c.ok()) {
-    words.push_back(fmt::format(
-        "All {} steps were recomputed from the formulas of the scene by a judge that knows neither "
-        "the scheme nor the solver: each obeys the law. How far the motion is from the true one, "
-        "because steps have a length, is not part of that.",
-        s.outcome.steps));
-    if (c.lost_displacement > limits.lost) {
-      words.push_back(fmt::format(
-          "Rounding swallowed {:.2g} of the way of a coordinate: its digits are not there.",
-          c.lost_displacement));
-    }
-  } else {
-    const certify::FailureText failure = certify::describe(c.failure);
-    words.push_back(fmt::format("The run was stopped at t = {:.9g}: {}. What to try: {}.",
-                                c.failure_time, failure.meaning, failure.remedy));
-  }
-  if (c.ok() && !s.outcome.interrupted) words.push_back(error_words(s));
-  if (s.outcome.interrupted) words.emplace_back("The run was interrupted; what is here is whole.");
+  std::vector<std::string> words = verdict_words(s);
   words.push_back(
       fmt::format("Impulses and velocities obey the law of contact with a residual of {:.2g} at "
                   "most; the limit is {:.0e}.",
