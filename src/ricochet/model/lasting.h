@@ -20,6 +20,7 @@ namespace ricochet::model {
 /// not last for two steps is none. It then obeys 0 <= p, U+ + g/h >= 0, p (U+ + g/h) = 0:
 /// the gap is closed by the end of the step, whatever e is, since no approach is left that a step
 /// could see. Without this, rounding or a curved wall opens contacts at rest for a step or more.
+/// Of linear structures, whose accelerations are those of waves, only what rounding opens lasts.
 template <Model M>
 class Lasting {
  public:
@@ -89,6 +90,7 @@ class Lasting {
                                             const Vec& u, double h, typename M::Place& place,
                                             typename M::Place& scratch) {
     constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    constexpr double kFall = ImplicitModel<M> ? 16.0 * kRounding : 1.0;
     accelerate(model, t, q, u, h, place, scratch);
     for (const int a : open_) curve_[a] = -2.0 * place.gap[a];
     for (const double way : {h, -h}) {
@@ -102,7 +104,7 @@ class Lasting {
     open_.clear();
     for (const int a : candidates_) {
       const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
-      const double fall = h * h * place.normals.abs_dot(a, acceleration_);
+      const double fall = kFall * h * h * place.normals.abs_dot(a, acceleration_);
       const double reach = fall + bend + kRounding * place.normals.abs_dot(a, slope_);
       if (!(place.gap[a] <= reach)) continue;
       open_.push(a);

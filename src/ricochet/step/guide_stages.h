@@ -76,19 +76,14 @@ void take_reactions(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M
   }
 }
 
-/// Structures are not offered a correction, and no contact of theirs lasts beyond its gap.
+/// Structures are not offered a correction.
 template <model::ImplicitModel M>
 problem::Report correct_violation(const M&, Workspace<M>&) {
   return {};
 }
 
-template <model::ImplicitModel M>
-void find_contacts(const M& model, const model::StateOf<M>&, double,
-                   const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
-  find_touching(model, point, w);
-}
-
-/// 0 <= p, U+ + e U >= 0, one of them 0, for the sides that are active.
+/// 0 <= p, U+ + e U >= 0, one of them 0, for the sides that are active; g/h in place of e U for
+/// those that last.
 template <model::ImplicitModel M>
 problem::Report push(const M& model, const model::StateOf<M>& s, model::Vector<M::kDofs>& u_next,
                      Workspace<M>& w) {
@@ -96,7 +91,12 @@ problem::Report push(const M& model, const model::StateOf<M>& s, model::Vector<M
   auto& g = w.guides;
   for (const int a : w.claim.active) {
     const int k = model.guide_at(a);
-    (model.side(a).is_upper ? g.high : g.low)[k] = -model.restitution(a) * g.before[k];
+    const bool is_upper = model.side(a).is_upper;
+    double& bound = (is_upper ? g.high : g.low)[k];
+    bound = -model.restitution(a) * g.before[k];
+    if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+      bound = is_upper ? w.lasting.speed(a) : -w.lasting.speed(a);
+    }
   }
   const problem::Report report = solve_guides(model, model.weights(), w);
   take_reactions(model, u_next, w);
