@@ -55,7 +55,7 @@ double arc_limit(const Context<M>& c) {
 /// How far from zero a gap may be along an arc: what positions may be off by.
 template <model::Model M>
 double allowed_gap(const Context<M>& c, const ArcMemory<M>& arc, int a) {
-  const double rounding = 64.0 * kEpsilon * model::gap_size(c.place.normals, a, arc.known);
+  const double rounding = c.limits.touching * model::gap_size(c.place.normals, a, arc.known);
   return arc_limit(c) * model::reach(c.place.normals, a, arc.known.q) + rounding;
 }
 
@@ -236,17 +236,15 @@ void count_impacts(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc, Count&& 
 }
 
 /// Infinitely many impacts end only where all contacts that approach lose speed for good, in
-/// intervals that shrank, and are slow by now.
+/// intervals that shrank, and are slow by now. Where none approaches it does not matter.
 template <model::Model M>
 bool may_rest(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc) {
-  int ended = 0, others = 0;
+  bool all = true;
   count_impacts(c, s, arc, [&](int a, const model::ImpactSeries& series, double approach) {
-    const bool ends =
-        series.accumulates(c.limits.rest) &&
-        model::loses_speed(c.model, a, s.before.t, s.before.q, s.before.u, approach, c.place);
-    ++(ends ? ended : others);
+    all = all && series.accumulates(c.limits.rest) &&
+          model::loses_speed(c.model, a, s.before.t, s.before.q, s.before.u, approach, c.place);
   });
-  return ended > 0 && others == 0;
+  return all;
 }
 
 /// M (u+ - u) = J^T p at an instant, p by the law of the contacts.

@@ -140,7 +140,7 @@ template <model::Model M>
     s.depth = depth;
     s.deepest = a;
   }
-  if (s.violated > c.violated) check_crossings(c, s);
+  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_crossings(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

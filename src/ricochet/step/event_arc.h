@@ -39,6 +39,7 @@ class EventArc {
         rounding_(start.u),
         push_(start.u),
         bend_(model::Vector<K>::Zero(model.contacts())),
+        target_(bend_),
         held_(model.contacts()),
         last_push_(model::Vector<K>::Zero(model.contacts())),
         push_start_(last_push_),
@@ -94,6 +95,8 @@ class EventArc {
       const double opening = w_.place.normals.dot(a, acceleration_[0]) + bend_[a];
       const double size = w_.place.normals.abs_dot(a, acceleration_[0]) + std::abs(bend_[a]);
       if (push_start_[a] > 0.0 || opening <= kNothing * size) held_.push(a);
+      const double nearer = kEpsilon * model::gap_size(w_.place.normals, a, sizes_);
+      target_[a] = gap(a) - std::clamp(gap(a), -nearer, nearer);
     }
     return report;
   }
@@ -177,6 +180,7 @@ class EventArc {
       71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
       -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
 
+  static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   static constexpr double kNothing = 1e-10;  // of an acceleration: rounding
 
   double measure(const State& s, double h) {
@@ -195,7 +199,7 @@ class EventArc {
   /// Of `off_` and `off_u_`, in the sizes of the motion.
   double relative_error(const Place& q) {
     model::difference_size(model_, q, rounding_);
-    rounding_ *= 8.0 * std::numeric_limits<double>::epsilon();
+    rounding_ *= 8.0 * kEpsilon;
     const double ways = model::relative(off_, trial_sizes_.q, rounding_);
     rounding_.setZero();
     return std::max(ways, model::relative(off_u_, trial_sizes_.u, rounding_));
@@ -210,14 +214,15 @@ class EventArc {
       if (last_push_[a] == 0.0) continue;
       const double ways = model::reach(w_.place.normals, a, trial_sizes_.q);
       const double off =
-          std::abs(gap(a)) - 1e-14 * model::gap_size(w_.place.normals, a, trial_sizes_);
+          std::abs(gap(a)) - 1e-12 * model::gap_size(w_.place.normals, a, trial_sizes_);
       if (off > 10.0 * accuracy_ * ways || !model_.exists(a, w_.place)) return a;
     }
     return -1;
   }
 
-  /// Puts contacts that push at the end of the arc back on their walls, and takes off what is left
-  /// of their velocity: what integration lost, no more.
+  /// Puts contacts that push at the end of the arc back where they touched at its start, no nearer
+  /// to the wall than by rounding, and takes off what is left of their velocity: what integration
+  /// lost, no more.
   void put_right() {
     w_.claim.active.clear();
     for (const int a : held_) {
@@ -227,7 +232,10 @@ class EventArc {
     for (int round = 0; round < 2; ++round) {
       model_.gaps(end_.t, end_.q, w_.place);
       model_.gradients(w_.claim.active, w_.place);
-      assemble(model_, w_, [&](int k, double&) { return gap(w_.claim.active[k]); });
+      assemble(model_, w_, [&](int k, double&) {
+        const int a = w_.claim.active[k];
+        return gap(a) - target_[a];
+      });
       w_.solver.balance(w_.problem);
       model_.advance(end_.q, w_.solver.motion(), 1.0, end_.q);
     }
@@ -252,9 +260,8 @@ class EventArc {
     w_.claim.active.clear();
     for (const int c : held_) w_.claim.active.push(c);
     assemble(model_, w_, [&](int k, double& noise) {
-      constexpr double kRounding = 32.0 * std::numeric_limits<double>::epsilon();
       const double bend = bend_[held_[k]];
-      noise = kRounding * (w_.place.normals.abs_dot(held_[k], a) + std::abs(bend));
+      noise = 32.0 * kEpsilon * (w_.place.normals.abs_dot(held_[k], a) + std::abs(bend));
       return w_.place.normals.dot(held_[k], a) + bend;
     });
     const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
@@ -284,6 +291,7 @@ class EventArc {
   Vec push_;        // Q - c
   Vec start_push_;  // the same where the arc begins
   model::Vector<K> bend_;
+  model::Vector<K> target_;   // gaps of held contacts at the end
   model::IndexList<K> held_;  // contacts that last
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
