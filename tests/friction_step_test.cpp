@@ -446,7 +446,7 @@ TEST(Moreau, EnergyThatRestitutionCreatesIsBookedAndInelasticShocksCreateNone) {
   EXPECT_GT(gained, 5);
 }
 
-/// Planes through the origin with any normals and tangents, any mass: all contacts are active.
+/// Planes beyond the origin with any normals and tangents, any mass: all contacts are active.
 template <int Slips>
 struct Planes {
   static constexpr int kDofs = 5;
@@ -460,7 +460,7 @@ struct Planes {
   convex::FullMetric<kDofs> inertia{model::Matrix<kDofs, kDofs>::Identity()};
   const convex::FullMetric<kDofs>& mass() const { return inertia; }
 
-  double gap(int, double, const Vec&) const { return 0.0; }
+  double gap(int a, double, const Vec& q) const { return normals[std::size_t(a)].dot(q) - 1e3; }
   Vec gap_gradient(int a, double, const Vec&) const { return normals[std::size_t(a)]; }
   Vec force(double, const Vec&, const Vec&) const { return pull; }
   Vec slip_gradient(int a, int j, double, const Vec&) const {

@@ -279,7 +279,7 @@ struct Spring {
   static constexpr int kContacts = 1;
   using Vec = model::Vector<1>;
   double gap(int, double, const Vec&) const { return 1.0; }
-  Vec gap_gradient(int, double, const Vec&) const { return Vec(1.0); }
+  Vec gap_gradient(int, double, const Vec&) const { return Vec(0.0); }
   Vec force(double, const Vec& q, const Vec&) const { return -q; }
   double potential(double, const Vec& q) const { return 0.5 * q[0] * q[0]; }
 };

@@ -260,9 +260,9 @@ TEST(StructureScene, VariesInAFamily) {
 
 TEST(StructureProgram, WritesWhatItSays) {
   const Folder folder;
-  const Finished run = run_program(
-      {"run", (kSource / "scenes/tube-20.toml").string(), "--until", "0.2", "--out", "o"},
-      folder.path());
+  const Finished run = run_program({"run", (kSource / "scenes/tube-20.toml").string(), "--until",
+                                    "0.2", "--error-bar", "none", "--out", "o"},
+                                   folder.path());
   EXPECT_EQ(run.code, 0) << run.err;
   const auto summary = nlohmann::json::parse(read_file(folder / "o/summary.json"));
   EXPECT_EQ(summary["status"], "ok");

@@ -28,6 +28,7 @@ class CrossingWatch<M> {
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {
     clear_rates();
+    suspects_.reserve(watch_.rows().size());
   }
 
   bool exists() const { return !watch_.rows().empty(); }

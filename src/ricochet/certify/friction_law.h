@@ -146,7 +146,7 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const convex::FrictionCone cone{
       model::section_at(c.model, a, stuck || turns, push.start[1], c.place)};
   if (!is_moderate(cone, slips)) return c.fail(Failure::BadFriction, s.t_contact, a);
-  const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+  const bool lasts = !c.lasting.empty() && c.lasting.holds(a);
   const double extra =
       lasts ? stretch * c.lasting.speed(a) : restitution_of(c, s, a) * push.start[0];
   const convex::ContactVector normal = convex::ContactVector::UnitX();

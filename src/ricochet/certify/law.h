@@ -38,7 +38,7 @@ template <model::Model M>
     if (listed) ++next;
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, s.t_contact, a);
     const bool touches = a >= contacts || c.model.touches(a, c.place) ||
-                         (!c.lasting.empty() && c.lasting.speed(a) > 0.0) ||
+                         (!c.lasting.empty() && c.lasting.holds(a)) ||
                          (s.is_shifted && is_put_on_wall(c, a));
     if (listed != touches) {
       return c.fail(Failure::ActiveSet, s.t_contact, a, gap);
@@ -130,7 +130,7 @@ template <model::Model M>
     check_reflection(c, s, rho, start, free, end, lost, lost_exactly, residual);
   } else {
     const double reference = c.method.impact == ImpactRule::Free ? free : start;
-    const bool lasts = !c.lasting.empty() && c.lasting.speed(a) > 0.0;
+    const bool lasts = !c.lasting.empty() && c.lasting.holds(a);
     const double extra = lasts ? c.lasting.speed(a) : restitution_of(c, s, a) * reference;
     residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
   }

@@ -161,6 +161,7 @@ struct Context {
     if constexpr (K != 1) islands.reserve(the_model.dofs(), the_model.contacts());
     if constexpr (model::ImplicitModel<M>) method.contacts_last = false;
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
+    touched.reserve(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);
     if constexpr (model::ImpactModel<M>) laws.setZero(the_model.contacts());
     if constexpr (M::kSlips > 0) {

@@ -31,6 +31,13 @@ struct FormulaPlace : ContactPlace<N, K, T> {
   bool expects_contact{false};  // gradients were wanted last time, so they are computed at once
   bool has_gradients{false};    // they were, and lie in the cone registers
   bool is_end{false};           // gaps were taken with the potential
+
+  /// The registers with the t and q of the gaps.
+  const std::vector<double>& seen() const {
+    if (is_end) return end_registers;
+    return has_gradients ? cone_registers : gap_registers;
+  }
+  bool has_slack{false};  // the slack registers hold the slopes of these gaps
 };
 
 }  // namespace ricochet::model

@@ -86,7 +86,7 @@ class FormulaView {
 
   void gaps(double t, const Vec& q, Place& place) const {
     place.has_gradients = place.expects_contact;
-    place.expects_contact = place.is_end = false;
+    place.expects_contact = place.is_end = place.has_slack = false;
     if (place.has_gradients) {
       double* const r = load(t, q, place.cone_registers);
       model_.cone_tape().run(0, r);
@@ -173,6 +173,7 @@ class FormulaView {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
     place.is_end = true;
+    place.has_slack = false;
     read_gaps(r, end_at_, place);
     if (is_outside()) [[unlikely]]
       outside_gaps(t, q, place);
@@ -277,11 +278,11 @@ class FormulaView {
     if (!kPlain && model_.outside_gap(a) >= 0) return true;
     constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
     std::vector<double>& registers = place.slack_registers;
-    const auto& seen = place.is_end          ? place.end_registers
-                       : place.has_gradients ? place.cone_registers
-                                             : place.gap_registers;
-    std::copy_n(seen.begin(), dofs() + 1, registers.begin());
-    model_.cone_tape().run(0, registers.data());
+    if (!place.has_slack) {  // slopes where the gaps were taken, once for all rows
+      std::copy_n(place.seen().begin(), dofs() + 1, registers.begin());
+      model_.cone_tape().run(0, registers.data());
+      place.has_slack = true;
+    }
     const std::size_t tests = index(contacts()) * (model_.has_where() ? 2 : 1);
     const Pattern& pattern = model_.pattern();
     double size = std::abs(registers[cone_at_[tests + pattern.end(a) + index(a)]] * registers[0]);

@@ -49,6 +49,15 @@ GapWatch::GapWatch(const FormulaModel& model)
   plans_.resize(index(model.contacts()));
   inputs_.resize(index(model.system().inputs()));
   values_.resize(graph.size());
+  pieces_.reserve(64);
+  for (Leg& leg : legs_) {
+    leg.from.resize(most_.size());
+    leg.way.resize(most_.size());
+  }
+  constexpr std::size_t kFew = 64;  // of more, most are never looked at
+  for (const int row : rows_) {
+    if (rows_.size() <= kFew) plan(row);
+  }
 }
 
 const GapWatch::Plan& GapWatch::plan(int row) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -30,7 +31,7 @@ class Lasting {
   Lasting(const M& model, const Vector<M::kPlaces>& q)
       : open_(model.contacts()),
         candidates_(model.contacts()),
-        speed_(Vector<K>::Zero(model.contacts())),
+        speed_(Vector<K>::Constant(model.contacts(), -1.0)),
         curve_(speed_),
         moved_(q),
         force_(Vec::Zero(model.dofs())),
@@ -53,13 +54,14 @@ class Lasting {
     return !open_.empty();
   }
   void clear() {
-    for (const int a : open_) speed_[a] = 0.0;
+    for (const int a : open_) speed_[a] = -1.0;
     open_.clear();
   }
 
   bool empty() const { return open_.empty(); }
   const IndexList<K>& open() const { return open_; }  // ascending
-  double speed(int a) const { return speed_[a]; }     // g/h; 0 where contact a is not such a one
+  bool holds(int a) const { return speed_[a] >= 0.0; }
+  double speed(int a) const { return speed_[a]; }  // g/h beyond rounding
 
  private:
   /// Laws of several contacts at once, or of the user's own, say themselves what comes to rest.
@@ -105,10 +107,11 @@ class Lasting {
     for (const int a : candidates_) {
       const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
       const double fall = kFall * h * h * place.normals.abs_dot(a, acceleration_);
-      const double reach = fall + bend + kRounding * place.normals.abs_dot(a, slope_);
+      const double rounding = kRounding * place.normals.abs_dot(a, slope_);
+      const double reach = fall + bend + rounding;
       if (!(place.gap[a] <= reach)) continue;
       open_.push(a);
-      speed_[a] = place.gap[a] / h;
+      speed_[a] = std::max(0.0, place.gap[a] - rounding) / h;
     }
   }
 

@@ -41,6 +41,7 @@ CapturedStep capture_scheme(const model::FormulaModel& model, const Scheme& sche
     model::State<model::kDynamic> next = state;
     next.t = state.t + run.step;
     result.report = make_step(S::from(scheme), view, state, run.step, next, w);
+    w.turned.assign(static_cast<std::size_t>(w.claim.active.size()), 0);
     assemble_friction(view, state, w);
     problem::ContactForm form;
     result.has_form = form.take(w.problem);

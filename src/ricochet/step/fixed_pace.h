@@ -27,7 +27,11 @@ class FixedPace {
         state_(state),
         other_(state),
         now_(&state),
-        next_(&other_) {}
+        next_(&other_) {
+    for (State* one : {&state_, &other_}) {
+      one->memory.scheme.touched.reserve(static_cast<std::size_t>(model.contacts()));
+    }
+  }
 
   /// A scheme's own start value, where it has one: judged as a step, but time stands still.
   bool open() {

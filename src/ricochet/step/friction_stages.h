@@ -100,7 +100,7 @@ struct OneContact {
       for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = w.rows[index(j)].dot(w.responses[index(i)]);
       b[i] = w.rows[index(i)].dot(w.free) + rates[i];
     }
-    if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+    if (!w.lasting.empty() && w.lasting.holds(a)) {
       rates[0] += stretch * w.lasting.speed(a);
       b[0] = w.rows[0].dot(w.free) + rates[0];
     } else if (const double e = restitution_of(model, a, w); e > 0.0) {

@@ -94,7 +94,7 @@ problem::Report push(const M& model, const model::StateOf<M>& s, model::Vector<M
     const bool is_upper = model.side(a).is_upper;
     double& bound = (is_upper ? g.high : g.low)[k];
     bound = -model.restitution(a) * g.before[k];
-    if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+    if (!w.lasting.empty() && w.lasting.holds(a)) {
       bound = is_upper ? w.lasting.speed(a) : -w.lasting.speed(a);
     }
   }

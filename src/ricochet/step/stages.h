@@ -124,7 +124,7 @@ template <model::Model M>
   w.claim.active.clear();
   for (int a = 0; a < model.contacts(); ++a) {
     const bool is_joint = a >= model.contacts() - model.joints();
-    if (is_joint || w.lasting.speed(a) > 0.0 || model.touches(a, w.place) || is_put(a, w)) {
+    if (is_joint || w.lasting.holds(a) || model.touches(a, w.place) || is_put(a, w)) {
       w.claim.active.push(a);
     }
   }
@@ -244,7 +244,7 @@ template <model::Model M>
 /// g/h of a contact that lasts with an open gap, else 0.
 template <model::Model M>
 [[gnu::always_inline]] inline double lasting_speed(int a, const Workspace<M>& w) {
-  return w.lasting.empty() ? 0.0 : w.lasting.speed(a);
+  return w.lasting.empty() ? 0.0 : std::max(0.0, w.lasting.speed(a));
 }
 
 /// e U(u_ref) of contact a, or g/h of one that lasts: what its law adds to U+.
@@ -252,7 +252,7 @@ template <model::Model M>
 [[gnu::always_inline]] inline double returned_velocity(const M& model, int a,
                                                        const model::Vector<M::kDofs>& u_ref,
                                                        const Workspace<M>& w) {
-  if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) return w.lasting.speed(a);
+  if (!w.lasting.empty() && w.lasting.holds(a)) return w.lasting.speed(a);
   const double e = restitution_of(model, a, w);
   return e == 0.0 ? 0.0 : e * contact_velocity(w, a, u_ref);
 }
@@ -292,7 +292,7 @@ double free_row(const M& model, int k, std::optional<double> law,
   noise = kRounding * normals.abs_dot(a, w.free);
   if (is_joint) {
     free += w.bias[a];
-  } else if (!w.lasting.empty() && w.lasting.speed(a) > 0.0) {
+  } else if (!w.lasting.empty() && w.lasting.holds(a)) {
     free += w.lasting.speed(a);
   } else if (e > 0.0) {
     free += e * contact_velocity(w, a, u_ref);

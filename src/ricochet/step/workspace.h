@@ -149,6 +149,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
     constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
     const int contacts = std::min(model.contacts(), kUsual);
     weights.setZero(contacts);
+    touched.reserve(static_cast<std::size_t>(model.contacts()));
     problem.reserve(model.dofs(), contacts);
     solver.reserve(model.dofs(), contacts);
   }

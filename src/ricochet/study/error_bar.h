@@ -35,8 +35,8 @@ struct Companion {
 /// the last three events between runs: then the bar of a velocity holds its jump.
 ///
 /// Unresolved is a run whose companions have other shocks, or other changes between sticking and
-/// sliding; whose bar is more than half as large as the motion; whose differences are more than a tenth of its
-/// size and do not fall with the step; or one of whose companions fails.
+/// sliding; whose bar is more than half as large as the motion; whose differences are more than a
+/// tenth of its size and do not fall with the step; or one of whose companions fails.
 ///
 /// `names` are those of contacts, for words.
 ErrorBar estimate_error(const TracedRun& run, const std::array<Companion, 2>& companions,
