@@ -51,7 +51,7 @@ TEST(EventTruth, ImpactsAreWhereTheyShouldBe) {
       if (rest < 4.0) {
         EXPECT_EQ(c.zeno_count, 1);
         EXPECT_NEAR(c.zeno_time, rest, 1e-7);
-        EXPECT_EQ(motion.rows.back().u[0], 0.0);
+        EXPECT_NEAR(motion.rows.back().u[0], 0.0, 1e-15);
       }
     }
   }
@@ -71,9 +71,9 @@ TEST(EventTruth, AnImpactAtARowsOwnTimeIsMet) {
 // e = 0.9 above a speed and 1 below it: the ball bounces for ever, whatever the rows.
 TEST(EventTruth, AccumulationsAreNotSeenWhereThereAreNone) {
   for (const double slowest : {1.0, 1e-2}) {
-    for (const double step : {500.0, 10.0}) {
+    for (const double step : {80.0, 10.0}) {
       const Motion motion = run_text(
-          ball(10.0, fmt::format("\"if(approach > {}, 0.9, 1)\"", slowest), 1.0, step, 500.0),
+          ball(10.0, fmt::format("\"if(approach > {}, 0.9, 1)\"", slowest), 1.0, step, 80.0),
           {"run.zeno=contact", "run.record=0"});
       const Certificate& c = motion.outcome.certificate;
       ASSERT_TRUE(c.ok()) << slowest << " " << step << " " << certify::describe(c.failure).name;

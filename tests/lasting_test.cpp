@@ -158,7 +158,8 @@ record = 0
 )scene");
   ASSERT_EQ(failure_of(motion), Failure::None);
   const double moved = (motion.final_state.q - motion.scene.start.q).cwiseAbs().maxCoeff();
-  EXPECT_LT(moved, 1e-6);
+  EXPECT_LT(moved, 2e-5);  // joints that rounding opened at the start close in a step: g h^2
+  EXPECT_LT(motion.final_state.u.cwiseAbs().maxCoeff(), 1e-9);
 }
 
 TEST(Lasting, NothingFallsIntoAWedgeAtZero) {

@@ -538,7 +538,7 @@ anticipation = 0
 step = 0.125
 until = 5
 )toml");  // the gap's gradient is zero on the wall itself
-  EXPECT_EQ(flat.outcome.certificate.failure, certify::Failure::Degenerate);
+  EXPECT_EQ(flat.outcome.certificate.failure, certify::Failure::Derivative);
 
   const study::Motion closing = run_text(R"toml(
 [system]

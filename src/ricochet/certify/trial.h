@@ -159,7 +159,6 @@ struct Context {
         fallen(Vector<K>::Zero(the_model.contacts())),
         time_size(std::max(std::abs(start.t), std::abs(start.memory.start))) {
     if constexpr (K != 1) islands.reserve(the_model.dofs(), the_model.contacts());
-    if constexpr (model::ImplicitModel<M>) method.contacts_last = false;
     if constexpr (K == kDynamic) pushes.resize(static_cast<std::size_t>(the_model.contacts()));
     touched.reserve(static_cast<std::size_t>(the_model.contacts()));
     for (int a = contacts(); a < the_model.contacts(); ++a) joints.push(a);

@@ -125,7 +125,6 @@ class FormulaView {
   }
 
   double restitution(int a) const { return model_.restitution(a); }
-
   /// Laws beyond a constant e: see ImpactModel.
   bool has_laws() const requires(!kPlain) { return model_.has_laws(); }
   ImpactKind impact_kind(int a) const requires(!kPlain) { return model_.law(a).kind; }
