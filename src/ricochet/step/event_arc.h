@@ -96,7 +96,8 @@ class EventArc {
       const double size = w_.place.normals.abs_dot(a, acceleration_[0]) + std::abs(bend_[a]);
       if (push_start_[a] > 0.0 || opening <= kNothing * size) held_.push(a);
       const double nearer = kEpsilon * model::gap_size(w_.place.normals, a, sizes_);
-      target_[a] = gap(a) - std::clamp(gap(a), -nearer, nearer);
+      target_[a] =
+          gap(a) - (std::abs(gap(a)) > 64.0 * nearer ? std::copysign(nearer, gap(a)) : 0.0);
     }
     return report;
   }
@@ -220,8 +221,8 @@ class EventArc {
     return -1;
   }
 
-  /// Puts contacts that push at the end of the arc back where they touched at its start, no nearer
-  /// to the wall than by rounding, and takes off what is left of their velocity: what integration
+  /// Puts contacts that push at the end of the arc back where they touched at its start, nearer to
+  /// the wall by rounding at most, and takes off what is left of their velocity: what integration
   /// lost, no more.
   void put_right() {
     w_.claim.active.clear();

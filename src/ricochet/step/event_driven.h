@@ -187,6 +187,7 @@ class EventPace {
         judge_.fail(certify::Failure::NoConvergence, state_.t);
         return false;
       }
+      h = first;
     }
     const double next = h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0);
     memory_.trial = is_cut && h == first ? std::max(memory_.trial, next) : next;
