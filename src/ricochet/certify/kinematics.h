@@ -96,7 +96,7 @@ template <model::Model M>
 /// A gap that becomes negative in a step does so at its own rate: one that jumps, or opens at both
 /// ends and falls between, is no wall that a step could see.
 template <model::Model M>
-[[gnu::cold, gnu::noinline]] void check_crossings(Context<M>& c, Trial<M>& s) {
+[[gnu::cold, gnu::noinline]] void check_jumps(Context<M>& c, Trial<M>& s) {
   if (s.is_shifted || !(s.h > 0.0)) return;
   c.listed.clear();
   c.model.gaps(s.before.t, s.before.q, c.joint_place);
@@ -140,7 +140,7 @@ template <model::Model M>
     s.depth = depth;
     s.deepest = a;
   }
-  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_crossings(c, s);
+  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {
