@@ -262,7 +262,9 @@ class FormulaView {
     }
   }
 
-  static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  [[gnu::always_inline]] static void advance(const Vec& q, const Vec& u, double h, Vec& out) {
+    convex::add_scaled(q, h, u, out);
+  }
   static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }

@@ -161,12 +161,14 @@ template <model::Model M>
 [[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
                                                 Workspace<M>& w) {
   next.memory.steps = s.memory.steps + 1;
-  constexpr bool kOne = M::kContacts == 1;
-  if constexpr (M::kSlips > 0 || !kOne || !M::kPlain) {
+  if constexpr (M::kContacts != 1) w.warm = &next.memory.scheme.warm;
+  // One or two contacts without friction are solved in closed form, and nothing is remembered but
+  // which of them touched, anew in each step.
+  constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
+  if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
     if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
       next.memory.scheme = s.memory.scheme;
     }
-    w.warm = &next.memory.scheme.warm;
   }
 }
 
