@@ -62,7 +62,11 @@ class Judge {
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
-  bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+  bool check(const State& before, const State& after, double h, const TheClaim& claim);
+
+  template <Integrator I>
+  [[gnu::always_inline]] inline bool check_step(const State& before, const State& after, double h,
+                                                const TheClaim& claim) {
     if (!c_.certificate.ok()) return false;
     if (c_.certificate.steps >= next_look_) [[unlikely]]
       if (!look(before, h)) return false;
@@ -322,5 +326,12 @@ class Judge {
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
 };
+
+/// Defined here, so that it is compiled once for a model and not for each scheme.
+template <model::Model M>
+template <Integrator I>
+bool Judge<M>::check(const State& before, const State& after, double h, const TheClaim& claim) {
+  return check_step<I>(before, after, h, claim);
+}
 
 }  // namespace ricochet::certify
