@@ -64,7 +64,11 @@ class Judge {
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
-  bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+  bool check(const State& before, const State& after, double h, const TheClaim& claim);
+
+  template <Integrator I>
+  [[gnu::always_inline]] inline bool check_step(const State& before, const State& after, double h,
+                                                const TheClaim& claim) {
     if (!c_.certificate.ok()) return false;
     if constexpr (kIsSmall<M> && is_middle(I)) {
       if (c_.certificate.steps < brief_until_ && check_briefly<I>(before, after, h, claim)) {
@@ -360,5 +364,12 @@ class Judge {
   bool may_be_brief_{false};    // steps may pass a brief check
   long long brief_until_{0};    // the step before which they may
 };
+
+/// Defined here, so that it is compiled once for a model and not for each scheme.
+template <model::Model M>
+template <Integrator I>
+bool Judge<M>::check(const State& before, const State& after, double h, const TheClaim& claim) {
+  return check_step<I>(before, after, h, claim);
+}
 
 }  // namespace ricochet::certify
