@@ -295,9 +295,7 @@ class FormulaView {
   }
 
   bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
-  static std::span<const double> view_of(const Vec& v) {
-    return {v.data(), static_cast<std::size_t>(v.size())};
-  }
+  static auto view_of(const Vec& v) { return std::span(v.data(), std::size_t(v.size())); }
 
   [[gnu::noinline]] void outside_gaps(double t, const Vec& q, Place& place) const {
     place.outside_t = t;
