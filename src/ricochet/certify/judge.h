@@ -323,8 +323,8 @@ class Judge {
     return slope > 0.0 ? c.violation_max / slope : 0.0;
   }
 
-  /// Newton's law contact by contact can create energy: with friction and e > 0 [Kane 1985], or
-  /// where contacts differ in e. Then it is entered in the ledger; else it is a failure.
+  /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
+  /// ledger; else it is a failure.
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
