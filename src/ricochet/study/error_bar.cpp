@@ -370,7 +370,8 @@ std::string ThreeRuns::describe_own_work(const ErrorBar& bar) const {
   double own = 0.0;  // the largest part of an energy
   const auto weigh = [&](double given, double other, double energy, double seen, double least) {
     const double share = given / energy;
-    if (!(std::abs(share) > least) || other / given > kFalls) return;
+    const double ratio = other / given;  // below: of either sign, as the phase falls
+    if (!(std::abs(share) > least && ratio > 1.0 / kFalls / kFalls && ratio < kFalls)) return;
     if (std::sqrt(std::abs(share)) > seen && std::abs(share) > std::abs(own)) own = share;
   };
   for (std::size_t i = 0; i < count; ++i) {
