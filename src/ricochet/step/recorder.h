@@ -120,6 +120,7 @@ class Recorder {
         until_row_(every_),
         impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {
     outcome_.certified = certifies_;
+    if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
     if (certifies_) show(start);
   }
 
@@ -182,6 +183,7 @@ class Recorder {
   Outcome finish(State& end) {
     const bool lacks_last = every_ == 0 || until_row_ != every_;
     if (certifies_ && outcome_.steps > 0 && lacks_last) show(end);
+    judge_.close_events();
     end.memory.at = end.t;
     judge_.remember(end.memory);
     outcome_.certificate = judge_.finish();
