@@ -274,21 +274,22 @@ template <model::Model M>
   if (s.gained != 0.0) c.certificate.ledger.gain.add(s.gained);
 }
 
-/// Whoever pushes in a step, for those who follow its events.
-template <model::Model M>
-[[gnu::noinline]] void follow_events(Context<M>& c, const Trial<M>& s, long long step) {
-  for (int k = 0; k < s.claim.active.size() - c.model.joints(); ++k) {
-    const int a = s.claim.active[k];
-    if (s.claim.impulses[k] == 0.0) continue;
+/// Whoever pushes in a step that holds, for those who follow its events.
+template <model::Model M, class TheClaim>
+[[gnu::noinline]] void follow_events(Context<M>& c, const TheClaim& claim, double t, double end,
+                                     long long step, bool takes_time) {
+  for (int k = 0; k < claim.active.size() - c.model.joints(); ++k) {
+    const int a = claim.active[k];
+    if (claim.impulses[k] == 0.0) continue;
     EventKind how = EventKind::Contact;
     if constexpr (M::kSlips > 0) {
-      const bool sticks = s.claim.grip(k) == problem::Grip::Stick;
+      const bool sticks = claim.grip(k) == problem::Grip::Stick;
       if (c.model.slips(a) > 0) how = sticks ? EventKind::Stick : EventKind::Slip;
     }
-    c.events.push(a, how, s.before.t, s.after.t, step);
+    c.events.push(a, how, t, end, step);
   }
-  for (const int a : c.held) c.events.push(a, EventKind::Contact, s.before.t, s.after.t, step);
-  if (!takes_no_time(c, s)) c.events.pass(step);
+  for (const int a : c.held) c.events.push(a, EventKind::Contact, t, end, step);
+  if (takes_time) c.events.pass(step);
 }
 
 /// A contact that touches at the start and does not approach is no shock when it first pushes.
