@@ -303,6 +303,23 @@ TEST(FirstWeek, TheReportBeginsWithWhatHappened) {
   EXPECT_TRUE(has(short_run.out, "No contact is touched.")) << short_run.out;
 }
 
+/// A formatter of code had joined the lines of one.
+TEST(FirstWeek, TablesOfRoomsAreTables) {
+  int rows = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           std::filesystem::path(RICOCHET_SOURCE_DIR) / "src/ricochet")) {
+    if (entry.path().filename() != "README.md") continue;
+    std::istringstream lines(read_file(entry.path()));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty() || line[0] != '|') continue;
+      ++rows;
+      EXPECT_EQ(line.back(), '|') << entry.path() << ": " << line;
+      EXPECT_EQ(line.find("| |"), std::string::npos) << entry.path() << ": " << line;
+    }
+  }
+  EXPECT_GT(rows, 100);
+}
+
 TEST(FirstWeek, NewWritesASceneWithFrictionAndRestitution) {
   const Folder folder;
   EXPECT_EQ(run_program({"new", "ball.toml"}, folder.path()).code, 0);

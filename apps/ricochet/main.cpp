@@ -289,10 +289,8 @@ int parse_and_run(int argc, char** argv) {
   check_first_word(app, argc, argv);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& error) {
-    refuse_option(app, argc, argv);
-    return app.exit(error) == 0 ? kFine : kBadInput;
   } catch (const CLI::ParseError& error) {
+    if (error.get_name() == "ExtrasError") refuse_option(app, argc, argv);
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);

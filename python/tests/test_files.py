@@ -136,6 +136,25 @@ record = 0
         shocks = (events.event == "shock").sum()
         self.assertAlmostEqual(shocks, 3000, delta=60)  # one in every 1/100 s
 
+    def test_declared_sizes_are_not_believed(self):
+        h5py = needs("h5py")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "bomb.h5"
+            with h5py.File(path, "w") as file:
+                local = file.create_group("fclib_local")
+                local["spacedim"] = [3]
+                local["vectors/mu"] = [0.5]
+                local.create_dataset("vectors/q", shape=(10**12,), chunks=(1024,), dtype="f8")
+                for name, value in (("m", 3), ("n", 3), ("nz", -1), ("nzmax", 3)):
+                    local["W/" + name] = [value]
+                local["W/p"] = [0, 1, 2, 3]
+                local["W/i"] = [0, 1, 2]
+                local.create_dataset("W/x", shape=(10**12,), chunks=(1024,), dtype="f8")
+            ended = subprocess.run([os.path.abspath(PROGRAM), "solve", str(path)],
+                                   capture_output=True, text=True, timeout=60)
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("which the file does not hold", " ".join(ended.stderr.split()))
+
     def test_columns(self):
         out = self.run_scene(SCENE.replace("[record]", '[record]\ncolumns = ["y", "floor.*"]'))
         names, _ = self.rows(out)
