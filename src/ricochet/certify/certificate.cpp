@@ -109,27 +109,7 @@ void Certificate::merge(const Certificate& later) {
   merge_own(own, later.own);
   merge_friction(friction, later.friction);
   merge_shocks(*this, later);
-  // Parts that stopped at other speeds had other thresholds; one that was set is the same in all.
-  const bool differ = shock_threshold != later.shock_threshold;
   shock_threshold = std::max(shock_threshold, later.shock_threshold);
-  if (differ) drop_slow_shocks(shock_threshold);
-}
-
-void Certificate::drop_slow_shocks(double threshold) {
-  if (shocks_cut) return;  // those beyond the list were counted as they came
-  const auto is_slow = [&](const Shock& shock) { return shock.speed < threshold; };
-  for (const Shock& shock : shocks) {
-    if (!is_slow(shock)) continue;
-    const auto a = static_cast<std::size_t>(shock.contact);
-    --shock_counts[a];
-    if (!friction.empty()) {
-      if (shock.tangential) --friction[a].tangential_shocks;
-      friction[a].dissipated.add(shock.dissipated);
-      ledger.friction.add(shock.friction);
-    }
-    ledger.shocks.add(-shock.work);
-  }
-  shocks.erase(std::remove_if(shocks.begin(), shocks.end(), is_slow), shocks.end());
 }
 
 std::string describe_failure(const Certificate& certificate) {

@@ -206,6 +206,7 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       until_row_(every_),
       impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {
   outcome_.certified = certifies_;
+  if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }
 
@@ -223,6 +224,7 @@ template <model::Model M>
 Outcome Recorder<M>::finish(State& end) {
   const bool lacks_last = every_ == 0 || until_row_ != every_;
   if (certifies_ && outcome_.steps > 0 && lacks_last) show(end);
+  judge_.close_events();
   end.memory.at = end.t;
   judge_.remember(end.memory);
   outcome_.certificate = judge_.finish();
