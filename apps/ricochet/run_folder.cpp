@@ -85,7 +85,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   const auto observe = [&](const step::Sample& sample) {
     trajectory.add(sample);
     record::fill_row(columns, sample, row);
-    run.picture.add(row);
+    run.picture.add(row, sample.pushed);
     if (options.report) run.report.add(row);
     extent.add(sample.q);
     if (!trajectory.error().empty()) monitor.stop.store(true);

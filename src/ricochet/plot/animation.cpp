@@ -16,8 +16,22 @@ namespace {
 constexpr std::size_t kMostFrames = 900;
 constexpr std::size_t kMostWithMovingWalls = 240;
 
-/// The panel that shows the motion best: a plane in which things move, else the first curve.
+/// Whether the body belongs into a panel: where it is drawn, else where a unit is as long in both
+/// directions.
+bool has_body(const scene::PlotPlan& plan, const scene::PlotPanel& panel) {
+  if (plan.body.empty() || panel.kind != scene::PlotPanel::Kind::Curves) return false;
+  return panel.snapshots.is_on() || (panel.equal && !panel.is_history());
+}
+
+/// The panel that shows the motion best: one with the body, a plane in which things move, else the
+/// first curve.
 std::size_t panel_to_play(const scene::PlotPlan& plan) {
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) {
+    if (plan.panels[k].snapshots.is_on()) return k;
+  }
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) {
+    if (has_body(plan, plan.panels[k])) return k;
+  }
   for (std::size_t k = 0; k < plan.panels.size(); ++k) {
     const scene::PlotPanel& panel = plan.panels[k];
     if (panel.kind == scene::PlotPanel::Kind::Curves && !panel.is_history()) return k;
@@ -32,6 +46,10 @@ std::size_t panel_to_play(const scene::PlotPlan& plan) {
 scene::PlotPlan plan_to_play(const scene::PlotPlan& plan) {
   scene::PlotPlan played = plan;
   played.panels = {plan.panels[panel_to_play(plan)]};
+  played.panels[0].plays_body = has_body(plan, played.panels[0]);
+  if (!played.panels[0].plays_body) played.body.clear();
+  played.panels[0].gives_way = false;
+  played.panels[0].instead_of = -1;
   played.panels[0].snapshots = {};
   played.panels[0].marks = {};
   played.side_by_side = 1;

@@ -44,7 +44,7 @@ ul.facts .found { display: block; color: var(--soft); font-size: .92rem }
 .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(16rem, 2fr); gap: 1.2rem; align-items: start }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1rem }
 .card { background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: .7rem; display: flex; flex-direction: column; gap: .3rem; color: inherit; text-decoration: none }
-.card img { width: 100%; height: 12rem; object-fit: cover; object-position: top left; background: var(--paper) } .card:hover, .card:focus-visible { border-color: var(--accent) }
+.card img { width: 100%; height: 12rem; object-fit: contain; background: var(--paper) } .card:hover, .card:focus-visible { border-color: var(--accent) }
 .card .name { font-weight: 600 }
 @media (max-width: 52rem) { .columns { grid-template-columns: minmax(0, 1fr) } }
 @media print { .controls, nav.parts { display: none } }

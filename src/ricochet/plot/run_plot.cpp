@@ -32,8 +32,8 @@ RunPicture::RunPicture(const scene::Scene& scene, std::size_t runs) : data_(scen
   if (scene.structure() != nullptr && !scene.plot.is_written) structure_.emplace(scene);
 }
 
-void RunPicture::add(std::span<const double> row) {
-  data_.add(row);
+void RunPicture::add(std::span<const double> row, std::span<const double> pushed) {
+  data_.add(row, pushed);
   if (structure_) structure_->add(row);
 }
 

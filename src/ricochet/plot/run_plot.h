@@ -19,7 +19,8 @@ class RunPicture {
   /// `runs` is how many runs one picture will show.
   explicit RunPicture(const scene::Scene& scene, std::size_t runs = 1);
 
-  void add(std::span<const double> row);
+  /// `pushed` is that of the row's step::Sample.
+  void add(std::span<const double> row, std::span<const double> pushed = {});
   void close() { data_.close(); }
 
   const Collector& data() const { return data_; }

@@ -78,8 +78,20 @@ class Planner {
   }
   void add_velocity(std::size_t i) { add_curves({"t", input(0), ""}, velocity(i)); }
   void add_phase(std::size_t i) { add_curves(coordinate(i), velocity(i)); }
-  void add_plane(std::size_t i, std::size_t j) {
-    add_curves(coordinate(i), coordinate(j)).equal = angles_[i] == angles_[j];
+  void add_plane(std::size_t i, std::size_t j, bool tells_first = true) {
+    const int number = static_cast<int>(plan_.panels.size());
+    PlotPanel& plane = add_curves(coordinate(i), coordinate(j));
+    plane.equal = is_angle(i) == is_angle(j);
+    plane.gives_way = true;
+    for (const bool of_y : {false, true}) {
+      if (!of_y && !tells_first) continue;
+      add_history(of_y ? j : i);
+      add_phase(of_y ? j : i);
+      for (std::size_t k = plan_.panels.size() - 2; k < plan_.panels.size(); ++k) {
+        plan_.panels[k].instead_of = number;
+        plan_.panels[k].is_of_y = of_y;
+      }
+    }
   }
 
   void set_side_by_side(int panels) { plan_.side_by_side = panels; }
@@ -144,6 +156,9 @@ class Planner {
  private:
   formula::NodeId input(int slot) { return plan_.graph.input(slot); }
   std::string name_of(int slot) const { return plan_.columns[static_cast<std::size_t>(slot)]; }
+  bool is_angle(std::size_t i) const {
+    return angles_[i] || is_angle_name(name_of(layout_.coordinates[i]));
+  }
   PlotFormula coordinate(std::size_t i) {
     const int slot = layout_.coordinates[i];
     return {name_of(slot), input(slot), angles_[i] ? "rad" : ""};
@@ -191,7 +206,7 @@ void plan_by_coordinates(Planner planner) {
     planner.add_plane(i, j);
     const std::size_t rest = 3 - i - j;
     if (planner.all_alike()) {
-      planner.add_plane(i, rest);
+      planner.add_plane(i, rest, false);
       planner.set_side_by_side(2);
     } else {
       planner.add_history(rest);
@@ -208,6 +223,7 @@ PlotPlan without_panels(const PlotPlan& rows) {
   plan.angles = rows.angles;
   plan.joints = rows.joints;
   plan.has_walls = rows.has_walls;
+  plan.rows_are_sums = rows.rows_are_sums;
   return plan;
 }
 
@@ -225,6 +241,16 @@ void add_terms(const formula::Graph& graph, formula::NodeId id, std::vector<int>
 }  // namespace
 
 bool PlotPanel::is_history() const { return x.text == "t"; }
+
+bool is_angle_name(const std::string& name) {
+  static const std::vector<std::string> kNames = {"alpha",  "beta",   "gamma",  "phi",    "psi",
+                                                  "theta",  "angle",  "\u03b1", "\u03b2", "\u03b3",
+                                                  "\u03c6", "\u03d5", "\u03c8", "\u03b8"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](const std::string& known) {
+    const bool begins = name.starts_with(known);
+    return begins && name.find_first_not_of("0123456789_[]'", known.size()) == std::string::npos;
+  });
+}
 
 std::vector<bool> angles_of(const model::FormulaModel& model) {
   const formula::Graph& graph = model.system().graph;
