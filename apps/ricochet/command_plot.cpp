@@ -11,7 +11,6 @@
 #include "ricochet/base/text.h"
 #include "ricochet/formula/error.h"
 #include "ricochet/host/input_file.h"
-#include "ricochet/host/output_file.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/csv_reader.h"
 #include "scene_file.h"
@@ -138,6 +137,8 @@ std::filesystem::path place_of_picture(const PlotArguments& arguments) {
 }  // namespace
 
 int command_plot(const PlotArguments& arguments) {
+  const std::filesystem::path place = place_of_picture(arguments);
+  check_picture_place(place, "--out");
   std::optional<scene::Scene> scene;
   if (!arguments.scene.file.empty()) scene = read_scene(arguments.scene);
   scene::PlotPlan plan =
@@ -159,13 +160,11 @@ int command_plot(const PlotArguments& arguments) {
       data.size() == 1 ? arguments.files[0] : fmt::format("{} runs", data.size());
   if (scene) subtitle += plot::remarks_on(plan, data[0], scene->formulas());
   const plot::Sheet sheet = plot::draw_sheet({block}, {title, subtitle, plan.caption});
-  const std::filesystem::path svg = place_of_picture(arguments);
-  host::write_file(svg, sheet.svg);
-  std::string written = svg.string();
-  if (arguments.png) {
-    std::filesystem::path png = svg;
-    png.replace_extension(".png");
-    convert_to_png(svg, png);
+  write_picture(place, sheet.svg, "--out");
+  std::string written = place.string();
+  if (arguments.png && place.extension() != ".png") {
+    const std::filesystem::path png = std::filesystem::path(place).replace_extension(".png");
+    write_picture(png, sheet.svg, "--png");
     written += ", " + png.string();
   }
   if (!arguments.quiet) {

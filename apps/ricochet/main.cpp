@@ -170,7 +170,8 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
   command->add_option("--log", plot.log, "logarithmic scales, with the slope of the fit for xy")
       ->check(CLI::IsMember({"x", "y", "xy"}));
   command->add_flag("--equal", plot.equal, "a unit as long in both directions");
-  add("--out", plot.out, "FILE", "the picture (plot.svg beside the trajectory)");
+  add("--out", plot.out, "FILE",
+      "the picture: .svg, .png or .pdf (plot.svg beside the trajectory)");
   command->add_flag("--png", plot.png, "a PNG too, with rsvg-convert or Inkscape");
   command->add_flag("--quiet", plot.quiet, "print problems only");
   return command;

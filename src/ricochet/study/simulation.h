@@ -75,6 +75,7 @@ class Simulation {
   /// Added to all other forces from now on, one number a coordinate, in the unit of the energies
   /// divided by that of the coordinate.
   std::span<double> force() { return steering_->force(); }
+  const std::shared_ptr<Steering>& steering() const { return steering_; }
   void set_force(std::span<const double> force);
 
   /// Ends it. Nothing else may be asked any more.
