@@ -58,6 +58,8 @@ class Simulation {
   /// `observe` sees the start and the end of every `step`. Throws base::InputError for a structure,
   /// a run backwards, step control, and a scheme whose steps are not of one length.
   explicit Simulation(const scene::Scene& scene, step::Observer observe = {});
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
 
   /// False when a step does not hold what it claims: `certificate` says why, and the simulation
   /// stands where the last step ended that does.
