@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ struct PlotArguments {
   std::string x;
   std::vector<std::string> y;
   std::string log;
+  std::optional<double> after;  // [s]
   bool equal{false};
   std::string out;
   bool png{false};

@@ -150,7 +150,9 @@ CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
 
 CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
   CLI::App* command = app.add_subcommand("plot", "draw trajectories again, without running");
-  command->add_option("trajectory", plot.files, "trajectory.csv, or several in one picture")
+  command
+      ->add_option("trajectory", plot.files,
+                   "trajectory.csv, several in one picture, or the folder of a family")
       ->required();
   const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
     command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
@@ -169,6 +171,8 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
       ->take_all();
   command->add_option("--log", plot.log, "logarithmic scales, with the slope of the fit for xy")
       ->check(CLI::IsMember({"x", "y", "xy"}));
+  command->add_option("--after", plot.after, "rows from this time on (all; of a family the last)")
+      ->type_name("T");
   command->add_flag("--equal", plot.equal, "a unit as long in both directions");
   add("--out", plot.out, "FILE",
       "the picture: .svg, .png or .pdf (plot.svg beside the trajectory)");

@@ -27,7 +27,7 @@ bool has_body(const scene::PlotPlan& plan, const scene::PlotPanel& panel) {
 /// first curve.
 std::size_t panel_to_play(const scene::PlotPlan& plan) {
   for (std::size_t k = 0; k < plan.panels.size(); ++k) {
-    if (plan.panels[k].snapshots.is_on()) return k;
+    if (plan.panels[k].snapshots.is_on() || plan.panels[k].only_played) return k;
   }
   for (std::size_t k = 0; k < plan.panels.size(); ++k) {
     if (has_body(plan, plan.panels[k])) return k;
@@ -48,7 +48,7 @@ scene::PlotPlan plan_to_play(const scene::PlotPlan& plan) {
   played.panels = {plan.panels[panel_to_play(plan)]};
   played.panels[0].plays_body = has_body(plan, played.panels[0]);
   if (!played.panels[0].plays_body) played.body.clear();
-  played.panels[0].gives_way = false;
+  played.panels[0].gives_way = played.panels[0].only_played = false;
   played.panels[0].instead_of = -1;
   played.panels[0].snapshots = {};
   played.panels[0].marks = {};

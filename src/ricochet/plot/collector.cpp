@@ -36,6 +36,26 @@ void BodyExtent::add(Point p, double radius) {
   is_known = true;
 }
 
+void Dots::add(Point p) {
+  if (!std::isfinite(p.x) || !std::isfinite(p.y)) return;
+  const bool is_first = points_.empty();
+  x_ = is_first ? Range{p.x, p.x} : Range{std::min(x_.low, p.x), std::max(x_.high, p.x)};
+  y_ = is_first ? Range{p.y, p.y} : Range{std::min(y_.low, p.y), std::max(y_.high, p.y)};
+  points_.push_back(p);
+  if (points_.size() > most_) thin();
+}
+
+void Dots::thin() {
+  constexpr double kCells = 1000.0;
+  const auto cell = [](double value, const Range& range) {
+    return range.size() > 0.0 ? std::floor(kCells * (value - range.low) / range.size()) : 0.0;
+  };
+  std::set<std::pair<double, double>> seen;
+  std::erase_if(points_,
+                [&](Point p) { return !seen.emplace(cell(p.x, x_), cell(p.y, y_)).second; });
+  most_ = std::max(most_, 2 * points_.size());
+}
+
 DrawnPart part_at(const scene::BodyPart& part, const std::vector<double>& values,
                   std::size_t& next) {
   DrawnPart drawn;
@@ -87,7 +107,9 @@ void Collector::make_panels(std::size_t runs) {
       out.y.push_back(tape_.outputs(kCurves)[next++]);
     }
     if (plans_[k].kind == scene::PlotPanel::Kind::Events) continue;
-    if (plans_[k].is_history()) {
+    if (plans_[k].dots) {
+      panels_[k].dots.resize(plans_[k].y.size());
+    } else if (plans_[k].is_history()) {
       const std::size_t most = std::min(std::size_t{1024}, kMostRuns / curves);
       panels_[k].series.assign(plans_[k].y.size(), Series(most));
     } else {
@@ -123,6 +145,7 @@ void Collector::add_to(std::size_t panel, std::span<const double> pushed) {
   const scene::PlotPanel& plan = plans_[panel];
   const double x = registers_[out.x];
   for (std::size_t j = 0; j < data.series.size(); ++j) data.series[j].add(x, registers_[out.y[j]]);
+  for (std::size_t j = 0; j < data.dots.size(); ++j) data.dots[j].add({x, registers_[out.y[j]]});
   for (std::size_t j = 0; j < data.trails.size(); ++j) {
     data.trails[j].add({x, registers_[out.y[j]]});
   }

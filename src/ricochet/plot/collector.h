@@ -24,10 +24,28 @@ struct Snapshot {
   long long number{0};
 };
 
+/// Points in no order, of any number in bounded memory: where they are too many, one for each cell
+/// that is smaller than a pixel will be.
+class Dots {
+ public:
+  void add(Point p);
+  const std::vector<Point>& points() const { return points_; }
+  const Range& x() const { return x_; }  // exact
+  const Range& y() const { return y_; }
+
+ private:
+  void thin();
+  std::size_t most_{40'000};
+  std::vector<Point> points_;
+  Range x_;
+  Range y_;
+};
+
 /// What is kept of a run for one panel. Of a history the curves are series, else trails.
 struct PanelData {
   std::vector<Series> series;
   std::vector<Trail> trails;
+  std::vector<Dots> dots;
   std::vector<States> states;
   std::vector<Mark> marks;
   std::vector<Snapshot> snapshots;

@@ -162,6 +162,11 @@ std::vector<std::pair<std::string, std::string>> PanelView::legend() const {
 
 std::vector<std::vector<Point>> PanelView::pieces(const ShownRun& run, std::size_t curve) const {
   const PanelData& panel = data(run);
+  if (plan().dots) {
+    std::vector<std::vector<Point>> dots;
+    for (const Point& p : panel.dots[curve].points()) dots.push_back({p});
+    return dots;
+  }
   return panel.series.empty() ? panel.trails[curve].pieces() : panel.series[curve].pieces();
 }
 
@@ -200,6 +205,11 @@ std::pair<Range, Range> PanelView::hulls() const {
       take(x, trail.x());
       take(y, trail.y());
     }
+    for (const Dots& dots : panel.dots) {
+      if (dots.points().empty()) continue;
+      take(x, dots.x());
+      take(y, dots.y());
+    }
     for (const States& states : panel.states) {
       for (const States::Run& r : states.runs()) take(x, {r.begin, r.end});
     }
@@ -224,6 +234,7 @@ bool PanelView::is_flat() const {
 }
 
 bool PanelView::is_shown() const {
+  if (plan().only_played) return false;
   if (plan().gives_way) return !is_flat();
   if (plan().instead_of < 0) return true;
   const PanelView plane(block_, static_cast<std::size_t>(plan().instead_of));
@@ -289,6 +300,8 @@ void PanelView::set_axes(Frame& frame) const {
   std::tie(frame.x.range, frame.y.range) = ranges();
   frame.x.is_log = is_log_x(plan());
   frame.x.label = labelled(plan().x, plan().x_label);
+  frame.x.is_bare = plan().x.text.empty();
+  frame.y.is_bare = !plan().y.empty() && plan().y[0].text.empty();
   if (plan().kind == Kind::Events) {
     frame.y.range = {0.0, 1.0};
     return;
@@ -393,7 +406,7 @@ void PanelView::draw_curves(Svg& svg, const Frame& frame) const {
         std::vector<Point> points = simplified(frame.at(piece), kSmooth);
         if (!points.empty()) drawn.push_back(std::move(points));
       }
-      svg.path(drawn, fmt::format("curve {}", class_of(r, j)));
+      svg.path(drawn, fmt::format("curve {}{}", plan().dots ? "dots " : "", class_of(r, j)));
     }
   }
 }

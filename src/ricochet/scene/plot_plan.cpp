@@ -71,6 +71,9 @@ class Planner {
   }
 
   std::size_t dofs() const { return layout_.coordinates.size(); }
+  bool is_angle(std::size_t i) const {
+    return angles_[i] || is_angle_name(name_of(layout_.coordinates[i]));
+  }
 
   void add_history(std::size_t i) { add_curves({"t", input(0), ""}, coordinate(i)); }
   void add_histories() {
@@ -92,6 +95,15 @@ class Planner {
         plan_.panels[k].is_of_y = of_y;
       }
     }
+  }
+
+  /// The one coordinate as a place on a line: along it where its name is that of a way, else up.
+  void add_line() {
+    const PlotFormula none{"", plan_.graph.constant(0.0), ""};
+    const PlotFormula way = coordinate(0);
+    const bool lies = way.text == "x" || way.text == "s" || way.text == "u";
+    PlotPanel& line = lies ? add_curves(way, none) : add_curves(none, way);
+    line.equal = line.only_played = true;
   }
 
   void set_side_by_side(int panels) { plan_.side_by_side = panels; }
@@ -156,9 +168,6 @@ class Planner {
  private:
   formula::NodeId input(int slot) { return plan_.graph.input(slot); }
   std::string name_of(int slot) const { return plan_.columns[static_cast<std::size_t>(slot)]; }
-  bool is_angle(std::size_t i) const {
-    return angles_[i] || is_angle_name(name_of(layout_.coordinates[i]));
-  }
   PlotFormula coordinate(std::size_t i) {
     const int slot = layout_.coordinates[i];
     return {name_of(slot), input(slot), angles_[i] ? "rad" : ""};
@@ -215,6 +224,7 @@ void plan_by_coordinates(Planner planner) {
     planner.add_histories();
   }
   planner.add_events();
+  if (n == 1 && !planner.is_angle(0)) planner.add_line();
 }
 
 PlotPlan without_panels(const PlotPlan& rows) {

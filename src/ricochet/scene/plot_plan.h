@@ -66,7 +66,9 @@ struct PlotPanel {
   std::vector<std::pair<int, double>> at;  // slots of t and coordinates that walls are cut at
   Every marks;
   Every snapshots;
-  bool plays_body{false};  // the body moves in it
+  bool dots{false};         // rows are dots, in no order
+  bool only_played{false};  // in animations, not in pictures
+  bool plays_body{false};   // the body moves in it
   // A plane in which the motion is a line along an axis, or rests, shows nothing: what moves is
   // shown over time instead.
   bool gives_way{false};
