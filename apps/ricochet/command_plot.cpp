@@ -12,6 +12,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/formula/error.h"
 #include "ricochet/host/input_file.h"
+#include "ricochet/plot/animation.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/csv_reader.h"
 #include "ricochet/study/family.h"
@@ -49,6 +50,7 @@ struct Reading {
   std::vector<double> more{};     // the last columns of the plan, the same in all rows
   std::optional<double> after{};  // rows from this time on
   bool only_last{false};
+  plot::Frames* frames{nullptr};  // sees the rows too
 };
 
 /// Rows of one trajectory as a plan wants them; how many there were.
@@ -81,7 +83,9 @@ void collect(const std::string& file, const scene::PlotPlan& plan, const Reading
   const auto take = [&](std::span<const double> values) {
     ++rows;
     for (std::size_t k = 0; k < slots.size(); ++k) row[slots[k]] = values[k];
-    if (!reading.only_last && row[0] >= reading.after.value_or(row[0])) data.add(row);
+    if (reading.only_last || row[0] < reading.after.value_or(row[0])) return;
+    data.add(row);
+    if (reading.frames != nullptr) reading.frames->add(row);
   };
   while (!text.empty()) {
     const std::size_t done = reader.read_rows(text, pieces.is_last(), take);
@@ -232,6 +236,28 @@ Drawn draw_family(const PlotArguments& arguments, const std::optional<scene::Sce
           data.rows(), family.size()};
 }
 
+/// The motion of one run, played.
+Drawn write_film(const PlotArguments& arguments, const std::optional<scene::Scene>& scene,
+                 const std::filesystem::path& place) {
+  if (!scene || arguments.files.size() != 1) {
+    throw base::InputError("--out", "a film is of one trajectory and its scene",
+                           "name one trajectory.csv, and its scene with --scene");
+  }
+  plot::Frames frames(scene->plot.columns, plot::most_frames(*scene));
+  plot::Collector data(scene->plot);
+  Reading reading;
+  reading.all_columns = true;
+  reading.after = arguments.after;
+  reading.frames = &frames;
+  collect(arguments.files[0], scene->plot, reading, data);
+  data.close();
+  FilmWriter film(place);
+  plot::draw_frames(*scene, data, frames, FilmWriter::kPerSecond,
+                    [&](const std::string& svg) { film.add(svg); });
+  film.finish();
+  return {"", data.rows(), 1};
+}
+
 }  // namespace
 
 int command_plot(const PlotArguments& arguments) {
@@ -241,11 +267,12 @@ int command_plot(const PlotArguments& arguments) {
   if (!arguments.scene.file.empty()) scene = read_scene(arguments.scene);
   const bool is_family =
       arguments.files.size() == 1 && std::filesystem::is_directory(arguments.files[0]);
-  const Drawn drawn =
-      is_family ? draw_family(arguments, scene) : draw_trajectories(arguments, scene);
-  write_picture(place, drawn.svg, "--out");
+  const Drawn drawn = is_film(place) ? write_film(arguments, scene, place)
+                      : is_family    ? draw_family(arguments, scene)
+                                     : draw_trajectories(arguments, scene);
+  if (!is_film(place)) write_picture(place, drawn.svg, "--out");
   std::string written = place.string();
-  if (arguments.png && place.extension() != ".png") {
+  if (arguments.png && !drawn.svg.empty() && place.extension() != ".png") {
     const std::filesystem::path png = std::filesystem::path(place).replace_extension(".png");
     write_picture(png, drawn.svg, "--png");
     written += ", " + png.string();

@@ -62,15 +62,28 @@ int run_tool(const Words& words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+bool is_film(const std::filesystem::path& place) {
+  const std::filesystem::path ending = place.extension();
+  return ending == ".gif" || ending == ".webm" || ending == ".mp4";
+}
+
 void check_picture_place(const std::filesystem::path& place, const char* option) {
   if (place.extension() == ".svg") return;
+  for (const auto& [program, package] :
+       {std::pair{"ffmpeg", "ffmpeg"}, std::pair{"rsvg-convert", "librsvg2-bin"}}) {
+    if (!is_film(place) || has_tool(program)) continue;
+    throw base::InputError(
+        option, fmt::format("a film takes {}, which is not installed", program),
+        fmt::format("install it (on Debian: apt-get install {}), or write a .svg", package));
+  }
+  if (is_film(place)) return;
   if (!is_converted(place)) {
     throw base::InputError(
         option,
         place.has_extension()
             ? fmt::format("pictures are not written as {} files", place.extension().string())
             : fmt::format("'{}' has no ending that tells what to write", place.string()),
-        "end the name in .svg, .png or .pdf");
+        "end the name in .svg, .png or .pdf, or of a film in .gif, .webm or .mp4");
   }
   if (has_tool("rsvg-convert") || has_tool("inkscape")) return;
   throw base::InputError(
@@ -105,6 +118,47 @@ void write_picture(const std::filesystem::path& place, const std::string& svg, c
     return;
   }
   check_picture_place(place, option);  // says what is missing
+}
+
+FilmWriter::FilmWriter(std::filesystem::path place) : place_(std::move(place)) {
+  std::string folder = (std::filesystem::temp_directory_path() / "ricochet-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    throw host::OutputError(
+        fmt::format("cannot make a folder for pictures: {}\nremedy: free some "
+                    "space in it",
+                    folder));
+  }
+  folder_ = folder;
+}
+
+FilmWriter::~FilmWriter() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void FilmWriter::add(const std::string& svg) {
+  write_picture(folder_ / fmt::format("{:05}.png", count_++), svg, "--out");
+}
+
+void FilmWriter::finish() {
+  if (place_.has_parent_path()) std::filesystem::create_directories(place_.parent_path());
+  host::TemporaryFile made(place_);
+  ::close(made.descriptor());
+  const std::string kind = kind_of(place_);
+  Words words = {"ffmpeg",     "-y", "-loglevel", "error",
+                 "-framerate", "25", "-i",        (folder_ / "%05d.png").string()};
+  const Words how = kind == "gif"
+                        ? Words{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse"}
+                        : Words{"-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"};
+  words.insert(words.end(), how.begin(), how.end());
+  if (kind == "webm") words.insert(words.end(), {"-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "32"});
+  words.insert(words.end(), {"-f", kind, made.path().string()});
+  if (run_tool(words) != 0) {
+    throw base::InputError("--out", fmt::format("ffmpeg could not make {}", place_.string()),
+                           "see its message above");
+  }
+  std::filesystem::rename(made.path(), place_);
+  made.release();
 }
 
 }  // namespace ricochet::app

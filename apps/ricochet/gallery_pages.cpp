@@ -145,7 +145,7 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
   }
   if (!runs_.empty()) body += runs_of_entry();
   const std::filesystem::path place = folder_ / entry.name / "index.html";
-  host::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
+  host::write_file(place, plot::make_page(entry.title, body + "</main>\n"));
   cards_.push_back(std::move(shown));
   runs_.clear();
   return place;
@@ -175,7 +175,7 @@ std::filesystem::path GalleryPages::write_index() const {
   }
   body += "<h2>Experiments</h2>\n<div class=\"cards\">\n" + cards + "</div>\n</main>\n";
   const std::filesystem::path place = folder_ / "index.html";
-  host::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
+  host::write_file(place, plot::make_page("Ricochet gallery", body));
   return place;
 }
 

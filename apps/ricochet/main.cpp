@@ -175,7 +175,8 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
       ->type_name("T");
   command->add_flag("--equal", plot.equal, "a unit as long in both directions");
   add("--out", plot.out, "FILE",
-      "the picture: .svg, .png or .pdf (plot.svg beside the trajectory)");
+      "the picture: .svg, .png, .pdf, or a film: .gif, .webm, .mp4 (plot.svg beside the "
+      "trajectory)");
   command->add_flag("--png", plot.png, "a PNG too, with rsvg-convert or Inkscape");
   command->add_flag("--quiet", plot.quiet, "print problems only");
   return command;
