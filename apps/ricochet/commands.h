@@ -96,7 +96,8 @@ struct SolveArguments {
 int command_new(const std::string& file);
 int command_schemes();
 int command_run(const RunArguments& arguments);
-int command_check(const SceneArguments& arguments);
+/// `picture`: where the start is drawn; empty: nowhere.
+int command_check(const SceneArguments& arguments, const std::string& picture);
 int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 int command_converge(const ConvergeArguments& arguments);

@@ -204,10 +204,13 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   return run_command;
 }
 
-CLI::App* add_check(CLI::App& app, SceneArguments& check) {
+CLI::App* add_check(CLI::App& app, SceneArguments& check, std::string& picture) {
   CLI::App* command = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
   add_scene_options(*command, check);
   add_until(*command, check);
+  command->add_option("--plot", picture, "draw it as it starts, into this file: .svg, .png, .pdf")
+      ->type_name("FILE")
+      ->check(refuse_nothing, "");
   return command;
 }
 
@@ -253,7 +256,8 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* run_command = add_run(app, run);
 
   SceneArguments check;
-  const CLI::App* check_command = add_check(app, check);
+  std::string picture_of_start;
+  const CLI::App* check_command = add_check(app, check, picture_of_start);
   InspectArguments inspect;
   const CLI::App* inspect_command = add_inspect(app, inspect);
   GalleryArguments gallery;
@@ -282,7 +286,7 @@ int parse_and_run(int argc, char** argv) {
     if (!scene->file.empty()) read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
-  if (check_command->parsed()) return command_check(check);
+  if (check_command->parsed()) return command_check(check, picture_of_start);
   if (inspect_command->parsed()) return command_inspect(inspect);
   if (converge_command->parsed()) return command_converge(converge);
   if (compare_command->parsed()) return command_compare(compare);

@@ -40,6 +40,10 @@ Sheet draw_run(const scene::Scene& scene, const RunPicture& picture,
                const std::optional<record::LineRecord>& line, const std::string& subtitle,
                const record::ErrorBar* bar = nullptr);
 
+/// The mechanism as it starts: the planes of the picture, with body and walls, before anything is
+/// run. Nothing where the scene has no such plane.
+std::optional<Sheet> draw_start(const scene::Scene& scene);
+
 /// What a picture does not show by itself: when its walls stood there, that rows are few.
 std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
                        const model::FormulaModel* model);
