@@ -197,16 +197,12 @@ class System:
     def _check_names(self):
         """Raises SceneError for what no later argument can mend. Of the start and of the run
         something may still be missing, and functions are not called."""
-        changes = list(self._changes)
-        given = {name for name, _, _ in changes}
-        run = self._text[self._text.rfind("[run]"):]
-        for name, value in (("scheme", "moreau"), ("step", "1"), ("until", "1")):
-            there = re.search(rf"^{'(until|steps)' if name == 'until' else name}\s*=", run, re.M)
-            if not there and f"run.{name}" not in given and not (
-                    name == "until" and "run.steps" in given):
-                changes.append((f"run.{name}", value, f"--{name} {value}"))
+        changes = [(f"run.{names[0]}", value, f"--{names[0]} {value}")
+                   for names, value in ((("scheme",), "moreau"), (("step",), "1"),
+                                        (("steps", "until"), "1"))
+                   if not self._says([], *names)]
         try:
-            _engine.read(self._file, self._text, changes, self._stands, False)
+            _engine.read(self._file, self._text, self._changes + changes, self._stands, False)
         except SceneError as error:
             later = (error.key or "").split(".")[0] in ("run", "start", "family")
             if not later or "unknown" in error.message or "is no " in error.message:
@@ -330,16 +326,18 @@ class System:
         <Simulation at t = 0.5, 100 steps>
         """
         changes = self._arguments(scheme, step, None, None, None, position, velocity, set, start)
-        if not self._says_until(changes):
+        if not self._says(changes, "until", "steps"):
             changes.append(("run.steps", "1", "--steps 1"))
         scene = self._alone(self._read(changes, False, start))
         return Simulation(_engine.Simulation(scene, bool(record)), list(scene.coordinates),
                           list(scene.contacts), scene.joints, scene.has_friction)
 
-    def _says_until(self, changes):
+    def _says(self, changes, *names):
+        """Whether [run], or what changes it, has one of these keys."""
         run = self._text[self._text.rfind("[run]"):]
-        return re.search(r"^(until|steps)\s*=", run, re.M) is not None or any(
-            name in ("run.until", "run.steps") for name, _, _ in self._changes + changes)
+        known = {name for name, _, _ in self._changes + changes}
+        return any(f"run.{name}" in known or re.search(rf"^{name}\s*=", run, re.M)
+                   for name in names)
 
     def _alone(self, scene):
         if not scene.members():
