@@ -110,7 +110,7 @@ TEST(Lasting, PainlevesRodJamsAtEveryStepLength) {
     ASSERT_FALSE(shocks.empty()) << h;
     EXPECT_NEAR(shocks.back().t, 0.81455, 0.002 + 2.0 * h) << h;
     // The velocities after it: those of the impact that stops tip and slip from the singular point.
-    EXPECT_NEAR(motion.final_state.u[2], 8.71, 0.15 + 300.0 * h) << h;
+    EXPECT_NEAR(motion.final_state.u[2], 8.71, 0.03 + 300.0 * h) << h;
   }
 }
 
@@ -158,7 +158,8 @@ record = 0
 )scene");
   ASSERT_EQ(failure_of(motion), Failure::None);
   const double moved = (motion.final_state.q - motion.scene.start.q).cwiseAbs().maxCoeff();
-  EXPECT_LT(moved, 2e-5);  // joints that rounding opened at the start close in a step: g h^2
+  // Joints that rounding opened at the start by more than their slack close once, by g h^2.
+  EXPECT_LT(moved, 2.0 * 9.81 * 1e-3 * 1e-3);
   EXPECT_LT(motion.final_state.u.cwiseAbs().maxCoeff(), 1e-9);
 }
 

@@ -246,13 +246,8 @@ velocity = { x = $u, y = 0, phi = 0 }
           before};
 }
 
-/// A string in an elastic guide that nothing drives: T + V cannot grow.
-Scene plucked(Draw& draw, int) {
-  const double c = draw.log(0.3, 3);  // wave speed
-  const int nodes = 4 + draw.below(8);
-  const double turn = draw.in(0.05, 0.4);  // h times the highest frequency, about
-  const double h = turn / (2 * c * nodes) * 2;
-  const std::string text = fill(R"toml([structure]
+/// A string with a guide at its middle.
+const std::string kString = R"toml([structure]
 kind = "string"
 length = 1
 tension = $c2
@@ -262,7 +257,15 @@ ends = ["pinned", "pinned"]
 nodes = $n
 [structure.guide.g]
 at = 0.5
-clearance = $gap
+)toml";
+
+/// A string in an elastic guide that nothing drives: T + V cannot grow.
+Scene plucked(Draw& draw, int) {
+  const double c = draw.log(0.3, 3);  // wave speed
+  const int nodes = 4 + draw.below(8);
+  const double turn = draw.in(0.05, 0.4);  // h times the highest frequency, about
+  const double h = turn / (2 * c * nodes) * 2;
+  const std::string text = fill(kString + R"toml(clearance = $gap
 restitution = $e
 [start]
 velocity = "$a*sin(pi*x) + $b*sin(2*pi*x)"
@@ -287,17 +290,7 @@ Scene mode(Draw& draw, int) {
   const double a = draw.in(0.01, 0.1), until = draw.in(1, 4) * 2 * kPi / w;
   const int steps = int(draw.log(1000, 10000));
   const std::string text = fill(
-      R"toml([structure]
-kind = "string"
-length = 1
-tension = $c2
-rho_S = 1
-form = "lumped"
-ends = ["pinned", "pinned"]
-nodes = $n
-[structure.guide.g]
-at = 0.5
-clearance = 1
+      kString + R"toml(clearance = 1
 [structure.point.p]
 at = $at
 [start]

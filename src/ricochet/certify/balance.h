@@ -23,7 +23,7 @@ template <model::Model M>
     return;
   }
   c.model.mass(c.place).solve(s.force, s.free);
-  s.free = s.before.u + s.h * s.free;
+  convex::add_scaled<M::kDofs>(s.before.u, s.h, s.free, s.free);
 }
 
 /// dT/du +- h/2 dT/dq at the ends of a step, which for a constant mass is M u; and T.

@@ -202,24 +202,31 @@ template <bool kExplicit, model::Model M>
   if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
 }
 
+/// What happened to T and V in a step that holds.
+[[gnu::always_inline]] inline void enter_balance(Ledger& ledger, EnergyWatch& watch, double forces,
+                                                 double contacts, double joints, double kinetic,
+                                                 double potential) {
+  const double defect = (kinetic - watch.kinetic) - forces - contacts - joints;
+  ledger.forces.add(forces);
+  ledger.contacts.add(contacts);
+  ledger.defect.add(defect);
+  ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
+  ledger.kinetic_max = std::max(ledger.kinetic_max, kinetic);
+  ledger.kinetic_end = watch.kinetic = kinetic;
+  ledger.potential_end = watch.potential = potential;
+  const double total = kinetic + potential;
+  ledger.lowest = std::min(ledger.lowest, total);
+  ledger.highest = std::max(ledger.highest, total);
+}
+
 /// Once the whole step holds.
 template <model::Model M>
 [[gnu::always_inline]] inline void enter_energy(Context<M>& c, const Trial<M>& s,
                                                 EnergyWatch& watch) {
   Ledger& ledger = c.certificate.ledger;
-  const double defect = (s.kinetic - watch.kinetic) - s.force_work - s.contact_work - s.joint_work;
-  ledger.forces.add(s.force_work);
-  ledger.contacts.add(s.contact_work);
+  enter_balance(ledger, watch, s.force_work, s.contact_work, s.joint_work, s.kinetic, s.potential);
   if constexpr (M::kSlips > 0) ledger.tangential.add(s.friction_work);
   if constexpr (!M::kPlain) ledger.joints.add(s.joint_work);
-  ledger.defect.add(defect);
-  ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
-  ledger.kinetic_max = std::max(ledger.kinetic_max, s.kinetic);
-  ledger.kinetic_end = watch.kinetic = s.kinetic;
-  ledger.potential_end = watch.potential = s.potential;
-  const double total = s.kinetic + s.potential;
-  ledger.lowest = std::min(ledger.lowest, total);
-  ledger.highest = std::max(ledger.highest, total);
   if (s.is_shifted) ledger.correction.add(s.correction);
   if (s.explicit_gain > 0.0) ledger.explicit_gain.add(s.explicit_gain);
   if (s.made_up > 0.0) watch.growth.note(s.kinetic, s.after.t, s.made_up);

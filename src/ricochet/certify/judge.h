@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "ricochet/certify/arc.h"
+#include "ricochet/certify/brief.h"
 #include "ricochet/certify/contact_ledger.h"
 #include "ricochet/certify/crossing.h"
 #include "ricochet/certify/derivatives.h"
@@ -40,6 +41,7 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
+    may_be_brief_ = !method.corrects && !energy_.is_driven && !model.force_uses_velocity();
     if (method.integrator == Integrator::AveragePosition) {
       energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
     }
@@ -62,8 +64,23 @@ class Judge {
   /// Checks one step of the integrator and enters it in the certificate, if it holds. False at the
   /// first failure, which leaves no other trace.
   template <Integrator I>
-  bool check(const State& before, const State& after, double h, const TheClaim& claim) {
+  bool check(const State& before, const State& after, double h, const TheClaim& claim);
+
+  template <Integrator I>
+  [[gnu::always_inline]] inline bool check_step(const State& before, const State& after, double h,
+                                                const TheClaim& claim) {
     if (!c_.certificate.ok()) return false;
+    if constexpr (kIsSmall<M> && is_middle(I)) {
+      if (c_.certificate.steps < brief_until_ && check_briefly<I>(before, after, h, claim)) {
+        return true;
+      }
+    }
+    return check_fully<I>(before, after, h, claim);
+  }
+
+  /// The same in full.
+  template <Integrator I>
+  bool check_fully(const State& before, const State& after, double h, const TheClaim& claim) {
     if (c_.certificate.steps >= next_look_) [[unlikely]]
       if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
@@ -90,6 +107,7 @@ class Judge {
     if (crossings_.exists()) keep_gaps(&s);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
+    if (may_be_brief_) brief_until_ = std::min(next_look_, rounding_.due());
     return true;
   }
 
@@ -174,6 +192,28 @@ class Judge {
   }
 
  private:
+  /// A step that is plainly right, as most are.
+  template <Integrator I>
+  [[gnu::always_inline]] inline bool check_briefly(const State& before, const State& after,
+                                                   double h, const TheClaim& claim) {
+    if (bounces_ && claim.active.size() > 1) return false;
+    BriefStep s;
+    Brief<M> brief(c_, before, after, h, claim);
+    if (!brief.template passes<I>(energy_, shocks_, s)) return false;
+    if constexpr (requires { crossings_.last_gaps(); }) {
+      if (crossings_.exists()) {
+        const auto approaches = [&](int k) { return brief.approaches(k); };
+        const auto found = crossings_.look(before, after, h, true, claim, c_.place.gap,
+                                           c_.end_place.gap, approaches);
+        if (found.verdict != model::GapWatch::Verdict::Clear) return false;
+        crossings_.enter(claim, c_.end_place.gap, approaches);
+      }
+    }
+    enter_briefly(c_, claim, s, energy_, shocks_);
+    if (s.deepest >= 0) enter_violation(after, s.depth, s.deepest);
+    return true;
+  }
+
   void recall(const model::JudgeMemory& known, bool goes_on) {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     if (goes_on && std::isfinite(energy_.growth.bar) && std::isfinite(known.growth.bar)) {
@@ -246,7 +286,7 @@ class Judge {
       c.residual_time = s.t_contact;
     }
     if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
-    if (s.deepest >= 0) enter_violation(s);
+    if (s.deepest >= 0) enter_violation(s.after, s.depth, s.deepest);
     c_.violated = s.violated;
     if (rounding_.is_due(c.steps)) [[unlikely]]
       rounding_.look(c_, s, c.steps);
@@ -260,15 +300,15 @@ class Judge {
     }
   }
 
-  void enter_violation(const Trial<M>& s) {
+  void enter_violation(const State& end, double depth, int contact) {
     Certificate& c = c_.certificate;
-    c.violation_sum += s.depth;
-    c.violation_squares += s.depth * s.depth;
-    if (s.depth <= c.violation_max) return;
-    c.violation_max = s.depth;
-    c.violation_contact = s.deepest;
-    c.violation_time = s.after.t;
-    deepest_ = s.after.q;
+    c.violation_sum += depth;
+    c.violation_squares += depth * depth;
+    if (depth <= c.violation_max) return;
+    c.violation_max = depth;
+    c.violation_contact = contact;
+    c.violation_time = end.t;
+    deepest_ = end.q;
   }
 
   /// The largest violation over the length of the gap's gradient there.
@@ -283,8 +323,8 @@ class Judge {
     return slope > 0.0 ? c.violation_max / slope : 0.0;
   }
 
-  /// Newton's law contact by contact can create energy: with friction and e > 0 [Kane 1985], or
-  /// where contacts differ in e. Then it is entered in the ledger; else it is a failure.
+  /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
+  /// ledger; else it is a failure.
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
@@ -321,6 +361,15 @@ class Judge {
   long long next_look_{0};      // the step before which derivatives are looked at again
   Vector<M::kPlaces> deepest_;  // configuration of the largest violation
   bool bounces_{false};         // some law has e > 0
+  bool may_be_brief_{false};    // steps may pass a brief check
+  long long brief_until_{0};    // the step before which they may
 };
+
+/// Defined here, so that it is compiled once for a model and not for each scheme.
+template <model::Model M>
+template <Integrator I>
+bool Judge<M>::check(const State& before, const State& after, double h, const TheClaim& claim) {
+  return check_step<I>(before, after, h, claim);
+}
 
 }  // namespace ricochet::certify

@@ -1,20 +1,25 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 
 #include "ricochet/certify/balance.h"
 
 /// Whether positions and times follow the velocities and steps, and what violations are left.
 namespace ricochet::certify {
 
-/// t+ = t + h.
+/// t+ = t + h to rounding.
+template <model::Model M>
+[[gnu::always_inline]] inline bool is_timely(const Context<M>& c, double t, double t_end,
+                                             double h) {
+  const double size = c.time_size + std::abs(t) + std::abs(t_end);
+  return std::abs(t_end - (t + h)) <= 4.0 * kEpsilon * size;
+}
+
 template <model::Model M>
 [[gnu::always_inline]] inline void check_time(Context<M>& c, const Trial<M>& s, double h) {
-  const double error = std::abs(s.after.t - (s.before.t + h));
-  const double size = c.time_size + std::abs(s.before.t) + std::abs(s.after.t);
-  if (!(error <= 4.0 * kEpsilon * size)) {
-    c.fail(Failure::Kinematics, s.before.t, -1, error);
-  }
+  const auto [from, to] = std::pair(s.before.t, s.after.t);
+  if (!is_timely(c, from, to, h)) c.fail(Failure::Kinematics, from, -1, std::abs(to - (from + h)));
 }
 
 /// The contacts that touch at q_M and the joints, in c.listed, their gaps and gradients taken
@@ -96,7 +101,7 @@ template <model::Model M>
 /// A gap that becomes negative in a step does so at its own rate: one that jumps, or opens at both
 /// ends and falls between, is no wall that a step could see.
 template <model::Model M>
-[[gnu::cold, gnu::noinline]] void check_crossings(Context<M>& c, Trial<M>& s) {
+[[gnu::cold, gnu::noinline]] void check_jumps(Context<M>& c, Trial<M>& s) {
   if (s.is_shifted || !(s.h > 0.0)) return;
   c.listed.clear();
   c.model.gaps(s.before.t, s.before.q, c.joint_place);
@@ -140,7 +145,7 @@ template <model::Model M>
     s.depth = depth;
     s.deepest = a;
   }
-  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_crossings(c, s);
+  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

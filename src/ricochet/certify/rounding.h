@@ -17,6 +17,7 @@ class RoundingWatch {
   explicit RoundingWatch(const Vec& u) : lost_(Vec::Zero(u.size())), way_(lost_), size_(lost_) {}
 
   bool is_due(long long step) const { return step >= next_; }
+  long long due() const { return next_; }
 
   /// q+ - q less what the velocities of the step say.
   [[gnu::noinline]] void look(Context<M>& c, const Trial<M>& s, long long step) {

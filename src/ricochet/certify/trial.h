@@ -285,8 +285,15 @@ struct Trial : std::conditional_t<model::ImplicitModel<M>, LinearWorks, NoWorks>
 
 /// The largest entry without its sign.
 template <class Expression>
-double largest(const Expression& v) {
-  return v.cwiseAbs().maxCoeff();
+[[gnu::always_inline]] inline double largest(const Expression& v) {
+  constexpr int N = Expression::RowsAtCompileTime;
+  if constexpr (N == kDynamic) {
+    return v.cwiseAbs().maxCoeff();
+  } else {
+    double most = std::abs(v[0]);
+    for (int i = 1; i < N; ++i) most = std::max(most, std::abs(v[i]));
+    return most;
+  }
 }
 
 /// The largest restitution; of a motion seen backwards e stands for 1/e.

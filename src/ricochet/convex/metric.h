@@ -18,6 +18,29 @@ using Matrix = Eigen::Matrix<double, Rows, Columns>;
 
 inline constexpr int kDynamic = Eigen::Dynamic;
 
+/// out = a + s b. Few entries are taken one by one: put together into registers of two they would
+/// wait for each other.
+template <int N>
+[[gnu::always_inline]] inline void add_scaled(const Vector<N>& a, double s, const Vector<N>& b,
+                                              Vector<N>& out) {
+  if constexpr (N == kDynamic || N % 2 == 0) {
+    out = a + s * b;
+  } else {
+    for (int i = 0; i < N; ++i) out[i] = a[i] + s * b[i];
+  }
+}
+
+/// Entry by entry.
+template <int N>
+[[gnu::always_inline]] inline void multiply(const Vector<N>& a, const Vector<N>& b,
+                                            Vector<N>& out) {
+  if constexpr (N == kDynamic || N % 2 == 0) {
+    out = a.cwiseProduct(b);
+  } else {
+    for (int i = 0; i < N; ++i) out[i] = a[i] * b[i];
+  }
+}
+
 /// What a metric |v|^2 = v^T M v is asked for, M = L L^T symmetric positive definite. Used through
 /// these alone, so that M need not be stored as a matrix.
 template <class M>
@@ -52,8 +75,8 @@ class DiagonalMetric {
 
   bool is_valid() const { return diagonal_.allFinite() && (diagonal_.array() > 0.0).all(); }
 
-  void apply(const Vector<N>& v, Vector<N>& out) const { out = diagonal_.cwiseProduct(v); }
-  void solve(const Vector<N>& v, Vector<N>& out) const { out = inverse_.cwiseProduct(v); }
+  void apply(const Vector<N>& v, Vector<N>& out) const { multiply(diagonal_, v, out); }
+  void solve(const Vector<N>& v, Vector<N>& out) const { multiply(inverse_, v, out); }
   void half_solve(const Vector<N>& v, Vector<N>& out) const { out = half_inverse_.cwiseProduct(v); }
   void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const { half_solve(v, out); }
   double half_square(const Vector<N>& v) const { return 0.5 * v.cwiseProduct(diagonal_).dot(v); }

@@ -262,7 +262,9 @@ class FormulaView {
     }
   }
 
-  static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  [[gnu::always_inline]] static void advance(const Vec& q, const Vec& u, double h, Vec& out) {
+    convex::add_scaled(q, h, u, out);
+  }
   static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
@@ -272,10 +274,10 @@ class FormulaView {
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-  /// Whether the gap of row a is no more than the rounding of its formula where it was taken.
+  /// Whether gap a is rounding: of its formula, and of positions that were added up so far.
   [[gnu::cold, gnu::noinline]] bool is_rounding(int a, Place& place) const {
     if (!kPlain && model_.outside_gap(a) >= 0) return true;
-    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    constexpr double kRounding = 16.0 * std::numeric_limits<double>::epsilon();
     std::vector<double>& registers = place.slack_registers;
     if (!place.has_slack) {  // slopes where the gaps were taken, once for all rows
       std::copy_n(place.seen().begin(), dofs() + 1, registers.begin());
@@ -293,9 +295,7 @@ class FormulaView {
   }
 
   bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
-  static std::span<const double> view_of(const Vec& v) {
-    return {v.data(), static_cast<std::size_t>(v.size())};
-  }
+  static auto view_of(const Vec& v) { return std::span(v.data(), std::size_t(v.size())); }
 
   [[gnu::noinline]] void outside_gaps(double t, const Vec& q, Place& place) const {
     place.outside_t = t;

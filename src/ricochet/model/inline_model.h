@@ -206,7 +206,9 @@ class InlineModel {
       momentum = kinetic.derivatives().template tail<kDofs>();
     }
   }
-  static void advance(const Vec& q, const Vec& u, double h, Vec& out) { out = q + h * u; }
+  [[gnu::always_inline]] static void advance(const Vec& q, const Vec& u, double h, Vec& out) {
+    convex::add_scaled(q, h, u, out);
+  }
   static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
 
   static constexpr bool has_potential() {

@@ -59,7 +59,13 @@ class Normals {
     for (Eigen::Index i = 0; i < columns_.rows(); ++i) work(static_cast<int>(i), columns_(i, a));
   }
   double norm(int a) const { return columns_.col(a).norm(); }
-  double largest(int a) const { return columns_.col(a).cwiseAbs().maxCoeff(); }
+  double largest(int a) const {
+    double most = 0.0;
+    for (Eigen::Index i = 0; i < columns_.rows(); ++i) {
+      most = std::max(most, std::abs(columns_(i, a)));
+    }
+    return most;
+  }
   double abs_sum(int a) const { return columns_.col(a).cwiseAbs().sum(); }
 
  private:

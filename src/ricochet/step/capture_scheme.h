@@ -2,18 +2,15 @@
 
 #include <vector>
 
-#include "ricochet/model/formula_view.h"
 #include "ricochet/problem/contact_form.h"
 #include "ricochet/step/capture.h"
-#include "ricochet/step/friction_stages.h"
+#include "ricochet/step/shared.h"
 
 namespace ricochet::step {
 namespace detail {
 
-using CaptureView = model::FormulaView<model::kDynamic, model::kDynamic>;
-
 /// The step's impulses as components of the problem's r; directions added to a contact have none.
-inline std::vector<double> impulses_of(const CaptureView& view, const Workspace<CaptureView>& w,
+inline std::vector<double> impulses_of(const AnyView& view, const Workspace<AnyView>& w,
                                        const problem::ContactForm& form) {
   std::vector<double> result(static_cast<std::size_t>(form.rows()), 0.0);
   for (int k = 0; k < form.contacts(); ++k) {
@@ -22,7 +19,7 @@ inline std::vector<double> impulses_of(const CaptureView& view, const Workspace<
     result[first] = w.claim.impulses[k] / w.place.stretch[a];
     for (int j = 0; j < view.slips(a); ++j) {
       result[first + 1 + static_cast<std::size_t>(j)] =
-          w.claim.tangential[CaptureView::kSlips * k + j] / form.stretch(k, 1 + j);
+          w.claim.tangential[AnyView::kSlips * k + j] / form.stretch(k, 1 + j);
     }
   }
   return result;
@@ -36,8 +33,8 @@ CapturedStep capture_scheme(const model::FormulaModel& model, const Scheme& sche
                             const RunSettings& run, const model::State<model::kDynamic>& state) {
   CapturedStep result;
   if constexpr (S::kInfo.is_staggered) {
-    const detail::CaptureView view(model);
-    Workspace<detail::CaptureView> w(view, state.q);
+    const AnyView view(model);
+    Workspace<AnyView> w(view, state.q);
     model::State<model::kDynamic> next = state;
     next.t = state.t + run.step;
     result.report = make_step(S::from(scheme), view, state, run.step, next, w);

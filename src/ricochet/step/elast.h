@@ -35,8 +35,9 @@ struct Elast {
 /// Beyond the source: several active contacts, or one beside joints, by u+ = -u + 2 prox(V, u + h/2
 /// a), which balances the energy as well since u + u+ is orthogonal to the impulse.
 template <model::Model M>
-problem::Report advance(const Elast& scheme, const M& model, const model::StateOf<M>& s, double h,
-                        model::StateOf<M>& next, Workspace<M>& w) {
+[[gnu::always_inline]] inline problem::Report advance(const Elast& scheme, const M& model,
+                                                      const model::StateOf<M>& s, double h,
+                                                      model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
   problem::Report report;
   if (scheme.correction == Correction::Project) report = correct_violation(model, w);

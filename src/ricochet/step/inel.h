@@ -35,8 +35,9 @@ struct Inel {
 /// constant forces there is no difference. Where violations are corrected contacts last, as those
 /// of `Moreau`: the curve of a wall may leave what was put on it a little outside.
 template <model::Model M>
-problem::Report advance(const Inel& scheme, const M& model, const model::StateOf<M>& s, double h,
-                        model::StateOf<M>& next, Workspace<M>& w) {
+[[gnu::always_inline]] inline problem::Report advance(const Inel& scheme, const M& model,
+                                                      const model::StateOf<M>& s, double h,
+                                                      model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
   problem::Report report;
   const bool corrects = scheme.correction == Correction::Project;

@@ -101,7 +101,8 @@ class SlipSamples<M, 0> {
 }  // namespace detail
 
 /// What a run keeps besides its motion: the judge, the rows, and the count of steps. Whoever makes
-/// pieces of motion hands each to `accept`, and tells when a step is done.
+/// pieces of motion hands each to `accept`, and tells when a step is done. What is long is defined
+/// below: it is compiled once for a model, see `shared.h`.
 template <model::Model M>
 class Recorder {
  public:
@@ -109,20 +110,10 @@ class Recorder {
   using TheClaim = certify::Claim<M::kDofs, M::kContacts, M::kSlips>;
 
   Recorder(const M& model, const certify::Method& method, const RunSettings& run,
-           const State& start, detail::ObserverRef observe, Monitor* monitor = nullptr)
-      : model_(model),
-        monitor_(monitor),
-        judge_(model, method, run.limits, start),
-        slips_(model),
-        observe_(observe),
-        certifies_(run.certify),
-        every_(run.certify ? run.record_every : 0),
-        until_row_(every_),
-        impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
-        pushes_(impulses_) {
-    outcome_.certified = certifies_;
-    if (certifies_) show(start);
-  }
+           const State& start, detail::ObserverRef observe, Monitor* monitor = nullptr);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
 
   certify::Judge<M>& judge() { return judge_; }
   bool ok() const { return judge_.certificate().ok(); }
@@ -142,12 +133,7 @@ class Recorder {
   }
 
   /// What contacts that last push over a piece that was accepted, by Simpson's rule.
-  void add_reactions(const certify::ArcReactions<M::kContacts>& reactions, double h) {
-    impulses_ += h * (1.0 / 6.0) * reactions[0];
-    impulses_ += h * (4.0 / 6.0) * reactions[2];
-    for (int a = 0; a < pushes_.size(); ++a) pushes_[a] += reactions[2][a] > 0.0 ? 1.0 : 0.0;
-    impulses_ += h * (1.0 / 6.0) * reactions[4];
-  }
+  void add_reactions(const certify::ArcReactions<M::kContacts>& reactions, double h);
 
   /// Whether a solver found what it looked for; else the run has failed.
   bool is_solved(const problem::Report& report, double t) {
@@ -186,16 +172,7 @@ class Recorder {
   }
 
   /// The last row, and what there is to say of the run. `end` is left ready to go on from.
-  Outcome finish(State& end) {
-    add_row(end);
-    end.memory.at = end.t;
-    judge_.remember(end.memory);
-    outcome_.certificate = judge_.finish();
-    const std::span<const double> gaps = detail::view(judge_.gaps());
-    outcome_.gaps.assign(gaps.begin(), gaps.end());
-    outcome_.wall_seconds = clock_.seconds();
-    return std::move(outcome_);
-  }
+  Outcome finish(State& end);
   Outcome& outcome() { return outcome_; }
 
  private:
@@ -207,27 +184,7 @@ class Recorder {
     slips_.add(model_, claim);
   }
 
-  [[gnu::noinline]] void show(const State& state) {
-    Sample sample{outcome_.steps,
-                  state.t,
-                  detail::view(state.q),
-                  detail::view(state.u),
-                  detail::view(judge_.gaps()),
-                  detail::view(impulses_),
-                  judge_.kinetic(),
-                  judge_.potential()};
-    const long long steps = outcome_.steps - row_at_;
-    if (steps > 1) {
-      pushes_ = (pushes_ / static_cast<double>(steps)).cwiseMin(1.0);
-      sample.pushed = detail::view(pushes_);
-    }
-    slips_.tell(judge_, state, sample);
-    observe_(sample);
-    row_at_ = outcome_.steps;
-    impulses_.setZero();
-    pushes_.setZero();
-    slips_.clear();
-  }
+  [[gnu::noinline]] void show(const State& state);
 
   const M& model_;
   Monitor* monitor_;
@@ -243,5 +200,68 @@ class Recorder {
   model::Vector<M::kContacts> pushes_;    // steps since then in which each contact pushed
   Outcome outcome_;
 };
+
+template <model::Model M>
+Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSettings& run,
+                      const State& start, detail::ObserverRef observe, Monitor* monitor)
+    : model_(model),
+      monitor_(monitor),
+      judge_(model, method, run.limits, start),
+      slips_(model),
+      observe_(observe),
+      certifies_(run.certify),
+      every_(run.certify ? run.record_every : 0),
+      until_row_(every_),
+      impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
+      pushes_(impulses_) {
+  outcome_.certified = certifies_;
+  if (certifies_) show(start);
+}
+
+template <model::Model M>
+Recorder<M>::~Recorder() = default;
+
+template <model::Model M>
+void Recorder<M>::add_reactions(const certify::ArcReactions<M::kContacts>& reactions, double h) {
+  impulses_ += h * (1.0 / 6.0) * reactions[0];
+  impulses_ += h * (4.0 / 6.0) * reactions[2];
+  for (int a = 0; a < pushes_.size(); ++a) pushes_[a] += reactions[2][a] > 0.0 ? 1.0 : 0.0;
+  impulses_ += h * (1.0 / 6.0) * reactions[4];
+}
+
+template <model::Model M>
+Outcome Recorder<M>::finish(State& end) {
+  add_row(end);
+  end.memory.at = end.t;
+  judge_.remember(end.memory);
+  outcome_.certificate = judge_.finish();
+  const std::span<const double> gaps = detail::view(judge_.gaps());
+  outcome_.gaps.assign(gaps.begin(), gaps.end());
+  outcome_.wall_seconds = clock_.seconds();
+  return std::move(outcome_);
+}
+
+template <model::Model M>
+void Recorder<M>::show(const State& state) {
+  Sample sample{outcome_.steps,
+                state.t,
+                detail::view(state.q),
+                detail::view(state.u),
+                detail::view(judge_.gaps()),
+                detail::view(impulses_),
+                judge_.kinetic(),
+                judge_.potential()};
+  const long long steps = outcome_.steps - row_at_;
+  if (steps > 1) {
+    pushes_ = (pushes_ / static_cast<double>(steps)).cwiseMin(1.0);
+    sample.pushed = detail::view(pushes_);
+  }
+  slips_.tell(judge_, state, sample);
+  observe_(sample);
+  row_at_ = outcome_.steps;
+  impulses_.setZero();
+  pushes_.setZero();
+  slips_.clear();
+}
 
 }  // namespace ricochet::step

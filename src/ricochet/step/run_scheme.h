@@ -5,14 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "ricochet/model/formula_view.h"
-#include "ricochet/model/time_reversed.h"
 #include "ricochet/step/capture_scheme.h"
 #include "ricochet/step/controlled_pace.h"
-#include "ricochet/step/guide_stages.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/step/shared.h"
 #include "ricochet/step/stepped.h"
-#include "ricochet/structure/structure_model.h"
 
 namespace ricochet::step {
 
@@ -26,8 +23,6 @@ struct SceneRun {
 };
 
 namespace detail {
-
-using AnyView = model::FormulaView<model::kDynamic, model::kDynamic>;
 
 /// For N coordinates, K contacts and T tangential directions at each, known to the compiler.
 template <int N, int K, int T, class S>
@@ -63,7 +58,7 @@ inline double speed_of_a_step(const AnyView& view, const SceneRun& r) {
 /// certificate is that of the reversed motion.
 template <class S>
 Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
-  const model::TimeReversed<AnyView> reversed(view, 2.0 * speed_of_a_step(view, r));
+  const ReversedView reversed(view, 2.0 * speed_of_a_step(view, r));
   model::State<model::kDynamic> mirrored{-r.state.t, r.state.q, -r.state.u, r.state.memory};
   mirrored.memory.at = -mirrored.memory.at;
   std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));
@@ -88,7 +83,7 @@ Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
 /// A run of any size; step control, and runs backwards in time, where the scheme has them.
 template <class S>
 Outcome run_any(const S& scheme, const SceneRun& r) {
-  const detail::AnyView view(r.model);
+  const AnyView view(r.model);
   if constexpr (S::kInfo.is_staggered) {
     if (r.settings.backward) return detail::run_backward(view, scheme, r);
     return detail::simulate_either(view, scheme, r, r.state, r.observe);
@@ -96,12 +91,6 @@ Outcome run_any(const S& scheme, const SceneRun& r) {
     return simulate(view, scheme, r.settings, r.state, r.observe, r.monitor);
   }
 }
-
-#ifdef RICOCHET_ANY_SIZE
-inline constexpr bool kKnowsSizes = false;  // compiles faster
-#else
-inline constexpr bool kKnowsSizes = true;
-#endif
 
 /// A run of a size that the compiler knows, into `outcome`; false: of another one.
 template <class S>
@@ -160,8 +149,8 @@ class SteppedScene : public SteppedRun {
   Outcome finish(model::State<model::kDynamic>& end) override { return run_.finish(end); }
 
  private:
-  detail::AnyView view_;
-  Stepped<detail::AnyView, S> run_;
+  AnyView view_;
+  Stepped<AnyView, S> run_;
 };
 
 template <class S>
@@ -169,7 +158,7 @@ std::unique_ptr<SteppedRun> start_scheme(const model::FormulaModel& model, const
                                          const RunSettings& run,
                                          const model::State<model::kDynamic>& start,
                                          Observer observe) {
-  if constexpr (S::kInfo.runs_systems && Stepped<detail::AnyView, S>::kIsPossible) {
+  if constexpr (S::kInfo.runs_systems && Stepped<AnyView, S>::kIsPossible) {
     return std::make_unique<SteppedScene<S>>(model, scheme, run, start, std::move(observe));
   }
   return nullptr;

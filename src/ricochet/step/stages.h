@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "ricochet/solve/unilateral.h"
 #include "ricochet/step/workspace.h"
 
 namespace ricochet::step {
@@ -63,7 +65,7 @@ template <model::Model M>
     if (!model.has_constant_mass()) return varying_free_velocity(model, s, h, w);
   }
   model.mass(w.place).solve(w.force, w.free);
-  w.free = s.u + h * w.free;
+  convex::add_scaled(s.u, h, w.free, w.free);
   return {};
 }
 
@@ -274,7 +276,7 @@ template <model::Model M>
   if (pushes && !(std::abs(p) < std::numeric_limits<double>::infinity())) {
     return {.status = problem::Status::Degenerate};
   }
-  u_next = w.free + p * w.response;
+  convex::add_scaled(w.free, p, w.response, u_next);
   return {};
 }
 
@@ -301,17 +303,32 @@ double free_row(const M& model, int k, std::optional<double> law,
   return free;
 }
 
-/// u+ = u' + M^-1 J^T p, p being what the solver found.
+/// u+ = u' + M^-1 J^T p.
 template <model::Model M>
 void apply_impulses(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const auto& active = w.claim.active;
   w.gathered.setZero();
   for (int k = 0; k < active.size(); ++k) {
-    w.claim.impulses[k] = w.solver.impulse(k);
     w.place.normals.add_to(active[k], w.claim.impulses[k], w.gathered);
   }
   model.mass(w.place).solve(w.gathered, w.response);
   u_next = w.free + w.response;
+}
+
+/// Two active contacts in closed form; false where their gradients are nearly parallel.
+template <model::Model M>
+bool find_two(const M& model, std::optional<double> law, const model::Vector<M::kDofs>& u_ref,
+              Workspace<M>& w) {
+  std::array<model::Vector<M::kDofs>, 2> half;  // L^-1 J^T
+  std::array<double, 2> b{};
+  for (const int k : {0, 1}) {
+    double noise = 0.0;
+    b[static_cast<std::size_t>(k)] = free_row(model, k, law, u_ref, w, noise);
+    w.place.normals.copy_to(w.claim.active[k], w.gathered);
+    model.mass(w.place).half_solve(w.gathered, half[static_cast<std::size_t>(k)]);
+  }
+  return solve::solve_two(half[0].squaredNorm(), half[0].dot(half[1]), half[1].squaredNorm(), b[0],
+                          b[1], w.claim.impulses[0], w.claim.impulses[1]);
 }
 
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
@@ -319,10 +336,18 @@ template <model::Model M>
 problem::Report push_many(const M& model, std::optional<double> law,
                           const model::Vector<M::kDofs>& u_ref, model::Vector<M::kDofs>& u_next,
                           Workspace<M>& w) {
+  if constexpr (M::kPlain && M::kDofs != model::kDynamic && M::kContacts != model::kDynamic) {
+    if (w.claim.active.size() == 2 && find_two(model, law, u_ref, w)) {
+      w.unique = true;
+      apply_impulses(model, u_next, w);
+      return {};
+    }
+  }
   assemble(model, w,
            [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
   const problem::Report report = w.solver.solve(w.problem, *w.warm);
   w.unique = report.unique;
+  for (int k = 0; k < w.claim.active.size(); ++k) w.claim.impulses[k] = w.solver.impulse(k);
   apply_impulses(model, u_next, w);
   return report;
 }

@@ -119,41 +119,48 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   solve::StepSolver solver;
 
   Workspace(const M& model, const Place& q) : Workspace(model, q, Vec::Zero(model.dofs())) {}
+  ~Workspace();
 
  private:
-  Workspace(const M& model, const Place& q, const Vec& u)
-      : SlipWorkspace<N, M::kSlips>(u),
-        q_mid(q),
-        q_cone(q),
-        q_end(q),
-        shift(u),
-        force(u),
-        free(u),
-        gathered(u),
-        response(u),
-        momentum(u),
-        slope(u),
-        last(u),
-        law(u),
-        law_free(u),
-        laws(model::Vector<K>::Zero(model.contacts())),
-        node_u(u),
-        bias(model::Vector<K>::Zero(model.contacts())),
-        place(model.make_place()),
-        joint_place(model.make_place()),
-        joints(model.contacts()),
-        put(model.contacts()),
-        lasting(model, q),
-        claim(model.contacts()),
-        guides(model) {
-    constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
-    const int contacts = std::min(model.contacts(), kUsual);
-    weights.setZero(contacts);
-    touched.reserve(static_cast<std::size_t>(model.contacts()));
-    problem.reserve(model.dofs(), contacts);
-    solver.reserve(model.dofs(), contacts);
-  }
+  Workspace(const M& model, const Place& q, const Vec& u);
 };
+
+template <model::Model M>
+Workspace<M>::~Workspace() = default;
+
+template <model::Model M>
+Workspace<M>::Workspace(const M& model, const Place& q, const Vec& u)
+    : SlipWorkspace<N, M::kSlips>(u),
+      q_mid(q),
+      q_cone(q),
+      q_end(q),
+      shift(u),
+      force(u),
+      free(u),
+      gathered(u),
+      response(u),
+      momentum(u),
+      slope(u),
+      last(u),
+      law(u),
+      law_free(u),
+      laws(model::Vector<K>::Zero(model.contacts())),
+      node_u(u),
+      bias(model::Vector<K>::Zero(model.contacts())),
+      place(model.make_place()),
+      joint_place(model.make_place()),
+      joints(model.contacts()),
+      put(model.contacts()),
+      lasting(model, q),
+      claim(model.contacts()),
+      guides(model) {
+  constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
+  const int contacts = std::min(model.contacts(), kUsual);
+  weights.setZero(contacts);
+  touched.reserve(static_cast<std::size_t>(model.contacts()));
+  problem.reserve(model.dofs(), contacts);
+  solver.reserve(model.dofs(), contacts);
+}
 
 /// What a step takes over from the one before, before it is made: `next` has the memory of `s`, and
 /// the scheme changes it.
@@ -161,12 +168,14 @@ template <model::Model M>
 [[gnu::always_inline]] inline void carry_memory(const model::StateOf<M>& s, model::StateOf<M>& next,
                                                 Workspace<M>& w) {
   next.memory.steps = s.memory.steps + 1;
-  constexpr bool kOne = M::kContacts == 1;
-  if constexpr (M::kSlips > 0 || !kOne || !M::kPlain) {
+  if constexpr (M::kContacts != 1) w.warm = &next.memory.scheme.warm;
+  // One or two contacts without friction are solved in closed form, and nothing is remembered but
+  // which of them touched, anew in each step.
+  constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
+  if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
     if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
       next.memory.scheme = s.memory.scheme;
     }
-    w.warm = &next.memory.scheme.warm;
   }
 }
 

@@ -105,10 +105,15 @@ std::string too_many_steps() {
                      kMostBarSteps);
 }
 
+/// Whether a run has so few steps that nothing can be told of them.
+bool is_short(const scene::Scene& scene) {
+  return !finds_times(scene) && scene.run.steps < kFewestBarSteps;
+}
+
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
   if (choice == BarChoice::None) return "not asked for";
-  if (!finds_times(scene) && scene.run.steps < kFewestBarSteps) {
+  if (is_short(scene)) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
   }
   if (choice == BarChoice::Auto && scene.run.steps > kMostBarSteps) {
@@ -206,7 +211,12 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
 
 ErrorBar Companions::compare(const Motion& motion, const base::Executor& executor,
                              step::Monitor* monitor) const {
-  if (!not_made_.empty()) return ErrorBar::none(not_made_);
+  if (!not_made_.empty()) {
+    ErrorBar bar = ErrorBar::none(not_made_);
+    const bool moves = motion.outcome.steps > 0;
+    if (choice_ != BarChoice::None && is_short(scene_) && moves) bar.unresolved = not_made_;
+    return bar;
+  }
   const step::Outcome& outcome = motion.outcome;
   if (!outcome.certificate.ok() || outcome.interrupted) {
     return ErrorBar::none("the run did not reach its end");

@@ -1,0 +1,7 @@
+#include "ricochet/step/shared.h"
+
+namespace ricochet {
+#ifndef RICOCHET_ANY_SIZE
+RICOCHET_SHARE_FRICTION(template)
+#endif
+}  // namespace ricochet
