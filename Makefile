@@ -49,11 +49,13 @@ python-module: setup $(BUILD)/build.ninja
 	  cmake --build $(BUILD) -j $(JOBS) --target ricochet-python; \
 	else echo "The Python package is left out: its tests are not run." >&2; fi
 
-# Installs from this folder alone: no registry is asked.
+# Compiled first, so that one sees how far it is; then installed from this folder alone: no registry
+# is asked.
 python: setup $(BUILD)/build.ninja
 	@tools/install-packages for-python
 	@$(PYTHON) -m venv --system-site-packages .venv
-	@RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
+	@JOBS=$(JOBS) RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/python tools/build_backend.py
+	@JOBS=$(JOBS) RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
 	  --disable-pip-version-check .
 	@.venv/bin/python -c "import ricochet; print(ricochet.builtin('essai-04').run())"
 	@printf '\nYour turn: .venv/bin/python, then import ricochet; see python/notebooks\n'
