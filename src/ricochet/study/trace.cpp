@@ -129,8 +129,10 @@ void NearMisses::follow(const step::Sample& sample) {
       releases_.push_back(last_t_);
     }
     if (sample.impulses[a] != 0.0) {
+      if (w.quiet > kLasts) w.struck = w.largest / std::abs(sample.t - last_t_);
       w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
       w.quiet = 0;
+      w.largest = 0.0;
       w.missed.reset();
       is_rough_ = true;
     } else if (w.missed && w.quiet > 2 * kQuiet) {
@@ -142,10 +144,17 @@ void NearMisses::follow(const step::Sample& sample) {
     }
     w.fastest = std::max(w.fastest, std::abs(fell));
     w.bend = w.fell - fell;
+    if (w.quiet > 2) w.largest = std::max(w.largest, std::abs(w.bend));
     w.fell = fell;
     w.gap = gap;
   }
   last_t_ = sample.t;
+}
+
+std::vector<double> NearMisses::bends() const {
+  std::vector<double> bends;
+  for (const Watched& w : watched_) bends.push_back(w.struck);
+  return bends;
 }
 
 void Phases::follow(const step::Sample& sample) {
