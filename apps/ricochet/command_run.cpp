@@ -84,10 +84,6 @@ int command_run(const RunArguments& arguments) {
   const FolderOptions options = options_of(arguments);
   const std::vector<StepDump> dumps = read_dumps(arguments.dumps, scene);
   if (!scene.family.empty()) {
-    if (arguments.report) {
-      throw base::InputError("--report", "a family of runs has no report",
-                             "choose a member with --set, or leave --report out");
-    }
     return run_family(arguments, options, scene, folder);
   }
   host::StopSignals signals;

@@ -170,7 +170,9 @@ CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
 
 CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
   CLI::App* command = app.add_subcommand("plot", "draw trajectories again, without running");
-  command->add_option("trajectory", plot.files, "trajectory.csv, or several in one picture")
+  command
+      ->add_option("trajectory", plot.files,
+                   "trajectory.csv, several in one picture, or the folder of a family")
       ->required();
   const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
     command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
@@ -189,8 +191,12 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
       ->take_all();
   command->add_option("--log", plot.log, "logarithmic scales, with the slope of the fit for xy")
       ->check(CLI::IsMember({"x", "y", "xy"}));
+  command->add_option("--after", plot.after, "rows from this time on (all; of a family the last)")
+      ->type_name("T");
   command->add_flag("--equal", plot.equal, "a unit as long in both directions");
-  add("--out", plot.out, "FILE", "the picture (plot.svg beside the trajectory)");
+  add("--out", plot.out, "FILE",
+      "the picture: .svg, .png, .pdf, or a film: .gif, .webm, .mp4 (plot.svg beside the "
+      "trajectory)");
   command->add_flag("--png", plot.png, "a PNG too, with rsvg-convert or Inkscape");
   command->add_flag("--quiet", plot.quiet, "print problems only");
   return command;
@@ -218,10 +224,13 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   return run_command;
 }
 
-CLI::App* add_check(CLI::App& app, SceneArguments& check) {
+CLI::App* add_check(CLI::App& app, SceneArguments& check, std::string& picture) {
   CLI::App* command = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
   add_scene_options(*command, check);
   add_until(*command, check);
+  command->add_option("--plot", picture, "draw it as it starts, into this file: .svg, .png, .pdf")
+      ->type_name("FILE")
+      ->check(refuse_nothing, "");
   return command;
 }
 
@@ -267,7 +276,8 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* run_command = add_run(app, run);
 
   SceneArguments check;
-  const CLI::App* check_command = add_check(app, check);
+  std::string picture_of_start;
+  const CLI::App* check_command = add_check(app, check, picture_of_start);
   InspectArguments inspect;
   const CLI::App* inspect_command = add_inspect(app, inspect);
   GalleryArguments gallery;
@@ -297,7 +307,7 @@ int parse_and_run(int argc, char** argv) {
     if (!scene->file.empty()) read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
-  if (check_command->parsed()) return command_check(check);
+  if (check_command->parsed()) return command_check(check, picture_of_start);
   if (inspect_command->parsed()) return command_inspect(inspect);
   if (converge_command->parsed()) return command_converge(converge);
   if (compare_command->parsed()) return command_compare(compare);

@@ -91,7 +91,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   const auto observe = [&](const step::Sample& sample) {
     record::fill_row(columns, sample, row);
     files.add(row);
-    run.picture.add(row);
+    run.picture.add(row, sample.pushed);
     if (options.report) run.report.add(row);
     extent.add(sample.q);
     if (!files.error().empty()) monitor.stop.store(true);

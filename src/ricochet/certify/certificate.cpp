@@ -43,6 +43,14 @@ void merge_friction(std::vector<FrictionRecord>& all, const std::vector<Friction
   }
 }
 
+void merge_own(std::vector<OwnWork>& all, const std::vector<OwnWork>& later) {
+  all.resize(std::max(all.size(), later.size()));
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    all[i].given += later[i].given;
+    all[i].kinetic = std::max(all[i].kinetic, later[i].kinetic);
+  }
+}
+
 void merge_shocks(Statistics& all, const Statistics& later) {
   all.shock_counts.resize(std::max(all.shock_counts.size(), later.shock_counts.size()), 0);
   for (std::size_t a = 0; a < later.shock_counts.size(); ++a) {
@@ -98,6 +106,7 @@ void Certificate::merge(const Certificate& later) {
   average_gap = std::min(average_gap, later.average_gap);
   average_allowed = std::max(average_allowed, later.average_allowed);
   ledger.merge(later.ledger);
+  merge_own(own, later.own);
   merge_friction(friction, later.friction);
   merge_shocks(*this, later);
   shock_threshold = std::max(shock_threshold, later.shock_threshold);

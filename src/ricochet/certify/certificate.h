@@ -99,6 +99,14 @@ struct Ledger {
   bool operator==(const Ledger&) const = default;
 };
 
+/// What the scheme itself gave to a coordinate: its work of forces less that along the way.
+struct OwnWork {
+  double given{0.0};    // [energy]
+  double kinetic{0.0};  // u_i (M u)_i / 2 at its largest
+
+  bool operator==(const OwnWork&) const = default;
+};
+
 /// What is reported and decides nothing.
 struct Statistics {
   double residual_sum{0.0};
@@ -118,6 +126,7 @@ struct Statistics {
   double average_gap{std::numeric_limits<double>::infinity()};  // least, of mean positions
   double average_allowed{0.0};  // rounding of that gap, at its largest
   Ledger ledger;
+  std::vector<OwnWork> own;  // where limits ask for it: by coordinate, or of all where M varies
 
   std::vector<FrictionRecord> friction;  // by contact; empty without friction
   std::vector<long long> shock_counts;   // by contact

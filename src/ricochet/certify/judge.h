@@ -42,8 +42,9 @@ class Judge {
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
     may_be_brief_ = !method.corrects && !energy_.is_driven && !model.force_uses_velocity();
-    if (method.integrator == Integrator::AveragePosition) {
+    if (takes_means(method.integrator)) {
       energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
+      energy_.works.assign(static_cast<std::size_t>(c_.model.contacts()), 0.0);
     }
     keep_gaps();
     if (start.memory.steps == 0) hold_start(c_, start, shocks_);
@@ -104,7 +105,7 @@ class Judge {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
-    if constexpr (I == Integrator::AveragePosition) enter_creation(c_, s, energy_);
+    if constexpr (takes_means(I)) enter_creation(c_, s, energy_);
     if (crossings_.exists()) keep_gaps(&s);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
@@ -229,6 +230,7 @@ class Judge {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     if (goes_on && std::isfinite(energy_.growth.bar) && std::isfinite(known.growth.bar)) {
       energy_.growth = known.growth;
+      set_look(c_, energy_);
     }
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
@@ -336,8 +338,8 @@ class Judge {
     return slope > 0.0 ? c.violation_max / slope : 0.0;
   }
 
-  /// Newton's law contact by contact can create energy: with friction and e > 0 [Kane 1985], or
-  /// where contacts differ in e. Then it is entered in the ledger; else it is a failure.
+  /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
+  /// ledger; else it is a failure.
   bool law_may_gain() const {
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {

@@ -156,8 +156,9 @@ template <model::Model M>
 }
 
 /// Energy that contacts create beyond what splitting force and contact explains is a failure,
-/// unless it is rounding or the law allows it. Newton's law contact by contact can create energy:
-/// with friction and e > 0 [Kane 1985], or where contacts differ in e.
+/// unless it is rounding or the law allows it. Newton's law contact by contact can create energy
+/// with friction and e > 0 [Kane 1985], and without friction where contacts differ in e and one
+/// that already separates is driven back by others: p (1 - e) U / 2 > 0 with U > 0.
 template <model::Model M>
 [[gnu::noinline]] void check_gain(Context<M>& c, Trial<M>& s) {
   const double speeds = s.before.u.norm() + s.after.u.norm();

@@ -109,7 +109,7 @@ bool ConstraintReader::take_outside(const std::string& name, TableReader& contac
                                     const Value& keep) {
   const int number = system_.outside ? system_.outside->find_gap(name) : -1;
   if (number < 0 || keep.kind != Value::Kind::Text || keep.text != kOutside) return false;
-  for (const char* key : {"slip", "friction", "normal", "body", "for"}) {
+  for (const char* key : {"normal", "body", "for"}) {
     const Value* value = contact.find(key);
     if (value == nullptr) continue;
     contact.fail(*value, key, "needs a formula of the gap, and this gap is a function",
@@ -120,12 +120,15 @@ bool ConstraintReader::take_outside(const std::string& name, TableReader& contac
   for (const int slot : system_.position_slots()) gap = graph.add(gap, graph.input(slot));
   const NodeId where = read_where(contact, {});
   const ImpactReader::Law law = impacts_.read(contact, {});
+  if (const Value* friction = contact.find("friction")) {
+    frictions_.emplace_back(contact.full("friction"), friction);
+  }
   system_.outside_gaps.resize(system_.gaps.size(), -1);
   system_.outside_gaps.push_back(number);
   system_.contacts.push_back(name);
   system_.gaps.push_back(gap);
   system_.where.push_back(where);
-  system_.slips.emplace_back();
+  system_.slips.push_back(friction_.read(contact, gap, {}, true));
   system_.restitution.push_back(law.restitution);
   system_.laws.push_back(law.impact);
   contact.finish();

@@ -58,7 +58,8 @@ constexpr const char* kSlipExample = "write for example slip = [\"x'\"], linear 
 
 }  // namespace
 
-model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula::Locals& locals) {
+model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula::Locals& locals,
+                                 bool is_function) {
   model::Slip slip;
   const Value* friction = contact.find("friction");
   const Value* body = contact.find("body");
@@ -83,14 +84,14 @@ model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula
   if (body != nullptr) {
     read_body(contact, *body, gap, locals, slip);
   } else {
-    read_slip(contact, gap, locals, slip);
+    read_slip(contact, gap, locals, slip, is_function);
   }
   slip.friction = read_law(contact, *friction, slip, locals);
   return slip;
 }
 
 void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
-                               model::Slip& slip) {
+                               model::Slip& slip, bool is_function) {
   const Value& value = *contact.find("slip");
   std::vector<const Value*> items;
   if (value.kind == Value::Kind::Array) {
@@ -107,6 +108,7 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
     check_linear(contact, *item, "slip", velocity);
     slip.velocities.push_back(velocity);
   }
+  if (is_function) return;
   if (const Value* normal = contact.find("normal")) {
     slip.normal = formulas_.formula(*normal, contact.full("normal"), Speaks::Velocity, locals);
     check_linear(contact, *normal, "normal", slip.normal);

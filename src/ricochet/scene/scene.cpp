@@ -84,6 +84,7 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
 /// What is said of the rows of the run, by formulas whose coordinates are those of the rows.
 void read_about_rows(const Document& document, const Tables& tables, FormulaReader& formulas,
                      const std::vector<CoordinateGroup>& groups, Scene& scene) {
+  scene.plot.rows_are_sums = scene.run.record_every != 1;
   scene.expectations = read_expectations(document, tables.expect, formulas, fact_names(scene));
   if (tables.plot != nullptr) {
     scene.plot = PlotReader(document, formulas, scene.columns, scene.plot).read(*tables.plot);

@@ -24,6 +24,8 @@ struct Sample {
   std::span<const double> tangential{};  // impulses, summed since the last sample
   std::span<const double> slips{};       // U_T now
   std::span<const double> states{};      // one place a contact: certify::ContactState
+  // Of rows of several steps, else empty: in which part of them each contact pushed.
+  std::span<const double> pushed{};
 };
 
 /// How a run ended.
