@@ -60,7 +60,7 @@ TEST(Program, WritesTheFilesOfTheContract) {
   EXPECT_EQ(run.code, 0) << run.err;
   const std::filesystem::path out = folder / "out/essai-04";
   EXPECT_EQ(files_below(folder.path()),
-            (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv"}));
+            (std::set<std::string>{"events.csv", "plot.svg", "summary.json", "trajectory.csv"}));
 
   const Table table(out / "trajectory.csv");
   EXPECT_EQ(table.names,
@@ -400,7 +400,7 @@ until = 10
 TEST(Program, InterruptedRunsLeaveWholeFilesAndExit130) {
   for (const int signal : {2, 15}) {
     const Folder folder;
-    const Finished run = run_program({"run", scene("essai-04"), "--set", "run.steps=1000000000"},
+    const Finished run = run_program({"run", scene("essai-04"), "--steps", "1000000000"},
                                      folder.path(), 0.3, signal);
     EXPECT_EQ(run.code, 130) << run.err;
     const auto json = nlohmann::json::parse(read_file(folder / "out/essai-04/summary.json"));
@@ -409,7 +409,7 @@ TEST(Program, InterruptedRunsLeaveWholeFilesAndExit130) {
     EXPECT_EQ(table.rows.size(), json["steps"].get<std::size_t>() + 1);
     EXPECT_EQ(table.rows.back().size(), table.names.size());
     EXPECT_EQ(files_below(folder.path()),
-              (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv"}));
+              (std::set<std::string>{"events.csv", "plot.svg", "summary.json", "trajectory.csv"}));
     EXPECT_NE(run.err.find("GB"), std::string::npos) << "a run this long announces its size";
     EXPECT_NE(run.out.find(" of 1000000000 steps"), std::string::npos) << run.out;
   }
@@ -464,7 +464,8 @@ TEST(Program, AFullDiskKeepsTheRowsBeforeAndSaysSo) {
   EXPECT_EQ(run.code, 2);
   EXPECT_NE(run.err.find("cannot write"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("remedy"), std::string::npos) << run.err;
-  EXPECT_EQ(files_below(folder.path()), (std::set<std::string>{"summary.json", "trajectory.csv"}));
+  EXPECT_EQ(files_below(folder.path()),
+            (std::set<std::string>{"events.csv", "summary.json", "trajectory.csv"}));
   const Table table(folder / "o/trajectory.csv");  // whole rows, of this run
   ASSERT_GT(table.rows.size(), 1000U);
   EXPECT_LT(table.rows.size(), 20001U);

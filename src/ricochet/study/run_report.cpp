@@ -409,7 +409,7 @@ std::string describe_speed(const step::Outcome& outcome) {
 std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
   std::string text = describe_head(motion);
-  if (!report.story.empty()) text += base::wrapped(report.story + "\n\n");
+  if (!report.story.empty()) text += entry("motion", report.story);
   text += describe_status(report) + describe_checks(motion) + describe_energy(motion) +
           describe_shocks(motion) + describe_friction(motion);
   text += motion.structure ? describe_statistics(motion) : describe_final(report);
