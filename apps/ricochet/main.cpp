@@ -61,6 +61,28 @@ void check_first_word(const CLI::App& app, int argc, char** argv) {
                   near ? fmt::format("did you mean '{}'? ", *near) : "", base::list_names(known)));
 }
 
+/// An option that the command does not have, with the one it may be meant to be.
+void refuse_option(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (int k = 2; k < argc; ++k) {
+      const std::string word = argv[k];
+      const std::string name = word.substr(0, word.find('='));
+      if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
+        continue;
+      }
+      const std::optional<std::string> near = base::nearest_name(name, known);
+      throw base::InputError(
+          "", fmt::format("{} has no option {}", command->get_name(), name),
+          fmt::format("{}known: {}", near ? fmt::format("did you mean {}? ", *near) : "",
+                      base::list_names(known, 20)));
+    }
+  }
+}
+
 void add_until(CLI::App& command, SceneArguments& scene) {
   command.add_option("--until", scene.until, "end of the run")
       ->type_name("T")
@@ -278,6 +300,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_name() == "ExtrasError") refuse_option(app, argc, argv);
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
@@ -296,20 +319,27 @@ int parse_and_run(int argc, char** argv) {
   return command_gallery(gallery);
 }
 
+/// To standard error, where it is open.
+void complain(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fputc('\n', stderr);
+}
+
 /// The exit code of the command, or that of bad input after a message.
 int run_guarded(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const base::InputError& error) {
-    fmt::print(stderr, "{}\n", wrapped(error.what()));
+    complain(wrapped(error.what()));
     return kBadInput;
   } catch (const host::OutputError& error) {
-    fmt::print(stderr, "{}\n", wrapped(fmt::format("error: {}", error.what())));
+    complain(wrapped(fmt::format("error: {}", error.what())));
     return kBadInput;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return kBadInput;  // fmt::print throws too
-    fmt::print(stderr, "internal error: {}\nremedy: please report it with the scene\n",
-               error.what());
+    // fmt::print throws too
+    if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0) return kBadInput;
+    complain(
+        fmt::format("internal error: {}\nremedy: please report it with the scene", error.what()));
     return kInternal;
   }
 }
@@ -321,6 +351,6 @@ int main(int argc, char** argv) {
   ricochet::host::end_cleanly_on_signals();
   const int code = ricochet::app::run_guarded(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "error: cannot write to standard output\n");
+  ricochet::app::complain("error: cannot write to standard output");
   return ricochet::app::kBadInput;
 }

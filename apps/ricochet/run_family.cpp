@@ -13,6 +13,7 @@
 #include "family_text.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/host/folder_lock.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/stop_signals.h"
@@ -224,6 +225,7 @@ int run_family(const RunArguments& arguments, const FolderOptions& options,
     return kInterrupted;
   }
   if (!arguments.quiet) note_size(plan, scene.family.size());
+  const host::FolderLock lock(folder);
   { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
   remove_old_files(folder);
   FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());

@@ -288,6 +288,7 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
   if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
+  if (!summary.story.empty()) body += fmt::format("<p>{}</p>\n", escape(summary.story));
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;
   if (!player.empty()) {

@@ -439,6 +439,13 @@ NodeId FrictionReader::coefficient(const Value& value, const std::string& key,
                                 : "is always negative",
         "friction opposes slip for a coefficient of 0 or more", document_.spot_of(value));
   }
+  constexpr double kMost = 1e6;  // above, sticking and slipping differ by rounding
+  if (range.low > kMost) {
+    throw base::InputError(key, fmt::format("must be at most {:g}", kMost),
+                           "a coefficient of 100 never slips in practice; what cannot move is a "
+                           "joint, [hold]",
+                           document_.spot_of(value));
+  }
   return node;
 }
 

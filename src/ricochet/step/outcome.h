@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ricochet/certify/certificate.h"
+#include "ricochet/certify/event_watch.h"
 
 namespace ricochet::step {
 
@@ -43,10 +43,12 @@ struct Outcome {
   std::vector<double> gaps;  // at the end
 };
 
-/// A run seen from another thread: asked to stop between two steps, and how far it is.
+/// A run seen from another thread: asked to stop between two steps, and how far it is. The thread
+/// of the run itself tells all events to `on_event`, where there is one, in the order of time.
 struct Monitor {
   std::atomic<bool> stop{false};
   std::atomic<long long> steps{0};
+  certify::EventObserver on_event{};
 };
 
 /// Sees the samples of a run.

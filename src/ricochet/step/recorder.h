@@ -215,6 +215,7 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
       pushes_(impulses_) {
   outcome_.certified = certifies_;
+  if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }
 
@@ -232,6 +233,7 @@ void Recorder<M>::add_reactions(const certify::ArcReactions<M::kContacts>& react
 template <model::Model M>
 Outcome Recorder<M>::finish(State& end) {
   add_row(end);
+  judge_.close_events();
   end.memory.at = end.t;
   judge_.remember(end.memory);
   outcome_.certificate = judge_.finish();
