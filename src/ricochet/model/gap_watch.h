@@ -36,7 +36,8 @@ class GapWatch {
 
   /// Whether a step stays in the boxes of all quiet rows; of N coordinates, if that is known.
   template <int N>
-  bool is_quiet(const StepPath& path) const {
+  [[gnu::always_inline]] bool is_quiet(const StepPath& path) const {
+    if (loud_.size() == rows_.size()) return true;
     bool inside = path.t + path.h <= common_until_;
     const std::size_t n = N > 0 ? static_cast<std::size_t>(N) : common_.size();
     for (std::size_t i = 0; i < n; ++i) inside = inside && is_within(path, i, common_[i]);
