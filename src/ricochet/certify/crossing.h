@@ -71,17 +71,17 @@ class CrossingWatch<M> {
                                              const Vector<M::kContacts>& ahead,
                                              const Vector<M::kContacts>& gaps,
                                              const Approaches& approaches) {
-    const model::StepPath path{before.t,        h,
-                               before.q.data(), before.u.data(),
-                               after.q.data(),  after.u.data(),
-                               gaps_.data(),    bends ? ahead.data() : gaps.data(),
-                               gaps.data(),     bends};
-    const bool quiet = watch_.template is_quiet<M::kDofs>(path);
+    const bool quiet = watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
     bool clear = quiet;
     int next = 0;
     for (const int a : watch_.loud()) clear = clear && pushes(claim, a, next, approaches);
     if (clear) [[likely]]
       return {};
+    const model::StepPath path{before.t,        h,
+                               before.q.data(), before.u.data(),
+                               after.q.data(),  after.u.data(),
+                               gaps_.data(),    bends ? ahead.data() : gaps.data(),
+                               gaps.data(),     bends};
     return look_at(path, quiet, claim, approaches);
   }
 

@@ -89,7 +89,7 @@ class FormulaView {
     return place;
   }
 
-  void gaps(double t, const Vec& q, Place& place) const {
+  [[gnu::always_inline]] void gaps(double t, const Vec& q, Place& place) const {
     place.has_gradients = place.expects_contact;
     place.expects_contact = place.is_end = place.has_slack = false;
     if (place.has_gradients) {
@@ -115,7 +115,7 @@ class FormulaView {
     return place.exists.empty() || place.exists[index(a)] != 0;
   }
 
-  void gradients(const IndexList<K>& active, Place& place) const {
+  [[gnu::always_inline]] void gradients(const IndexList<K>& active, Place& place) const {
     place.expects_contact = true;
     if (place.has_gradients) {
       read_slopes(place.cone_registers.data(), cone_slope_at_.data(), active, place);
@@ -172,7 +172,7 @@ class FormulaView {
                       place.coefficients[2 * a + 1], sticks);
   }
 
-  double gaps_and_potential(double t, const Vec& q, Place& place) const {
+  [[gnu::always_inline]] double gaps_and_potential(double t, const Vec& q, Place& place) const {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
     place.is_end = true;
