@@ -35,6 +35,11 @@ enum class Integrator : char {
   Arcs,
 };
 
+/// Whether laws of contacts are about mean positions, not velocities.
+inline constexpr bool takes_means(Integrator integrator) {
+  return integrator == Integrator::MeanPosition || integrator == Integrator::AveragePosition;
+}
+
 /// What the velocities of active contacts and joints obey, U_ref by name.
 enum class ImpactRule : char {
   Newton,   // 0 <= p, U+ + e U >= 0, p (U+ + e U) = 0

@@ -12,12 +12,12 @@ struct Moreau {
                                     .meaning = "at the middles of steps",
                                     .use = "the default",
                                     .integrator = certify::Integrator::MiddleAhead,
-
                                     .is_staggered = true,
                                     .laws = Laws::All,
                                     .has_friction = true,
                                     .contacts_last = true,
                                     .gains_by_correction = true,
+                                    .is_default = true,
                                     .runs_structures = true,
                                     .settings = kSettings};
   double anticipation{0.0};  // A_V [-]

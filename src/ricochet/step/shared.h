@@ -80,6 +80,7 @@ using SpeedOf = model::Vector<M::kDofs>;
                                                    double, step::Workspace<step::M>&);
 
 #define RICOCHET_SHARE_NODES(KIND)                  \
+  KIND class certify::Judge<step::AnyView>;         \
   RICOCHET_SHARE_CHECK(KIND, AnyView, End)          \
   RICOCHET_SHARE_CHECK(KIND, AnyView, Theta)        \
   RICOCHET_SHARE_CHECK(KIND, AnyView, MeanPosition) \
