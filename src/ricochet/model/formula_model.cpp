@@ -303,6 +303,21 @@ void FormulaModel::compile_laws() {
   law_tape_ = formula::Tape(system_.graph, system_.inputs() + 1, groups);
 }
 
+std::vector<std::size_t> FormulaModel::slope_registers(const formula::Tape& tape, int group,
+                                                       std::size_t first) const {
+  const auto n = static_cast<std::size_t>(dofs());
+  const std::vector<std::size_t>& at = tape.outputs(group);
+  std::vector<std::size_t> registers(system_.gaps.size() * (n + 1), tape.zero());
+  for (std::size_t a = 0; a < system_.gaps.size(); ++a) {
+    std::size_t output = first + pattern_.offsets[a] + a;
+    for (std::size_t e = pattern_.offsets[a]; e < pattern_.offsets[a + 1]; ++e) {
+      registers[a * (n + 1) + static_cast<std::size_t>(pattern_.coordinates[e])] = at[output++];
+    }
+    registers[a * (n + 1) + n] = at[output];
+  }
+  return registers;
+}
+
 void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {
   std::vector<double> registers = cone_tape_.registers();
   registers[0] = t;
