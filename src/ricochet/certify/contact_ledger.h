@@ -56,9 +56,9 @@ class ShockWatch {
 };
 
 template <model::Model M>
-void enter_shock(Context<M>& context, const Shock& shock, long long step) {
+void enter_shock(Context<M>& context, const Shock& shock, long long step, bool counts = true) {
   Certificate& c = context.certificate;
-  ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
+  if (counts) ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
   c.ledger.shocks.add(shock.work);
   if (context.events.is_on()) context.events.strike(shock, step);
   if (c.shocks.size() < Certificate::kMostShocks) {
@@ -98,6 +98,7 @@ template <model::Model M>
   watch.note_push(p * p * push.W);
   const bool is_new = takes_no_time(c, s) || watch.is_quiet(a, step);
   watch.last_push(a) = step;
+  push.is_held = !is_new;
   if (!is_new) return false;
   const double speed = push.approach / std::sqrt(push.W);  // in the kinetic norm
   if (!watch.is_fast(push.approach, speed, certificate.ledger.kinetic_max)) return false;
@@ -125,6 +126,7 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   shock.speed = -start[0] / std::sqrt(push.W_normal);
   const double jump = (push.end - start).tail<2>().norm();
   const bool held = !watch.is_quiet(a, step);
+  c.pushes[static_cast<std::size_t>(k)].is_held = held;
   const double kinetic_max = c.certificate.ledger.kinetic_max;
   const bool arrives = !held && watch.is_fast(shock.approach, shock.speed, kinetic_max);
   constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
@@ -178,7 +180,8 @@ bool enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch
 }
 
 /// A contact that did not approach is struck through others, as the last balls of a row: in a step
-/// with a shock, an impulse that is much more than its own forces ask for.
+/// with a shock, an impulse that is much more than its own forces ask for. It counts as a shock of
+/// the contact unless that was pushing already.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void enter_transmitted(Context<M>& c, const Trial<M>& s,
                                                     long long step, const ShockWatch& watch) {
@@ -208,7 +211,7 @@ template <model::Model M>
     shock.tangential = false;
     shock.speed = p * std::sqrt(W);
     if (!watch.is_fast(p * W, shock.speed, kinetic_max)) continue;
-    enter_shock(c, shock, step);
+    enter_shock(c, shock, step, !push.is_held);
     if constexpr (M::kSlips > 0) {
       if (c.model.slips(a) == 0) continue;
       c.certificate.ledger.friction.add(-shock.friction);

@@ -28,6 +28,7 @@ struct Push {
   double W{0.0};           // W_aa
   double work{0.0};        // (u + u+)/2 . J^T p
   bool is_entered{false};  // as a shock
+  bool is_held{false};     // it pushed in the steps before
 };
 
 /// The same for a contact with friction, vectors as (normal, tangential, tangential).
