@@ -53,7 +53,7 @@ using SpeedOf = model::Vector<M::kDofs>;
   RICOCHET_SHARE_RUN(KIND, M)                                                                  \
   KIND problem::Report step::correct_violation(const step::M&, step::Workspace<step::M>&);     \
   KIND void step::add_lasting(const step::M&, const model::StateOf<step::M>&, double,          \
-                              step::Workspace<step::M>&);                                      \
+                              step::Workspace<step::M>&, bool);                                \
   KIND problem::Report step::push_many(const step::M&, std::optional<double>,                  \
                                        const step::SpeedOf<step::M>&, step::SpeedOf<step::M>&, \
                                        step::Workspace<step::M>&);                             \
