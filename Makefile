@@ -7,7 +7,8 @@
 #
 #   make python   build the package ricochet and install it into .venv
 #
-# Also: build, bench, bench-contact, golden, docs, sanitize, format, check-format, clean.
+# Also: build, bench, bench-contact, golden, docs, clang, web, threads, sanitize, format, check-format,
+# clean.
 
 BUILD    ?= build
 SANITIZE ?= build-sanitize
@@ -48,11 +49,13 @@ python-module: setup $(BUILD)/build.ninja
 	  cmake --build $(BUILD) -j $(JOBS) --target ricochet-python; \
 	else echo "The Python package is left out: its tests are not run." >&2; fi
 
-# Installs from this folder alone: no registry is asked.
+# Compiled first, so that one sees how far it is; then installed from this folder alone: no registry
+# is asked.
 python: setup $(BUILD)/build.ninja
 	@tools/install-packages for-python
 	@$(PYTHON) -m venv --system-site-packages .venv
-	@RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
+	@JOBS=$(JOBS) RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/python tools/build_backend.py
+	@JOBS=$(JOBS) RICOCHET_BUILD=$(abspath $(BUILD)) .venv/bin/pip install --quiet --no-index --force-reinstall \
 	  --disable-pip-version-check .
 	@.venv/bin/python -c "import ricochet; print(ricochet.builtin('essai-04').run())"
 	@printf '\nYour turn: .venv/bin/python, then import ricochet; see python/notebooks\n'
@@ -84,23 +87,26 @@ sanitize: setup
 	@$(SANITIZE)/bin/ricochet-tests --gtest_brief=1 --gtest_filter='-Program.*:Docs.*:Family*:Gallery.*:Moreau.Friction*:Restitution.Zeno*:StructureScene.*:Truth.*'
 	@$(SANITIZE)/bin/ricochet gallery --all --out $(SANITIZE)/gallery >/dev/null
 
-# Another compiler: what it warns of is an error, too.
+# Another compiler: what it warns of is an error, and trajectories keep their bits. Sizes known
+# beforehand are the same code again, and are left out here as in the two below.
 clang: setup
 	@tools/install-packages optional clang
-	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=None -DRICOCHET_QUICK=ON \
+	  -DCMAKE_CXX_COMPILER=clang++ >/dev/null
 	@cmake --build $(CLANG) -j $(JOBS) --target ricochet-program ricochet-few-tests
 	@$(CLANG)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='Golden*'
 
 # The library as a browser would have it, compiled and no more.
 web: setup
 	@tools/install-packages optional emscripten
-	@NODE_PATH=/usr/share/nodejs emcmake cmake -S . -B $(WEB) -G Ninja -DCMAKE_BUILD_TYPE=Release \
-	  -DRICOCHET_LIBRARY_ONLY=ON -DEigen3_DIR=/usr/share/eigen3/cmake >/dev/null
+	@NODE_PATH=/usr/share/nodejs emcmake cmake -S . -B $(WEB) -G Ninja -DCMAKE_BUILD_TYPE=None \
+	  -DRICOCHET_QUICK=ON -DRICOCHET_LIBRARY_ONLY=ON -DEigen3_DIR=/usr/share/eigen3/cmake >/dev/null
 	@NODE_PATH=/usr/share/nodejs cmake --build $(WEB) -j $(JOBS) --target ricochet
 
 # Families and contact problems on several threads, watched for races.
 threads: setup
-	@cmake -S . -B $(THREADS) -G Ninja -DCMAKE_BUILD_TYPE=Release -DRICOCHET_SANITIZE_THREADS=ON >/dev/null
+	@cmake -S . -B $(THREADS) -G Ninja -DCMAKE_BUILD_TYPE=Release -DRICOCHET_QUICK=ON \
+	  -DRICOCHET_SANITIZE_THREADS=ON >/dev/null
 	@cmake --build $(THREADS) -j $(JOBS) --target ricochet-program ricochet-few-tests
 	@TSAN_OPTIONS=halt_on_error=1 $(THREADS)/bin/ricochet run scenes/essai-09-plate-12.toml \
 	  --threads 4 --quiet --out $(THREADS)/family

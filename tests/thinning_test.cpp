@@ -142,7 +142,8 @@ TEST(States, RunsCoverTheTime) {
   States states;
   for (int k = 0; k <= 100; ++k) states.add(0.1 * k, k > 30 && k <= 60 ? 1.0 : 0.0);
   ASSERT_EQ(states.runs().size(), 3U);
-  EXPECT_EQ(states.runs()[1].mask, 2);
+  EXPECT_TRUE(states.runs()[1].is_pure());
+  EXPECT_NEAR(states.runs()[1].time[States::kContact], 3.0, 1e-12);
   EXPECT_NEAR(states.runs()[1].begin, 3.0, 1e-12);
   EXPECT_NEAR(states.runs()[1].end, 6.0, 1e-12);
 }
@@ -157,8 +158,11 @@ TEST(States, ManyShortRunsAreJoinedWithAllTheirStates) {
     end = run.end;
   }
   EXPECT_EQ(end, 200'000.0);
-  EXPECT_EQ(states.runs().front().mask, 1 | 2);
-  EXPECT_EQ(states.runs().back().mask, 1 | 4);
+  const States::Run& first = states.runs().front();  // half free, half in contact, but for an end
+  const double length = first.end - first.begin;
+  EXPECT_NEAR(first.time[States::kFree], 0.5 * length, 1.0);
+  EXPECT_NEAR(first.time[States::kContact], 0.5 * length, 1.0);
+  EXPECT_GT(states.runs().back().time[2], 0.0);
 }
 
 TEST(Frames, AreEvenAndLoseNoImpulse) {

@@ -85,7 +85,7 @@ std::vector<Trial> all_trials() {
   std::vector<Trial> trials;
   std::uint64_t seed = 2026;
   for (const auto* list : {&bounces(), &hard_gaps(), &frictions(), &walls(), &resting(), &smooth(),
-                           &mechanisms(), &growing()}) {
+                           &mechanisms(), &growing(), &unseen()}) {
     for (const Family& family : *list) {
       Draw draw(++seed);
       for (int i = 0; i < family.count; ++i)

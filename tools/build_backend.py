@@ -1,7 +1,8 @@
 """Builds the Python package with nothing but CMake and the standard library (PEP 517, PEP 660).
 
 The C++ build is kept in build-python-*, one folder for each Python, so that installing again is quick.
-Settings: --config-setting jobs=N, --config-setting cmake=-DOPTION=VALUE.
+Settings: --config-setting jobs=N (else the variable JOBS, else all cores), --config-setting
+cmake=-DOPTION=VALUE. Run as a program it compiles the module and shows how far it is.
 """
 
 import base64
@@ -89,7 +90,7 @@ def call(*command):
 def build_extension(settings):
     """Compiles the module for this Python; returns its file."""
     folder = build_folder()
-    jobs = (settings or {}).get("jobs", str(os.cpu_count() or 1))
+    jobs = (settings or {}).get("jobs") or os.environ.get("JOBS") or str(os.cpu_count() or 1)
     call("cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
          "-DRICOCHET_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}",
          f"-DRICOCHET_PYTHON_SUFFIX={sysconfig.get_config_var('EXT_SUFFIX')}", *options(settings))
@@ -200,3 +201,7 @@ def get_requires_for_build_wheel(config_settings=None):
 
 
 get_requires_for_build_editable = get_requires_for_build_sdist = get_requires_for_build_wheel
+
+
+if __name__ == "__main__":
+    build_extension(None)

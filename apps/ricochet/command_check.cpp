@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "converter.h"
 #include "family_text.h"
 #include "report_text.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/model/formula_view.h"
+#include "ricochet/plot/run_plot.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/growth.h"
 #include "ricochet/study/line_text.h"
@@ -105,9 +107,20 @@ void print_structure(const scene::Scene& scene, const scene::StructurePart& part
   fmt::print("{}", study::describe_part(part));
 }
 
+void draw(const scene::Scene& scene, const std::string& picture) {
+  const std::optional<plot::Sheet> sheet = plot::draw_start(scene);
+  if (!sheet) {
+    throw base::InputError("--plot", "the scene has no plane in which its start could be drawn",
+                           "write [plot] with body, and a panel with x and y");
+  }
+  write_picture(picture, sheet->svg, "--plot");
+  fmt::print("{}", entry("written", picture));
+}
+
 }  // namespace
 
-int command_check(const SceneArguments& arguments) {
+int command_check(const SceneArguments& arguments, const std::string& picture) {
+  if (!picture.empty()) check_picture_place(picture, "--plot");
   const scene::Scene scene = read_scene(arguments);
   fmt::print("{}",
              wrapped(fmt::format("{}{}\n\n", scene.title,
@@ -120,6 +133,7 @@ int command_check(const SceneArguments& arguments) {
   for (const std::string& warning : scene.warnings) fmt::print("{}", entry("warning", warning));
   print_run(scene);
   if (!scene.family.empty()) print_family(scene, changes_of(arguments));
+  if (!picture.empty()) draw(scene, picture);
   fmt::print("{}", entry("status", "ok: the scene can be run"));
   return kFine;
 }

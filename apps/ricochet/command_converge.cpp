@@ -23,7 +23,7 @@ int command_converge(const ConvergeArguments& arguments) {
   }
   settings.reference_step = positive_option("--reference", arguments.reference);
   settings.window = positive_option("--window", arguments.window);
-  const scene::Scene scene = read_scene(arguments.scene);
+  const scene::Scene scene = read_scene(with_step(arguments.scene, words_of(arguments.steps)[0]));
   host::StopSignals signals;
   const study::Convergence found = study::converge(scene, settings, &signals.monitor());
   const std::string json = study::to_json(found, scene);

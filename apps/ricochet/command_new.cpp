@@ -18,7 +18,7 @@ int command_new(const std::string& file) {
     throw base::InputError("", fmt::format("there is no folder {}", folder.string()),
                            "make it first, or choose another place");
   }
-  host::write_file(file, study::builtin_scene("template"));
+  host::write_file(file, study::builtin_scene("new"));
   fmt::print("Wrote {0}. Run it with:  ricochet run {0}\n", file);
   return kFine;
 }

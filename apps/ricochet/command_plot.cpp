@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
@@ -11,9 +12,10 @@
 #include "ricochet/base/text.h"
 #include "ricochet/formula/error.h"
 #include "ricochet/host/input_file.h"
-#include "ricochet/host/output_file.h"
+#include "ricochet/plot/animation.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/csv_reader.h"
+#include "ricochet/study/family.h"
 #include "scene_file.h"
 
 namespace ricochet::app {
@@ -42,9 +44,18 @@ std::vector<int> places_of(const scene::PlotPlan& plan, const std::vector<int>& 
   return places;
 }
 
-/// One trajectory as a plan wants it.
-plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, std::size_t runs,
-                        bool all_columns) {
+/// Which rows of a trajectory are drawn, and what they have beside the columns of the file.
+struct Reading {
+  bool all_columns{false};        // walls need to know where everything stands
+  std::vector<double> more{};     // the last columns of the plan, the same in all rows
+  std::optional<double> after{};  // rows from this time on
+  bool only_last{false};
+  plot::Frames* frames{nullptr};  // sees the rows too
+};
+
+/// Rows of one trajectory as a plan wants them; how many there were.
+void collect(const std::string& file, const scene::PlotPlan& plan, const Reading& reading,
+             plot::Collector& data) {
   host::InputFile pieces = open_trajectory(file);
   record::CsvReader reader(file);
   std::string_view text = pieces.more();
@@ -53,11 +64,10 @@ plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, st
     pieces.use(used);
     text = pieces.more();
   }
-  plot::Collector data(plan, runs);
+  const std::size_t own = plan.columns.size() - reading.more.size();
   std::vector<int> used = data.columns_used();
-  if (all_columns) {  // walls need to know where everything stands
-    for (std::size_t k = 0; k < plan.columns.size(); ++k) used.push_back(static_cast<int>(k));
-  }
+  for (std::size_t k = 0; k < own && reading.all_columns; ++k) used.push_back(static_cast<int>(k));
+  std::erase_if(used, [&](int slot) { return static_cast<std::size_t>(slot) >= own; });
   const std::vector<int> places = places_of(plan, used, reader.columns(), file);
   std::vector<int> wanted;
   std::vector<std::size_t> slots;
@@ -67,10 +77,15 @@ plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, st
     slots.push_back(slot);
   }
   reader.want(wanted);
-  std::vector<double> row(plan.columns.size(), 0.0);
+  std::vector<double> row(own, 0.0);
+  row.insert(row.end(), reading.more.begin(), reading.more.end());
+  long long rows = 0;
   const auto take = [&](std::span<const double> values) {
+    ++rows;
     for (std::size_t k = 0; k < slots.size(); ++k) row[slots[k]] = values[k];
+    if (reading.only_last || row[0] < reading.after.value_or(row[0])) return;
     data.add(row);
+    if (reading.frames != nullptr) reading.frames->add(row);
   };
   while (!text.empty()) {
     const std::size_t done = reader.read_rows(text, pieces.is_last(), take);
@@ -79,11 +94,10 @@ plot::Collector collect(const std::string& file, const scene::PlotPlan& plan, st
     if (ended) break;
     text = pieces.more();
   }
-  data.close();
-  if (data.rows() == 0) {
+  if (rows == 0) {
     throw base::InputError("", fmt::format("{} has no rows", file), "run the scene again");
   }
-  return data;
+  if (reading.only_last) data.add(row);
 }
 
 std::vector<std::string> columns_of_file(const std::string& file) {
@@ -131,48 +145,143 @@ std::string label_of(const std::filesystem::path& file) {
 std::filesystem::path place_of_picture(const PlotArguments& arguments) {
   if (!arguments.out.empty()) return arguments.out;
   const std::filesystem::path first = arguments.files[0];
+  if (std::filesystem::is_directory(first)) return first / "scatter.svg";
   const std::string stem = first.stem().string();
   return first.parent_path() / (stem == "trajectory" ? "plot.svg" : stem + ".svg");
 }
 
-}  // namespace
+/// The picture that was drawn, and of how many rows of how many trajectories.
+struct Drawn {
+  std::string svg;
+  long long rows{0};
+  std::size_t trajectories{0};
+};
 
-int command_plot(const PlotArguments& arguments) {
-  std::optional<scene::Scene> scene;
-  if (!arguments.scene.file.empty()) scene = read_scene(arguments.scene);
+Drawn draw_trajectories(const PlotArguments& arguments, const std::optional<scene::Scene>& scene) {
   scene::PlotPlan plan =
       scene ? scene->plot : scene::default_plan(columns_of_file(arguments.files[0]));
   draw_formulas(arguments, plan);
+  Reading reading;
+  reading.all_columns = scene.has_value();
+  reading.after = arguments.after;
   std::vector<plot::Collector> data;
   for (const std::string& file : arguments.files) {
-    data.push_back(collect(file, plan, arguments.files.size(), scene.has_value()));
+    data.emplace_back(plan, arguments.files.size());
+    collect(file, plan, reading, data.back());
+    data.back().close();
   }
   plot::Block block{&plan, {}, ""};
-  long long rows = 0;
+  Drawn drawn;
+  drawn.trajectories = data.size();
   for (std::size_t k = 0; k < data.size(); ++k) {
     block.runs.push_back(
         {&data[k], label_of(arguments.files[k]), scene ? scene->formulas() : nullptr, nullptr});
-    rows += data[k].rows();
+    drawn.rows += data[k].rows();
   }
   const std::string title = scene ? scene->title : label_of(arguments.files[0]);
   std::string subtitle =
       data.size() == 1 ? arguments.files[0] : fmt::format("{} runs", data.size());
   if (scene) subtitle += plot::remarks_on(plan, data[0], scene->formulas());
-  const plot::Sheet sheet = plot::draw_sheet({block}, {title, subtitle, plan.caption});
-  const std::filesystem::path svg = place_of_picture(arguments);
-  host::write_file(svg, sheet.svg);
-  std::string written = svg.string();
-  if (arguments.png) {
-    std::filesystem::path png = svg;
-    png.replace_extension(".png");
-    convert_to_png(svg, png);
+  drawn.svg = plot::draw_sheet({block}, {title, subtitle, plan.caption}).svg;
+  return drawn;
+}
+
+/// What varies of a member, as further columns; words are no numbers.
+std::vector<double> values_of(const scene::Family& family, std::size_t member) {
+  std::vector<double> values;
+  for (std::size_t key = 0; key < family.keys.size(); ++key) {
+    const scene::Value& value = family.value(member, key);
+    values.push_back(value.kind == scene::Value::Kind::Text ? std::nan("") : value.number);
+  }
+  return values;
+}
+
+/// A dot for the end of every member, or for each of its rows after a time.
+Drawn draw_family(const PlotArguments& arguments, const std::optional<scene::Scene>& scene) {
+  const std::filesystem::path folder = arguments.files[0];
+  if (!scene || scene->family.empty()) {
+    throw base::InputError(
+        "--scene",
+        fmt::format("{} is a folder, and what varies in it is not told", folder.string()),
+        "name the scene of its family with --scene, or a trajectory.csv");
+  }
+  const scene::Family& family = scene->family;
+  const auto file_of = [&](std::size_t k) {
+    return (folder / study::member_file(k + 1, family.size())).string();
+  };
+  scene::PlotPlan plan;
+  plan.columns = columns_of_file(file_of(0));
+  for (const scene::FamilyKey& key : family.keys) plan.columns.push_back(key.name);
+  PlotArguments asked = arguments;
+  if (asked.x.empty()) asked.x = family.keys[0].name;
+  if (asked.y.empty()) asked.y = {plan.columns[1]};
+  draw_formulas(asked, plan);
+  plan.panels[0].dots = true;
+  Reading reading;
+  reading.after = arguments.after;
+  reading.only_last = !reading.after;
+  plot::Collector data(plan);
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    if (!std::filesystem::exists(file_of(k))) continue;  // it was not run
+    reading.more = values_of(family, k);
+    collect(file_of(k), plan, reading, data);
+  }
+  data.close();
+  const std::string what =
+      reading.only_last ? "at the end" : fmt::format("from t = {:g} on", *reading.after);
+  const plot::Block block{&plan, {{&data, "", nullptr, nullptr}}, ""};
+  return {plot::draw_sheet({block},
+                           {scene->title, fmt::format("{} members, {}", family.size(), what), ""})
+              .svg,
+          data.rows(), family.size()};
+}
+
+/// The motion of one run, played.
+Drawn write_film(const PlotArguments& arguments, const std::optional<scene::Scene>& scene,
+                 const std::filesystem::path& place) {
+  if (!scene || arguments.files.size() != 1) {
+    throw base::InputError("--out", "a film is of one trajectory and its scene",
+                           "name one trajectory.csv, and its scene with --scene");
+  }
+  plot::Frames frames(scene->plot.columns, plot::most_frames(*scene));
+  plot::Collector data(scene->plot);
+  Reading reading;
+  reading.all_columns = true;
+  reading.after = arguments.after;
+  reading.frames = &frames;
+  collect(arguments.files[0], scene->plot, reading, data);
+  data.close();
+  FilmWriter film(place);
+  plot::draw_frames(*scene, data, frames, FilmWriter::kPerSecond,
+                    [&](const std::string& svg) { film.add(svg); });
+  film.finish();
+  return {"", data.rows(), 1};
+}
+
+}  // namespace
+
+int command_plot(const PlotArguments& arguments) {
+  const std::filesystem::path place = place_of_picture(arguments);
+  check_picture_place(place, "--out");
+  std::optional<scene::Scene> scene;
+  if (!arguments.scene.file.empty()) scene = read_scene(arguments.scene);
+  const bool is_family =
+      arguments.files.size() == 1 && std::filesystem::is_directory(arguments.files[0]);
+  const Drawn drawn = is_film(place) ? write_film(arguments, scene, place)
+                      : is_family    ? draw_family(arguments, scene)
+                                     : draw_trajectories(arguments, scene);
+  if (!is_film(place)) write_picture(place, drawn.svg, "--out");
+  std::string written = place.string();
+  if (arguments.png && !drawn.svg.empty() && place.extension() != ".png") {
+    const std::filesystem::path png = std::filesystem::path(place).replace_extension(".png");
+    write_picture(png, drawn.svg, "--png");
     written += ", " + png.string();
   }
   if (!arguments.quiet) {
-    fmt::print("{}", entry("drawn", fmt::format("{} of {}", counted(rows, "row"),
-                                                data.size() == 1 ? "one trajectory"
-                                                                 : fmt::format("{} trajectories",
-                                                                               data.size()))));
+    const std::string of = drawn.trajectories == 1
+                               ? "one trajectory"
+                               : fmt::format("{} trajectories", drawn.trajectories);
+    fmt::print("{}", entry("drawn", fmt::format("{} of {}", counted(drawn.rows, "row"), of)));
     fmt::print("{}", entry("written", written));
   }
   return kFine;

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <functional>
+#include <string_view>
 
 #include "commands.h"
 #include "dump_step.h"
@@ -32,6 +35,27 @@ FolderOptions options_of(const RunArguments& arguments) {
   return options;
 }
 
+/// out/<scene>, with what --set changes behind the name, so that such runs have folders of their
+/// own: out/wave,R=20.
+std::filesystem::path folder_of(const RunArguments& arguments, const scene::Scene& scene) {
+  if (!arguments.out.empty()) return arguments.out;
+  constexpr std::size_t kLongest = 200;  // file systems take 255
+  std::string name = scene.name;
+  for (const std::string& change : arguments.scene.set) name += "," + change;
+  for (char& c : name) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_plain = std::isalnum(code) != 0 || code >= 0x80U ||
+                          std::string_view("._-+,=").find(c) != std::string_view::npos;
+    if (!is_plain && !arguments.scene.set.empty()) c = '_';
+  }
+  if (name.size() > kLongest && !arguments.scene.set.empty()) {
+    const std::size_t hash =
+        std::hash<std::string>{}(fmt::format("{}", fmt::join(arguments.scene.set, ",")));
+    name = fmt::format("{},{:x}", scene.name.substr(0, kLongest), hash);
+  }
+  return std::filesystem::path("out") / name;
+}
+
 /// The run in one line, when it is not good.
 std::string describe_fault(const FolderRun& run) {
   const certify::Certificate& c = run.motion.outcome.certificate;
@@ -56,16 +80,10 @@ int command_run(const RunArguments& arguments) {
   scene::Scene scene = read_scene(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);
-  const std::filesystem::path folder = arguments.out.empty()
-                                           ? std::filesystem::path("out") / scene.name
-                                           : std::filesystem::path(arguments.out);
+  const std::filesystem::path folder = folder_of(arguments, scene);
   const FolderOptions options = options_of(arguments);
   const std::vector<StepDump> dumps = read_dumps(arguments.dumps, scene);
   if (!scene.family.empty()) {
-    if (arguments.report) {
-      throw base::InputError("--report", "a family of runs has no report",
-                             "choose a member with --set, or leave --report out");
-    }
     return run_family(arguments, options, scene, folder);
   }
   host::StopSignals signals;

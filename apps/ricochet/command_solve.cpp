@@ -78,6 +78,8 @@ Row solve_file(const std::string& file, const SolveArguments& arguments,
     row.report = solve::solve_contacts(problem, settings, row.impulses);
   } catch (const base::InputError& error) {
     row.error = error.what();
+  } catch (const std::exception& error) {  // such as bad_alloc: the others are solved all the same
+    row.error = fmt::format("{}: error: {}", file, error.what());
   }
   return row;
 }

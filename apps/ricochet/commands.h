@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ struct PlotArguments {
   std::string x;
   std::vector<std::string> y;
   std::string log;
+  std::optional<double> after;  // [s]
   bool equal{false};
   std::string out;
   bool png{false};
@@ -94,7 +96,8 @@ struct SolveArguments {
 int command_new(const std::string& file);
 int command_schemes();
 int command_run(const RunArguments& arguments);
-int command_check(const SceneArguments& arguments);
+/// `picture`: where the start is drawn; empty: nowhere.
+int command_check(const SceneArguments& arguments, const std::string& picture);
 int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 int command_converge(const ConvergeArguments& arguments);

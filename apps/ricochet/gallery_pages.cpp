@@ -62,9 +62,9 @@ std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted
   return found;
 }
 
-std::string GalleryPages::draw(const study::Plate& plate) const {
+GalleryPages::Picture GalleryPages::draw(const study::Plate& plate) const {
   if (!plate.rows.empty()) {
-    return plot::draw_table(plate.title, plate.caption, plate.header, plate.rows);
+    return {plot::draw_table(plate.title, plate.caption, plate.header, plate.rows), ""};
   }
   std::vector<plot::Block> blocks;
   for (const study::PlateRun& wanted : plate.runs) {
@@ -75,7 +75,8 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
       const std::string words =
           fmt::format("{}; {}, {}", plate.caption, step::name_of(first.scene.scheme),
                       study::describe_step(first.scene.run));
-      return plot::draw_run(first.scene, first.picture, first.certificate, first.line, words).svg;
+      return {plot::draw_run(first.scene, first.picture, first.certificate, first.line, words).svg,
+              thumbnail_of(first)};
     }
     plot::Block block{&together[0]->scene.plot, {}, wanted.heading};
     const bool named = wanted.label.ends_with('/');  // "scene/": its runs go by their own names
@@ -86,14 +87,27 @@ std::string GalleryPages::draw(const study::Plate& plate) const {
     }
     blocks.push_back(std::move(block));
   }
-  return plot::draw_sheet(blocks, {plate.title, "", plate.caption}).svg;
+  return {plot::draw_sheet(blocks, {plate.title, "", plate.caption}).svg,
+          blocks.empty() ? "" : plot::draw_thumbnail(blocks[0])};
+}
+
+std::string GalleryPages::thumbnail_of(const KeptRun& run) {
+  return plot::draw_thumbnail(
+      {&run.scene.plot, {{&run.picture.data(), "", run.scene.formulas(), &run.certificate}}, ""});
+}
+
+/// Beside the run; returns where it is.
+std::string GalleryPages::write_thumbnail(const KeptRun& run) const {
+  const std::string file = fmt::format("{}/thumbnail.svg", run.label);
+  host::write_file(folder_ / file, thumbnail_of(run));
+  return file;
 }
 
 std::string GalleryPages::runs_of_entry() const {
   std::string text = "<h2>Runs</h2>\n<div class=\"cards\">\n";
   for (const KeptRun& run : runs_) {
-    text += card(fmt::format("../{}/{}", run.label, kReport),
-                 fmt::format("../{}/{}", run.label, kPlot), run.label, run.scene.title, "");
+    text += card(fmt::format("../{}/{}", run.label, kReport), "../" + write_thumbnail(run),
+                 run.label, run.scene.title, "");
   }
   return text + "</div>\n";
 }
@@ -107,10 +121,12 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
       escape(entry.title), escape(entry.source), verdict_of(agreeing, exhibit.facts.size()));
   Card shown{entry.name, entry.title, entry.source, "", exhibit.facts.size(), agreeing};
   for (const study::Plate& plate : exhibit.plates) {
-    const std::string svg = draw(plate);
-    const std::string file = fmt::format("plates/{}.svg", plate.name);
-    host::write_file(folder_ / file, svg);
-    if (shown.picture.empty() && plate.rows.empty()) shown.picture = file;
+    const auto [svg, small] = draw(plate);
+    host::write_file(folder_ / fmt::format("plates/{}.svg", plate.name), svg);
+    if (shown.picture.empty() && !small.empty()) {
+      shown.picture = fmt::format("plates/{}-small.svg", plate.name);
+      host::write_file(folder_ / shown.picture, small);
+    }
     body +=
         fmt::format("<h2 id=\"{}\">{}</h2>\n<div class=\"columns\">\n{}<div>\n{}</div>\n</div>\n",
                     escape(plate.name), escape(plate.title), plot::figure(svg, "", "picture"),
@@ -125,11 +141,11 @@ std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
     body += fmt::format("<h2>Figures</h2>\n<pre>{}</pre>\n", escape(table));
   }
   if (shown.picture.empty() && !runs_.empty()) {
-    shown.picture = fmt::format("{}/{}", runs_[0].label, kPlot);
+    shown.picture = write_thumbnail(runs_[0]);
   }
   if (!runs_.empty()) body += runs_of_entry();
   const std::filesystem::path place = folder_ / entry.name / "index.html";
-  host::write_file(place, plot::make_page(entry.title, body + "</main>\n", false));
+  host::write_file(place, plot::make_page(entry.title, body + "</main>\n"));
   cards_.push_back(std::move(shown));
   runs_.clear();
   return place;
@@ -159,7 +175,7 @@ std::filesystem::path GalleryPages::write_index() const {
   }
   body += "<h2>Experiments</h2>\n<div class=\"cards\">\n" + cards + "</div>\n</main>\n";
   const std::filesystem::path place = folder_ / "index.html";
-  host::write_file(place, plot::make_page("Ricochet gallery", body, !player_.empty()));
+  host::write_file(place, plot::make_page("Ricochet gallery", body));
   return place;
 }
 

@@ -47,7 +47,13 @@ class GalleryPages {
     std::size_t agreeing{0};
   };
   std::vector<const KeptRun*> find_all(const study::PlateRun& wanted) const;
-  std::string draw(const study::Plate& plate) const;
+  struct Picture {
+    std::string svg;
+    std::string small;  // for the card; "": none
+  };
+  Picture draw(const study::Plate& plate) const;
+  static std::string thumbnail_of(const KeptRun& run);
+  std::string write_thumbnail(const KeptRun& run) const;
   std::string runs_of_entry() const;
 
   std::filesystem::path folder_;

@@ -61,6 +61,28 @@ void check_first_word(const CLI::App& app, int argc, char** argv) {
                   near ? fmt::format("did you mean '{}'? ", *near) : "", base::list_names(known)));
 }
 
+/// An option that the command does not have, with the one it may be meant to be.
+void refuse_option(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (int k = 2; k < argc; ++k) {
+      const std::string word = argv[k];
+      const std::string name = word.substr(0, word.find('='));
+      if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
+        continue;
+      }
+      const std::optional<std::string> near = base::nearest_name(name, known);
+      throw base::InputError(
+          "", fmt::format("{} has no option {}", command->get_name(), name),
+          fmt::format("{}known: {}", near ? fmt::format("did you mean {}? ", *near) : "",
+                      base::list_names(known, 20)));
+    }
+  }
+}
+
 void add_until(CLI::App& command, SceneArguments& scene) {
   command.add_option("--until", scene.until, "end of the run")
       ->type_name("T")
@@ -150,7 +172,9 @@ CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
 
 CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
   CLI::App* command = app.add_subcommand("plot", "draw trajectories again, without running");
-  command->add_option("trajectory", plot.files, "trajectory.csv, or several in one picture")
+  command
+      ->add_option("trajectory", plot.files,
+                   "trajectory.csv, several in one picture, or the folder of a family")
       ->required();
   const auto add = [&](const char* name, std::string& to, const char* type, const char* words) {
     command->add_option(name, to, words)->type_name(type)->check(refuse_nothing, "");
@@ -169,8 +193,12 @@ CLI::App* add_plot(CLI::App& app, PlotArguments& plot) {
       ->take_all();
   command->add_option("--log", plot.log, "logarithmic scales, with the slope of the fit for xy")
       ->check(CLI::IsMember({"x", "y", "xy"}));
+  command->add_option("--after", plot.after, "rows from this time on (all; of a family the last)")
+      ->type_name("T");
   command->add_flag("--equal", plot.equal, "a unit as long in both directions");
-  add("--out", plot.out, "FILE", "the picture (plot.svg beside the trajectory)");
+  add("--out", plot.out, "FILE",
+      "the picture: .svg, .png, .pdf, or a film: .gif, .webm, .mp4 (plot.svg beside the "
+      "trajectory)");
   command->add_flag("--png", plot.png, "a PNG too, with rsvg-convert or Inkscape");
   command->add_flag("--quiet", plot.quiet, "print problems only");
   return command;
@@ -198,10 +226,13 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   return run_command;
 }
 
-CLI::App* add_check(CLI::App& app, SceneArguments& check) {
+CLI::App* add_check(CLI::App& app, SceneArguments& check, std::string& picture) {
   CLI::App* command = app.add_subcommand("check", "read a scene, derive its formulas; run nothing");
   add_scene_options(*command, check);
   add_until(*command, check);
+  command->add_option("--plot", picture, "draw it as it starts, into this file: .svg, .png, .pdf")
+      ->type_name("FILE")
+      ->check(refuse_nothing, "");
   return command;
 }
 
@@ -247,7 +278,8 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* run_command = add_run(app, run);
 
   SceneArguments check;
-  const CLI::App* check_command = add_check(app, check);
+  std::string picture_of_start;
+  const CLI::App* check_command = add_check(app, check, picture_of_start);
   InspectArguments inspect;
   const CLI::App* inspect_command = add_inspect(app, inspect);
   GalleryArguments gallery;
@@ -268,6 +300,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_name() == "ExtrasError") refuse_option(app, argc, argv);
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
@@ -276,7 +309,7 @@ int parse_and_run(int argc, char** argv) {
     if (!scene->file.empty()) read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
-  if (check_command->parsed()) return command_check(check);
+  if (check_command->parsed()) return command_check(check, picture_of_start);
   if (inspect_command->parsed()) return command_inspect(inspect);
   if (converge_command->parsed()) return command_converge(converge);
   if (compare_command->parsed()) return command_compare(compare);
@@ -286,20 +319,27 @@ int parse_and_run(int argc, char** argv) {
   return command_gallery(gallery);
 }
 
+/// To standard error, where it is open.
+void complain(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fputc('\n', stderr);
+}
+
 /// The exit code of the command, or that of bad input after a message.
 int run_guarded(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const base::InputError& error) {
-    fmt::print(stderr, "{}\n", wrapped(error.what()));
+    complain(wrapped(error.what()));
     return kBadInput;
   } catch (const host::OutputError& error) {
-    fmt::print(stderr, "{}\n", wrapped(fmt::format("error: {}", error.what())));
+    complain(wrapped(fmt::format("error: {}", error.what())));
     return kBadInput;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return kBadInput;  // fmt::print throws too
-    fmt::print(stderr, "internal error: {}\nremedy: please report it with the scene\n",
-               error.what());
+    // fmt::print throws too
+    if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0) return kBadInput;
+    complain(
+        fmt::format("internal error: {}\nremedy: please report it with the scene", error.what()));
     return kInternal;
   }
 }
@@ -311,6 +351,6 @@ int main(int argc, char** argv) {
   ricochet::host::end_cleanly_on_signals();
   const int code = ricochet::app::run_guarded(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "error: cannot write to standard output\n");
+  ricochet::app::complain("error: cannot write to standard output");
   return ricochet::app::kBadInput;
 }

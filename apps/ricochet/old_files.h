@@ -5,6 +5,7 @@
 namespace ricochet::app {
 
 inline constexpr const char* kTrajectory = "trajectory.csv";
+inline constexpr const char* kEvents = "events.csv";
 inline constexpr const char* kSummary = "summary.json";
 inline constexpr const char* kPlot = "plot.svg";
 inline constexpr const char* kReport = "report.html";

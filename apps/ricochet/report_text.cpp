@@ -6,8 +6,8 @@ namespace ricochet::app {
 
 std::string describe_run(const FolderRun& run, const std::filesystem::path& folder) {
   return study::describe(run) +
-         entry("written", fmt::format("{}: trajectory.csv ({}), summary.json, {}", folder.string(),
-                                      counted(run.rows, "row"), run.files)) +
+         entry("written", fmt::format("{}: {}{}summary.json, {}", folder.string(), run.lines,
+                                      run.lines.empty() ? "" : ", ", run.files)) +
          study::describe_speed(run.motion.outcome);
 }
 

@@ -9,9 +9,11 @@
 #include <mutex>
 #include <optional>
 
+#include "family_page.h"
 #include "family_text.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/host/folder_lock.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/stop_signals.h"
@@ -61,7 +63,12 @@ class FamilyRunner {
   record::FamilySummary write() const {
     record::FamilySummary summary = summarise();
     if (summary.output_error.empty() && first_) {
-      summary.output_error = host::try_to_write(folder_ / kPlot, picture());
+      const std::string svg = picture();
+      summary.output_error = host::try_to_write(folder_ / kPlot, svg);
+      if (options_.report && summary.output_error.empty()) {
+        summary.output_error =
+            host::try_to_write(folder_ / kReport, family_page(scene_, summary, members_, svg));
+      }
     }
     const std::string last = host::try_to_write(folder_ / kSummary, record::to_json(summary));
     if (summary.output_error.empty()) summary.output_error = last;
@@ -90,7 +97,7 @@ class FamilyRunner {
     const scene::Scene scene = scene::read_member(scene_, changes_, k);
     const std::string file = study::member_file(k + 1, members_.size());
     FolderOptions options = options_;
-    options.show_progress = false;
+    options.show_progress = options.report = false;
     options.member = file;
     options.runs_in_picture = data_.size();
     FolderRun run = run_into(folder_, scene, options, monitor);
@@ -122,6 +129,8 @@ class FamilyRunner {
     for (const study::Fact& fact : run.facts) {
       if (!fact.holds) kept.unmet.push_back(fmt::format("{} ({})", fact.statement, fact.found));
     }
+    const auto& q = run.motion.final_state.q;
+    kept.final_place.assign(q.begin(), q.end());
     constexpr std::size_t kMostNames = 6;
     const std::vector<std::string>& names = run.motion.scene.columns.coordinates;
     for (std::size_t i = 0; i < names.size() && names.size() <= kMostNames; ++i) {
@@ -216,6 +225,7 @@ int run_family(const RunArguments& arguments, const FolderOptions& options,
     return kInterrupted;
   }
   if (!arguments.quiet) note_size(plan, scene.family.size());
+  const host::FolderLock lock(folder);
   { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
   remove_old_files(folder);
   FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());

@@ -14,6 +14,7 @@ namespace ricochet::app {
 /// What is kept of a member that was run.
 struct MemberRun {
   record::MemberRow row;
+  std::vector<double> final_place;
   std::string final_words;  // the last position
   std::vector<std::string> unmet;
   long long steps{0};

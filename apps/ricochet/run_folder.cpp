@@ -8,11 +8,13 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/threads.h"
-#include "ricochet/host/trajectory_file.h"
 #include "ricochet/plot/report.h"
 #include "ricochet/record/rows.h"
+#include "ricochet/study/story.h"
+#include "run_files.h"
 
 namespace ricochet::app {
 namespace {
@@ -45,12 +47,14 @@ scene::Scene with_frames(scene::Scene scene) {
 }
 
 /// The picture, then the summary: where it is, the other files are, or it says why they are not.
-void write_results(const std::filesystem::path& folder, FolderRun& run, bool report,
-                   std::string error) {
-  const auto write = [&](const char* name, const std::string& text) {
+void write_results(const std::filesystem::path& folder, const RunFiles& files, FolderRun& run,
+                   bool report) {
+  std::string error = files.error();
+  const auto write = [&](const std::string& name, const std::string& text) {
     if (error.empty()) error = host::try_to_write(folder / name, text);
-    run.files += (run.files.empty() ? "" : ", ") + std::string(name);
+    run.files += (run.files.empty() ? "" : ", ") + name;
   };
+  files.write_tables(write);
   write(kPlot, picture_of(run));
   if (const auto& line = run.motion.structure) {
     if (!line->spectra.empty()) write(kSpectra, record::spectra_csv(line->spectra));
@@ -74,7 +78,9 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
-  host::TrajectoryFile trajectory(folder / (is_member ? options.member : kTrajectory), columns);
+  std::optional<host::FolderLock> lock;
+  if (!is_member) lock.emplace(folder);
+  RunFiles files(folder, is_member ? options.member : kTrajectory, scene, !is_member);
   if (!is_member) remove_old_files(folder);
   FolderRun run;
   run.picture = plot::RunPicture(scene, options.runs_in_picture);
@@ -83,31 +89,43 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
-    trajectory.add(sample);
     record::fill_row(columns, sample, row);
-    run.picture.add(row);
+    files.add(row);
+    run.picture.add(row, sample.pushed);
     if (options.report) run.report.add(row);
     extent.add(sample.q);
-    if (!trajectory.error().empty()) monitor.stop.store(true);
+    if (!files.error().empty()) monitor.stop.store(true);
+  };
+  study::Story story(columns.contacts.size() - static_cast<std::size_t>(columns.joints));
+  monitor.on_event = [&](const certify::Event& event) {
+    files.add(event);
+    story.add(event);
   };
   {
     std::optional<ProgressBar> bar;
     if (options.show_progress) bar.emplace(monitor, scene.run.steps);
     run.motion = companions.run(options.keep_rows, observe, &monitor);
+    monitor.on_event = nullptr;
   }
   run.error_bar =
       companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
   if (monitor.stop.load()) run.motion.outcome.interrupted = true;
-  trajectory.finish();
+  files.finish();
   run.picture.close();
   run.report.close();
-  run.rows = trajectory.rows();
+  run.rows = files.rows();
+  run.lines = files.describe();
+  run.story = study::tell(story, run.motion);
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
   if (!is_member) {
-    write_results(folder, run, options.report, trajectory.error());
+    write_results(folder, files, run, options.report);
   } else {
-    run.summary = study::summary_of(run, trajectory.error());
+    std::string error = files.error();
+    files.write_tables([&](const std::string& name, const std::string& bytes) {
+      if (error.empty()) error = host::try_to_write(folder / name, bytes);
+    });
+    run.summary = study::summary_of(run, error);
   }
   return run;
 }

@@ -17,7 +17,8 @@ struct FolderRun : study::RunReport {
   plot::RunPicture picture;
   plot::ReportData report;  // when one is made
   record::Summary summary;  // of a member of a family, instead of a file
-  std::string files;        // written besides trajectory and summary: "plot.svg, report.html"
+  std::string lines;        // files in lines: "trajectory.csv (301 rows), events.csv (12)"
+  std::string files;        // written besides them and the summary: "plot.svg, report.html"
 };
 
 struct FolderOptions {
@@ -33,11 +34,11 @@ struct FolderOptions {
   int threads{0};  // for the companions that tell the error; 0: one for each core
 };
 
-/// Runs a scene into trajectory.csv, plot.svg, report.html if asked for, of structures spectra.csv
-/// and shapes.csv, and summary.json of `folder`, whose old ones are removed first, so that it never
-/// holds parts of two runs. A monitor that says stop ends the run between two steps, with the files
-/// whole. The summary comes last. A file that cannot be written ends the run too:
-/// host::OutputError, after a summary with the status "output_error".
+/// Runs a scene into trajectory.csv, or what its [record] says, events.csv, plot.svg, report.html
+/// if asked for, of structures spectra.csv and shapes.csv, and summary.json of `folder`, whose old
+/// ones are removed first, so that it never holds parts of two runs. A monitor that says stop ends
+/// the run between two steps, with the files whole. The summary comes last. A file that cannot be
+/// written ends the run too: host::OutputError, after a summary with the status "output_error".
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& scene,
                    const FolderOptions& options, step::Monitor& monitor);
 

@@ -7,6 +7,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/host/scene_file.h"
+#include "ricochet/scene/document.h"
 
 namespace ricochet::app {
 namespace {
@@ -43,6 +44,14 @@ std::string changing_options(const SceneArguments& arguments) {
   }
   if (!arguments.set.empty()) options.push_back("--set");
   return base::list_names(options);
+}
+
+SceneArguments with_step(SceneArguments arguments, const std::string& step) {
+  const scene::Document document(arguments.file, arguments.text);
+  const scene::Value* run = document.root().find("run");
+  const bool has_step = run != nullptr && run->find("step") != nullptr;
+  if (!has_step && arguments.step.empty()) arguments.step = step;
+  return arguments;
 }
 
 void read_text(SceneArguments& arguments) {

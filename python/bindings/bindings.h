@@ -11,6 +11,7 @@ void bind_errors(py::module_& m);
 void bind_callables(py::module_& m);
 void bind_scene(py::module_& m);
 void bind_run(py::module_& m);
+void bind_simulation(py::module_& m);
 void bind_study(py::module_& m);
 void bind_problem(py::module_& m);
 

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_engine, m) {
   ricochet::python::bind_callables(m);
   ricochet::python::bind_scene(m);
   ricochet::python::bind_run(m);
+  ricochet::python::bind_simulation(m);
   ricochet::python::bind_study(m);
   ricochet::python::bind_problem(m);
 }

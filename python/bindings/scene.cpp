@@ -9,6 +9,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/family.h"
 #include "ricochet/study/motion.h"
+#include "run.h"
 
 namespace ricochet::python {
 namespace {
@@ -26,6 +27,16 @@ ReadScene read(const std::string& file, const std::string& text, const std::vect
   study::check_direction(read.scene);
   if (functions) functions->check(read.scene.start);
   return read;
+}
+
+/// The start is where another run ended, with all that its scheme and judge remember.
+void go_on_from(ReadScene& read, const KeptRun& before) {
+  const model::State<model::kDynamic>& end = before.report.motion.final_state;
+  if (read.scene.structure() != nullptr || end.q.size() != read.scene.start.q.size()) {
+    throw base::InputError("start", "a structure cannot go on from the end of a run",
+                           "run it from its own start");
+  }
+  read.scene.start = end;
 }
 
 py::dict by_name(const std::vector<std::string>& names, const Eigen::VectorXd& values) {
@@ -131,6 +142,9 @@ void bind_scene(py::module_& m) {
           [](const ReadScene& s) { return by_name(s.scene.columns.coordinates, s.scene.start.u); })
       .def_property_readonly("warnings", [](const ReadScene& s) { return s.scene.warnings; })
       .def_property_readonly("calls_python", &ReadScene::calls_python)
+      .def_property_readonly("has_friction",
+                             [](const ReadScene& s) { return s.scene.columns.has_friction(); })
+      .def("go_on_from", go_on_from)
       .def("derived", derived)
       .def("members", members);
   m.def("read", read, py::arg("file"), py::arg("text"), py::arg("changes"), py::arg("functions"),

@@ -89,5 +89,6 @@ const std::vector<Family>& resting();
 const std::vector<Family>& smooth();
 const std::vector<Family>& mechanisms();
 const std::vector<Family>& growing();
+const std::vector<Family>& unseen();
 
 }  // namespace ricochet::truth

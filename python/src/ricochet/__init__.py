@@ -17,6 +17,7 @@ from .errors import (CallableError, GradientError, InputError, NotConverged, Pro
                      RicochetError, SceneError)
 from .problem import ContactProblem, Solution, solve
 from .run import Certificate, ContactRecord, Family, Run
+from .simulation import Simulation
 from .study import Comparison, Convergence, Inspection
 from .system import (Contact, System, builtin, builtin_names, compare, converge, load, loads,
                      scheme_names, schemes)
@@ -24,5 +25,5 @@ from .system import (Contact, System, builtin, builtin_names, compare, converge,
 __all__ = [
     "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem", "ContactRecord",
     "Convergence", "Family", "GradientError", "InputError", "Inspection", "NotConverged",
-    "ProblemError", "RicochetError", "Run", "SceneError", "Solution", "System", "builtin",
-    "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]
+    "ProblemError", "RicochetError", "Run", "SceneError", "Simulation", "Solution", "System",
+    "builtin", "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import sys
 import time
 
 from . import _engine, _optional, _toml
 from .errors import NotConverged, SceneError
 from .run import Family, Run
+from .simulation import Simulation
 from .study import Comparison, Convergence, Inspection, parse
 
 _OUTSIDE = "outside"  # in place of a formula: a function
@@ -166,6 +168,8 @@ class System:
         lines += [""] + _toml.table("start", start)
         lines += [""] + _toml.table("run", run)
         self._text = "\n".join(lines) + "\n"
+        self._stands = _stand_ins(len(names), listed, force, mass)
+        self._check_names()
 
     @staticmethod
     def _make_functions(names, contacts, force, mass):
@@ -187,7 +191,22 @@ class System:
         self._text = text
         self._changes = changes
         self._functions = None
+        self._stands = None
         return self
+
+    def _check_names(self):
+        """Raises SceneError for what no later argument can mend. Of the start and of the run
+        something may still be missing, and functions are not called."""
+        changes = [(f"run.{names[0]}", value, f"--{names[0]} {value}")
+                   for names, value in ((("scheme",), "moreau"), (("step",), "1"),
+                                        (("steps", "until"), "1"))
+                   if not self._says([], *names)]
+        try:
+            _engine.read(self._file, self._text, self._changes + changes, self._stands, False)
+        except SceneError as error:
+            later = (error.key or "").split(".")[0] in ("run", "start", "family")
+            if not later or "unknown" in error.message or "is no " in error.message:
+                raise
 
     def set(self, changes=None, /, **named):
         """The same system with other values: parameters by name, all else by dotted key.
@@ -199,11 +218,16 @@ class System:
         """
         other = System._of(self._file, self._text, self._changes + _set(changes, named))
         other._functions = self._functions
+        other._stands = self._stands
+        other._check_names()
         return other
 
-    def _read(self, changes=(), backward=False):
-        return _engine.read(self._file, self._text, self._changes + list(changes),
-                            self._functions, backward)
+    def _read(self, changes=(), backward=False, start=None):
+        scene = _engine.read(self._file, self._text, self._changes + list(changes),
+                             self._functions, backward)
+        if isinstance(start, Run):
+            scene.go_on_from(start._engine)
+        return scene
 
     # -- what it is
 
@@ -256,13 +280,17 @@ class System:
     # -- what it does
 
     def run(self, *, scheme=None, step=None, until=None, steps=None, record=None, position=None,
-            velocity=None, set=None, backward=False, progress=None, strict=True, error_bar=None):
+            velocity=None, start=None, set=None, backward=False, progress=None, strict=True,
+            error_bar=None):
         """Runs it, and certifies every step.
 
         Arguments change the scene for this run alone; ``record`` keeps every N-th row, ``set`` is a
         dictionary of parameters and dotted keys. ``progress`` is True for a bar on the terminal, or
         a function of (steps done, steps in all). ``backward`` infers the past. ``error_bar="pair"``
         makes two runs with longer steps beside it, which tell its error.
+
+        ``start`` goes on where another run ended: the Run, with all that the scheme remembers, or
+        its ``final``, changed or not. It is taken as it is, however far its gaps are below 0.
 
         Ctrl-C stops it between two steps, and returns what was computed, with the status
         "interrupted". A certificate that fails raises NotConverged, which carries the run; with
@@ -273,13 +301,9 @@ class System:
         >>> pendulum.run(step=0.001, until=0.5)
         <Run of 'Unilateral pendulum, revolving': ok, 500 steps, 501 rows>
         """
-        changes = self._arguments(scheme, step, until, steps, record, position, velocity, set)
-        scene = self._read(changes, backward)
-        if scene.members():
-            raise SceneError(f"{self._file}: error: family: the scene is a family of runs\n"
-                             "remedy: run it with .family(), or choose a member with set=",
-                             self._file, 0, 0, "family", "the scene is a family of runs",
-                             "run it with .family(), or choose a member with set=")
+        changes = self._arguments(scheme, step, until, steps, record, position, velocity, set,
+                                  start)
+        scene = self._alone(self._read(changes, backward, start))
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
             run = Run(_engine.run(scene, no_facts, told, error_bar or "none"))
@@ -287,6 +311,41 @@ class System:
         if strict and failure:
             raise NotConverged(failure, run)
         return run
+
+    def start(self, *, scheme=None, step=None, position=None, velocity=None, start=None, set=None,
+              record=True):
+        """Makes it ready to be run a few steps at a time, by a program that steers it.
+
+        Arguments are those of ``run``; with ``record=False`` no rows are kept, for loops without an
+        end. Returns a Simulation.
+
+        >>> import ricochet
+        >>> sim = ricochet.builtin("essai-04").start()
+        >>> sim.step(100)
+        >>> sim
+        <Simulation at t = 0.5, 100 steps>
+        """
+        changes = self._arguments(scheme, step, None, None, None, position, velocity, set, start)
+        if not self._says(changes, "until", "steps"):
+            changes.append(("run.steps", "1", "--steps 1"))
+        scene = self._alone(self._read(changes, False, start))
+        return Simulation(_engine.Simulation(scene, bool(record)), list(scene.coordinates),
+                          list(scene.contacts), scene.joints, scene.has_friction)
+
+    def _says(self, changes, *names):
+        """Whether [run], or what changes it, has one of these keys."""
+        run = self._text[self._text.rfind("[run]"):]
+        known = {name for name, _, _ in self._changes + changes}
+        return any(f"run.{name}" in known or re.search(rf"^{name}\s*=", run, re.M)
+                   for name in names)
+
+    def _alone(self, scene):
+        if not scene.members():
+            return scene
+        raise SceneError(f"{self._file}: error: family: the scene is a family of runs\n"
+                         "remedy: run it with .family(), or choose a member with set=",
+                         self._file, 0, 0, "family", "the scene is a family of runs",
+                         "run it with .family(), or choose a member with set=")
 
     def family(self, values=None, /, *, threads=0, scheme=None, step=None, until=None, steps=None,
                record=None, position=None, velocity=None, set=None, progress=None, **named):
@@ -374,11 +433,17 @@ class System:
                     continue
             raise error
 
-    def _arguments(self, scheme, step, until, steps, record, position, velocity, changes):
+    def _arguments(self, scheme, step, until, steps, record, position, velocity, changes,
+                   start=None):
         if until is not None and steps is not None:
             raise SceneError("error: --steps: is given beside --until\nremedy: keep one of the two",
                              "", 0, 0, "--steps", "is given beside --until", "keep one of the two")
         found = _set(changes, {})
+        if start is not None:
+            if position is not None or velocity is not None:
+                raise TypeError("start= is a position and a velocity: give it alone")
+            position, velocity, more = self._state_of(start)
+            found += more
         for name, value in (("position", position), ("velocity", velocity)):
             if value is not None:
                 text = _toml.value(_by_name(self._names(), value))
@@ -390,6 +455,21 @@ class System:
                 typed = f"run.record={text}" if name == "record" else f"--{name} {text}"
                 found.append((f"run.{name}", text, typed))
         return found
+
+    def _state_of(self, start):
+        """Position, velocity, and what else it takes to start there."""
+        final = start.final if isinstance(start, Run) else start
+        if not isinstance(final, dict):
+            raise TypeError("start must be a Run, or the final state of one")
+        names = self._names()
+        missing = [name for name in ["t", *names, *("d_" + name for name in names)]
+                   if name not in final]
+        if missing:
+            raise ValueError(f"start has no '{missing[0]}'; it has {', '.join(final)}")
+        more = [("run.start_time", _toml.value(float(final["t"])), "--start"),
+                ("start.tolerance", "1e300", "--start")]
+        return ({name: float(final[name]) for name in names},
+                {name: float(final["d_" + name]) for name in names}, more)
 
     def _names(self):
         """Coordinates, before there is a start."""
@@ -415,6 +495,17 @@ class System:
         joints = f", {scene.joints} held" if scene.joints else ""
         return (f"<System '{scene.title}': {_counted(len(scene.coordinates), 'coordinate')}, "
                 f"{_counted(len(scene.contacts) - scene.joints, 'contact')}{joints}>")
+
+
+def _stand_ins(dofs, contacts, force, mass):
+    """Functions in place of the user's, for a scene that is read and not run."""
+    gaps = [(one.name, lambda t, q: 1.0, None, None) for one in contacts if one.gap is not None]
+    zeros, ones = [0.0] * dofs, [1.0] * dofs
+    force = (lambda t, q, u: zeros) if callable(force) else None
+    mass = (lambda q: ones) if callable(mass) else None
+    if not gaps and force is None and mass is None:
+        return None
+    return _engine.Functions(dofs, gaps, force, mass)
 
 
 def _counted(count, noun):

@@ -232,6 +232,7 @@ std::string with_bar(double value, double bar) {
   }
   if (!(bar > 0.0)) return fmt::format("{:.9g}", value);
   const OneDigit shown(bar);
+  if (std::abs(value) < 0.5 * std::pow(10.0, shown.place)) return "0 ± " + shown.words();
   const int leading = static_cast<int>(std::floor(std::log10(std::max(std::abs(value), bar))));
   const int digits = leading - shown.place;  // after the first one
   if (digits > kMostDigits) {

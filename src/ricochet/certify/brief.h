@@ -200,7 +200,7 @@ class Brief {
                                              BriefStep& s) const {
     s.force_work = 0.5 * h_ * (before_.u.dot(force) + after_.u.dot(force));
     const Ledger& ledger = c_.certificate.ledger;
-    if (s.kinetic > watch.growth.bar || !std::isfinite(s.kinetic + s.potential)) return false;
+    if (s.kinetic > watch.look || !std::isfinite(s.kinetic + s.potential)) return false;
     const double change = s.potential - ledger.potential_start;
     const double gain = s.kinetic - ledger.kinetic_start + change;
     return !watch.is_watched || gain <= (c_.limits.growth - 1.0) * watch.scale;

@@ -43,6 +43,14 @@ void merge_friction(std::vector<FrictionRecord>& all, const std::vector<Friction
   }
 }
 
+void merge_own(std::vector<OwnWork>& all, const std::vector<OwnWork>& later) {
+  all.resize(std::max(all.size(), later.size()));
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    all[i].given += later[i].given;
+    all[i].kinetic = std::max(all[i].kinetic, later[i].kinetic);
+  }
+}
+
 void merge_shocks(Statistics& all, const Statistics& later) {
   all.shock_counts.resize(std::max(all.shock_counts.size(), later.shock_counts.size()), 0);
   for (std::size_t a = 0; a < later.shock_counts.size(); ++a) {
@@ -98,29 +106,10 @@ void Certificate::merge(const Certificate& later) {
   average_gap = std::min(average_gap, later.average_gap);
   average_allowed = std::max(average_allowed, later.average_allowed);
   ledger.merge(later.ledger);
+  merge_own(own, later.own);
   merge_friction(friction, later.friction);
   merge_shocks(*this, later);
-  // Parts that stopped at other speeds had other thresholds; one that was set is the same in all.
-  const bool differ = shock_threshold != later.shock_threshold;
   shock_threshold = std::max(shock_threshold, later.shock_threshold);
-  if (differ) drop_slow_shocks(shock_threshold);
-}
-
-void Certificate::drop_slow_shocks(double threshold) {
-  if (shocks_cut) return;  // those beyond the list were counted as they came
-  const auto is_slow = [&](const Shock& shock) { return shock.speed < threshold; };
-  for (const Shock& shock : shocks) {
-    if (!is_slow(shock)) continue;
-    const auto a = static_cast<std::size_t>(shock.contact);
-    --shock_counts[a];
-    if (!friction.empty()) {
-      if (shock.tangential) --friction[a].tangential_shocks;
-      friction[a].dissipated.add(shock.dissipated);
-      ledger.friction.add(shock.friction);
-    }
-    ledger.shocks.add(-shock.work);
-  }
-  shocks.erase(std::remove_if(shocks.begin(), shocks.end(), is_slow), shocks.end());
 }
 
 std::string describe_failure(const Certificate& certificate) {

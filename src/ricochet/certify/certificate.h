@@ -37,15 +37,16 @@ struct Proof {
   bool operator==(const Proof&) const = default;
 };
 
-/// One shock: positive impulse after at least 3 steps without.
+/// One shock: positive impulse after at least 3 steps without, or through other contacts.
 struct Shock {
   double t{0.0};  // [s]
   int contact{0};
-  double approach{0.0};    // -U_N before, [gap/s]
-  double speed{0.0};       // the same in the kinetic norm: -U_N / sqrt(W)
-  double impulse{0.0};     // p of that step
-  double work{0.0};        // p (U + U+) / 2, [energy]
-  bool tangential{false};  // the contact was held, and the slip jumps: `approach` is that jump
+  double approach{0.0};     // -U_N before, [gap/s]
+  double speed{0.0};        // the same in the kinetic norm: -U_N / sqrt(W)
+  double impulse{0.0};      // p of that step
+  double work{0.0};         // p (U + U+) / 2, [energy]
+  bool tangential{false};   // the contact was held, and the slip jumps: `approach` is that jump
+  bool transmitted{false};  // it did not approach, but was struck through others: `speed` is p √W
   std::array<double, 2> slip_before{};  // with friction
   std::array<double, 2> slip_after{};
   double friction{0.0};    // the tangential part of work
@@ -58,7 +59,7 @@ struct Shock {
 struct FrictionRecord {
   double stick_time{0.0};  // [s]
   double slip_time{0.0};   // [s]; the rest of the time it was free
-  base::Sum dissipated;    // -(U_T + U_T+)/2 . R_T in steps that are not shocks, [energy]
+  base::Sum dissipated;    // -(U_T + U_T+)/2 . R_T, in shocks too, [energy]
   long long tangential_shocks{0};
 
   bool operator==(const FrictionRecord&) const = default;
@@ -98,6 +99,14 @@ struct Ledger {
   bool operator==(const Ledger&) const = default;
 };
 
+/// What the scheme itself gave to a coordinate: its work of forces less that along the way.
+struct OwnWork {
+  double given{0.0};    // [energy]
+  double kinetic{0.0};  // u_i (M u)_i / 2 at its largest
+
+  bool operator==(const OwnWork&) const = default;
+};
+
 /// What is reported and decides nothing.
 struct Statistics {
   double residual_sum{0.0};
@@ -117,12 +126,13 @@ struct Statistics {
   double average_gap{std::numeric_limits<double>::infinity()};  // least, of mean positions
   double average_allowed{0.0};  // rounding of that gap, at its largest
   Ledger ledger;
+  std::vector<OwnWork> own;  // where limits ask for it: by coordinate, or of all where M varies
 
   std::vector<FrictionRecord> friction;  // by contact; empty without friction
   std::vector<long long> shock_counts;   // by contact
   std::vector<Shock> shocks;             // the first kMostShocks
   bool shocks_cut{false};                // there were more
-  double shock_threshold{0.0};           // what counted at the end, see Limits
+  double shock_threshold{0.0};           // what counts at the end, see Limits
   static constexpr std::size_t kMostShocks = 1000;
 
   bool operator==(const Statistics&) const = default;
@@ -137,9 +147,6 @@ struct Certificate : Proof, Statistics {
   /// Adds what a judge found who went on where this one ended. Associative: exactly in what decides
   /// the verdict, to rounding in sums, and as long as the list of shocks is not cut.
   void merge(const Certificate& later);
-
-  /// Counts shocks slower than `threshold`, in the kinetic norm, as pushes that are no shocks.
-  void drop_slow_shocks(double threshold);
 
   bool operator==(const Certificate&) const = default;
 

@@ -55,9 +55,12 @@ class ShockWatch {
   std::vector<long long> last_push_;  // step of the last impulse, by contact
 };
 
-inline void enter_shock(Certificate& c, const Shock& shock) {
+template <model::Model M>
+void enter_shock(Context<M>& context, const Shock& shock, long long step) {
+  Certificate& c = context.certificate;
   ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
   c.ledger.shocks.add(shock.work);
+  if (context.events.is_on()) context.events.strike(shock, step);
   if (c.shocks.size() < Certificate::kMostShocks) {
     c.shocks.push_back(shock);
   } else {
@@ -72,28 +75,35 @@ bool takes_no_time(const Context<M>& c, const Trial<M>& s) {
   return s.claim.piece == Piece::Impact || s.claim.piece == Piece::Rest;
 }
 
-/// The impulse of a contact without friction.
+/// Whether an impulse is much more than forces, and the approach, ask for: -U free and before.
+inline bool is_beyond(double p, double W, double free, double start) {
+  constexpr double kMuch = 4.0;
+  return p * W > kMuch * (std::abs(free - start) + std::max(0.0, -start));
+}
+
+/// The impulse of a contact without friction; true: it is a shock.
 template <model::Model M>
-[[gnu::always_inline]] inline void enter_push(Context<M>& c, const Trial<M>& s, int k,
+[[gnu::always_inline]] inline bool enter_push(Context<M>& c, const Trial<M>& s, int k,
                                               long long step, ShockWatch& watch) {
   Certificate& certificate = c.certificate;
   const double p = s.claim.impulses[k];
-  if (p == 0.0) return;
+  if (p == 0.0) return false;
   if (p < 0.0) {
     ++certificate.adhesive_count;
     certificate.adhesive_max = std::max(certificate.adhesive_max, -p);
-    return;
+    return false;
   }
-  const Push& push = c.pushes[static_cast<std::size_t>(k)];
+  Push& push = c.pushes[static_cast<std::size_t>(k)];
   const int a = s.claim.active[k];
   watch.note_push(p * p * push.W);
   const bool is_new = takes_no_time(c, s) || watch.is_quiet(a, step);
   watch.last_push(a) = step;
-  if (!is_new) return;
+  if (!is_new) return false;
   const double speed = push.approach / std::sqrt(push.W);  // in the kinetic norm
-  if (watch.is_fast(push.approach, speed, certificate.ledger.kinetic_max)) {
-    enter_shock(certificate, {s.t_contact, a, push.approach, speed, p, push.work});
-  }
+  if (!watch.is_fast(push.approach, speed, certificate.ledger.kinetic_max)) return false;
+  enter_shock(c, {s.t_contact, a, push.approach, speed, p, push.work}, step);
+  push.is_entered = true;
+  return true;
 }
 
 /// Whether the impulse at place k is a shock, normal or tangential, or neither.
@@ -119,11 +129,8 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   const bool arrives = !held && watch.is_fast(shock.approach, shock.speed, kinetic_max);
   constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
   constexpr double kRounding = 1e-9;
-  // What balances forces and approach: a shock takes much more.
-  const double usual =
-      (std::abs(push.free[0] - start[0]) + std::max(0.0, -start[0])) / push.W_normal;
-  if (!arrives && R[0] > kMuch * usual && jump > kRounding * push.free.norm() &&
-      jump > kMuch * (push.free - start).tail<2>().norm() &&
+  if (!arrives && is_beyond(R[0], push.W_normal, push.free[0], start[0]) &&
+      jump > kRounding * push.free.norm() && jump > kMuch * (push.free - start).tail<2>().norm() &&
       jump > kMuch * c.friction.last_jump(a) && push.W_tangential > 0.0) {
     shock.tangential = true;
     shock.approach = jump;
@@ -132,10 +139,11 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   c.friction.set_step(k, shock, jump, R[0] > 0.0 && (shock.tangential || !held));
 }
 
-/// Times in each state, losses, shocks of contacts with friction.
+/// Times in each state, losses, shocks of contacts with friction; true: there is a shock.
 template <model::Model M>
-void enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch& watch) {
-  if (!c.friction.exists()) return;
+bool enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch& watch) {
+  if (!c.friction.exists()) return false;
+  bool struck = false;
   const int contacts = s.claim.active.size() - c.model.joints();
   for (int k = 0; k < contacts; ++k) {
     if (c.model.slips(s.claim.active[k]) == 0) continue;
@@ -154,15 +162,58 @@ void enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch
     const double kinetic_max = c.certificate.ledger.kinetic_max;
     const bool is_shock =
         c.friction.may_be_shock(k) && watch.is_fast(shock.approach, shock.speed, kinetic_max);
+    record.dissipated.add(shock.dissipated);
     if (is_shock) {
-      enter_shock(c.certificate, shock);
+      struck = true;
+      enter_shock(c, shock, step);
       if (shock.tangential) ++record.tangential_shocks;
     } else {
-      record.dissipated.add(shock.dissipated);
       c.certificate.ledger.friction.add(shock.friction);
     }
     watch.last_push(a) = step;
-    c.friction.hold(a, k, sticks, is_shock);
+    c.friction.hold(a, k, sticks);
+    c.friction.mark(a, k, is_shock);
+  }
+  return struck;
+}
+
+/// A contact that did not approach is struck through others, as the last balls of a row: in a step
+/// with a shock, an impulse that is much more than its own forces ask for.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void enter_transmitted(Context<M>& c, const Trial<M>& s,
+                                                    long long step, const ShockWatch& watch) {
+  const double kinetic_max = c.certificate.ledger.kinetic_max;
+  for (int k = 0; k < s.claim.active.size() - c.model.joints(); ++k) {
+    const int a = s.claim.active[k];
+    const double p = s.claim.impulses[k];
+    const Push& push = c.pushes[static_cast<std::size_t>(k)];
+    Shock shock{s.t_contact, a, push.approach, 0.0, p, push.work};
+    bool is_entered = push.is_entered;
+    double W = push.W;
+    double free = -push.approach;
+    double start = free;
+    if (!takes_no_time(c, s)) free = c.place.normals.dot(a, s.free) + c.place.rate[a];
+    if constexpr (M::kSlips > 0) {
+      if (c.model.slips(a) > 0) {
+        const FrictionPush& rubs = c.friction_pushes[static_cast<std::size_t>(k)];
+        shock = c.friction.shock(k);
+        is_entered = c.friction.may_be_shock(k);
+        W = rubs.W_normal;
+        free = rubs.free[0];
+        start = rubs.start[0];
+      }
+    }
+    if (p <= 0.0 || is_entered || !is_beyond(p, W, free, start)) continue;
+    shock.transmitted = true;
+    shock.tangential = false;
+    shock.speed = p * std::sqrt(W);
+    if (!watch.is_fast(p * W, shock.speed, kinetic_max)) continue;
+    enter_shock(c, shock, step);
+    if constexpr (M::kSlips > 0) {
+      if (c.model.slips(a) == 0) continue;
+      c.certificate.ledger.friction.add(-shock.friction);
+      c.friction.mark(a, k, true);
+    }
   }
 }
 
@@ -202,6 +253,7 @@ template <model::Model M>
 template <model::Model M>
 [[gnu::always_inline]] inline void enter_contacts(Context<M>& c, const Trial<M>& s, bool bounces,
                                                   long long step, ShockWatch& watch) {
+  [[maybe_unused]] bool struck = false;
   for (int k = 0; k < s.claim.active.size(); ++k) {
     if constexpr (!M::kPlain) {
       if (s.claim.active[k] >= c.contacts()) continue;
@@ -209,13 +261,54 @@ template <model::Model M>
     if constexpr (M::kSlips > 0) {
       if (c.model.slips(s.claim.active[k]) > 0) continue;
     }
-    enter_push(c, s, k, step, watch);
+    struck |= enter_push(c, s, k, step, watch);
   }
-  if constexpr (M::kSlips > 0) enter_friction(c, s, step, watch);
+  if constexpr (M::kSlips > 0) struck |= enter_friction(c, s, step, watch);
   if (s.claim.active.empty()) return;
+  if constexpr (M::kContacts != 1) {
+    if (struck && s.claim.active.size() > 1) [[unlikely]]
+      enter_transmitted(c, s, step, watch);
+  }
   c.certificate.residual_sum += s.residual;
   if (bounces && s.claim.active.size() > 1) count_coupling(c, s, watch);
   if (s.gained != 0.0) c.certificate.ledger.gain.add(s.gained);
+}
+
+/// Whoever pushes in a step that holds, for those who follow its events.
+template <model::Model M, class TheClaim>
+[[gnu::noinline]] void follow_events(Context<M>& c, const TheClaim& claim, double t, double end,
+                                     long long step, bool takes_time) {
+  for (int k = 0; k < claim.active.size() - c.model.joints(); ++k) {
+    const int a = claim.active[k];
+    if (claim.impulses[k] == 0.0) continue;
+    EventKind how = EventKind::Contact;
+    if constexpr (M::kSlips > 0) {
+      const bool sticks = claim.grip(k) == problem::Grip::Stick;
+      if (c.model.slips(a) > 0) how = sticks ? EventKind::Stick : EventKind::Slip;
+    }
+    c.events.push(a, how, t, end, step);
+  }
+  for (const int a : c.held) c.events.push(a, EventKind::Contact, t, end, step);
+  if (takes_time) c.events.pass(step);
+}
+
+/// A contact that touches at the start and does not approach is no shock when it first pushes.
+template <model::Model M>
+void hold_start(Context<M>& c, const model::StateOf<M>& start, ShockWatch& watch) {
+  constexpr double kRest = 1e-9;
+  model::IndexList<M::kContacts>& touching = c.listed;
+  touching.clear();
+  c.model.gaps(start.t, start.q, c.place);
+  for (int a = 0; a < c.contacts(); ++a) {
+    if (c.model.touches(a, c.place)) touching.push(a);
+  }
+  if (touching.empty()) return;
+  c.model.gradients(touching, c.place);
+  for (const int a : touching) {
+    const double U = c.place.normals.dot(a, start.u) + c.place.rate[a];
+    const double size = c.place.normals.abs_dot(a, start.u) + std::abs(c.place.rate[a]);
+    if (U >= -kRest * size) watch.last_push(a) = 0;
+  }
 }
 
 }  // namespace ricochet::certify

@@ -40,7 +40,7 @@ class CrossingWatch<M> {
   template <class TheClaim, class Approaches>
   void enter(const TheClaim& claim, const Vector<M::kContacts>& gaps, Approaches&& approaches) {
     gaps_ = gaps;
-    for (const int a : watch_.rows()) {
+    for (const int a : watch_.loud()) {
       if (gaps[a] > 0.0) seen_[static_cast<std::size_t>(a)] = 0;
     }
     for (int k = 0; k < claim.active.size(); ++k) {
@@ -69,43 +69,50 @@ class CrossingWatch<M> {
                                              const Vector<M::kContacts>& ahead,
                                              const Vector<M::kContacts>& gaps,
                                              Approaches&& approaches) {
+    const model::StepPath path{before.t,        h,
+                               before.q.data(), before.u.data(),
+                               after.q.data(),  after.u.data(),
+                               gaps_.data(),    bends ? ahead.data() : gaps.data(),
+                               gaps.data(),     bends};
     const auto& active = claim.active;
     suspects_.clear();
     int next = 0;
-    for (const int a : watch_.rows()) {
+    const bool quiet = watch_.template is_quiet<M::kDofs>(path);
+    for (const int a : quiet ? watch_.loud() : watch_.rows()) {
       while (next < active.size() && active[next] < a) ++next;
       const bool listed = next < active.size() && active[next] == a;
-      if (listed && (claim.impulses[next] != 0.0 || approaches(next))) continue;
-      if (watch_.is_clear(a, gaps_[a], bends ? ahead[a] : gaps[a], gaps[a], before.t, h,
-                          after.q.data(), before.u.data(), after.u.data())) {
-        continue;
+      if (listed && (claim.impulses[next] != 0.0 || approaches(next))) {
+        if (!quiet) watch_.make_loud(a);
+      } else if (!watch_.is_clear(path, a)) {
+        suspects_.push_back(a);
       }
-      suspects_.push_back(a);
     }
-    if (suspects_.empty()) return {};
-    return look_closely(before, after, h, bends, gaps);
+    if (quiet && suspects_.empty()) [[likely]]
+      return {};
+    return look_closely(path);
   }
 
  private:
-  [[gnu::cold, gnu::noinline]] Finding look_closely(const model::StateOf<M>& before,
-                                                    const model::StateOf<M>& after, double h,
-                                                    bool bends, const Vector<M::kContacts>& gaps) {
-    const auto view = [](const auto& v) {
-      return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
-    };
-    const model::StepPath path{before.t,      h,    view(before.q), view(before.u), view(after.q),
-                               view(after.u), bends};
+  [[gnu::cold, gnu::noinline]] Finding look_closely(const model::StepPath& path) {
     for (const int a : suspects_) {
-      const bool unseen =
-          !corrects_ && gaps_[a] < 0.0 && gaps[a] > 0.0 && seen_[static_cast<std::size_t>(a)] == 0;
-      if (unseen && gaps_[a] < -watch_.tolerance(path, a) && watch_.exists_at_start(path, a)) {
-        return {model::GapWatch::Verdict::Crossed, a, gaps_[a]};
+      const bool unseen = !corrects_ && path.g0[a] < 0.0 && path.g1[a] > 0.0 &&
+                          seen_[static_cast<std::size_t>(a)] == 0;
+      if (unseen && path.g0[a] < -watch_.tolerance(path, a) && watch_.exists_at_start(path, a)) {
+        return {model::GapWatch::Verdict::Crossed, a, path.g0[a]};
       }
     }
     // Below 0 at the end: the scheme sees it in the next step.
-    std::erase_if(suspects_, [&](int a) { return gaps_[a] <= 0.0 || gaps[a] <= 0.0; });
-    if (suspects_.empty()) return {};
-    return watch_.look(path, suspects_);
+    std::erase_if(suspects_, [&](int a) {
+      const bool closed = path.g0[a] <= 0.0 || path.g1[a] <= 0.0;
+      if (closed) watch_.make_loud(a);
+      return closed;
+    });
+    const Finding found = watch_.look(path, suspects_);
+    watch_.gather();
+    for (const int a : watch_.rows()) {  // what is open in all of its box
+      if (watch_.is_quiet(a)) seen_[static_cast<std::size_t>(a)] = 0;
+    }
+    return found;
   }
 
   bool corrects_;

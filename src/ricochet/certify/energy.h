@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "ricochet/certify/trial.h"
@@ -13,14 +14,35 @@ namespace ricochet::certify {
 struct EnergyWatch {
   double kinetic{0.0};
   double potential{0.0};
-  double scale{0.0};                     // of the start: what growth is measured by
-  bool is_watched{false};                // nothing drives the motion
-  bool is_driven{false};                 // by what is known, which is taken off
-  base::Sum fed;                         // by a potential that depends on t
+  double scale{0.0};                                     // of the start: what growth is measured by
+  double look{std::numeric_limits<double>::infinity()};  // at steps with more T than this
+  bool is_watched{false};                                // nothing drives the motion
+  bool is_driven{false};                                 // by what is known, which is taken off
+  base::Sum fed;                                         // by a potential that depends on t
   double highest{0.0};                   // T + |change of V| so far, of a motion that is driven
   model::GrowthWatch growth;             // of all other motions
-  std::vector<model::Creation> created;  // by contact of a structure, under a law of mean positions
+  std::vector<model::Creation> created;  // by contact, under a law of mean positions
+  std::vector<double> works;             // of the pushes of a step, under the same
 };
+
+/// Whether a scheme damps or feeds smooth motions by itself, to first order in the step.
+template <model::Model M>
+bool works_by_itself(const Context<M>& c) {
+  if constexpr (model::ImplicitModel<M>) return false;  // its ledger tells
+  switch (c.method.integrator) {
+    case Integrator::End: return true;
+    case Integrator::Theta: return c.method.theta != 0.5;
+    case Integrator::MeanPosition: return c.method.average != Average::Central;
+    case Integrator::Arcs: return false;
+    default: return c.model.force_uses_velocity();
+  }
+}
+
+/// What a step looks for apart from growth is asked for once.
+template <model::Model M>
+void set_look(const Context<M>& c, EnergyWatch& watch) {
+  watch.look = c.certificate.own.empty() ? watch.growth.bar : -1.0;
+}
 
 template <model::Model M>
 void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& watch) {
@@ -36,12 +58,15 @@ void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& wat
   if constexpr (requires { c.model.is_conservative(); }) {
     watch.is_driven = c.method.balances_energy && !watch.is_watched && c.model.is_conservative();
   }
-  if (model::ImplicitModel<M> || watch.is_watched || watch.is_driven ||
-      c.method.integrator == Integrator::Arcs) {
-    return;
+  if (c.limits.tells_own_work && works_by_itself(c)) {
+    c.certificate.own.resize(c.has_constant_mass() ? static_cast<std::size_t>(c.model.dofs()) : 1);
   }
-  watch.growth.base = watch.kinetic;
-  watch.growth.bar = c.limits.growth * watch.kinetic;
+  if (!(model::ImplicitModel<M> || watch.is_watched || watch.is_driven ||
+        c.method.integrator == Integrator::Arcs)) {
+    watch.growth.base = watch.kinetic;
+    watch.growth.bar = c.limits.growth * watch.kinetic;
+  }
+  set_look(c, watch);
 }
 
 /// The start is measured by its largest part, and by the energy one step of force gives, since V
@@ -110,27 +135,43 @@ template <model::Model M>
   }
 }
 
-/// The kinetic energy of a step that neither forces nor contacts gave: the change of T less the
-/// work of forces along the way from q to q+, taken at two points that change from step to step, so
-/// that no period can hide between them. For a force with a potential it is the change of T + V.
+/// The work of forces along the way from q to q+, by coordinate, in scratch.momentum: taken at two
+/// points that change from step to step, so that no period can hide between them.
 template <model::Model M>
-double created_energy(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
+void take_work_of_way(Context<M>& c, const Trial<M>& s) {
   auto& scratch = c.scratch;
   const double turns = 0.6180339887498949 * static_cast<double>(c.certificate.steps + 1);
   const double x = 0.5 * (turns - std::floor(turns));
   c.model.difference(s.after.q, s.before.q, scratch.work);
   if (s.is_shifted) scratch.work -= scratch.shift;
-  double work = 0.0;
+  scratch.momentum.setZero();
   for (const double part : {x, 1.0 - x}) {
     c.model.advance(s.before.q, scratch.work, part, scratch.q_work);
     scratch.free = s.before.u + part * (s.after.u - s.before.u);
     const double t = s.before.t + part * (s.after.t - s.before.t);
     c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
-    work += 0.5 * scratch.work.dot(scratch.force);
+    scratch.momentum += 0.5 * scratch.work.cwiseProduct(scratch.force);
   }
-  return s.kinetic - watch.kinetic - work - s.contact_work - s.joint_work + s.spring_gain;
 }
 
+/// What the scheme itself gave in a step.
+template <model::Model M>
+[[gnu::noinline]] void enter_own_work(Context<M>& c, Trial<M>& s) {
+  auto& own = c.certificate.own;
+  const auto take = [](OwnWork& one, double given, double kinetic) {
+    one.given += given;
+    one.kinetic = std::max(one.kinetic, std::abs(kinetic));
+  };
+  if (!c.has_constant_mass()) return take(own[0], s.created, s.kinetic);
+  c.model.mass(c.place).apply(s.after.u, s.end_momentum);
+  for (int i = 0; i < c.model.dofs(); ++i) {
+    take(own[static_cast<std::size_t>(i)], s.slope[i] - c.scratch.momentum[i],
+         0.5 * s.after.u[i] * s.end_momentum[i]);
+  }
+}
+
+/// The kinetic energy of a step that neither forces nor contacts gave is the change of T less the
+/// work along the way; for a force with a potential it is the change of T + V.
 /// Forces that a scene states one by one may feed anything, so that growth alone proves nothing.
 /// Where T grows tenfold and most of that was given by nobody, the motion is the step's own; unless
 /// it grows tenfold once more by what is given, as from a rest that a force has only begun to
@@ -141,8 +182,13 @@ template <model::Model M>
   constexpr double kNearlyAll = 0.95;  // of that in one
   if (s.claim.piece == Piece::Start || !(s.h > 0.0)) return;
   const model::GrowthWatch& growth = watch.growth;
-  s.is_followed = true;
-  s.created = created_energy(c, s, watch);
+  s.slope = 0.5 * s.h * (s.before.u + s.after.u).cwiseProduct(s.force);  // works of the scheme
+  take_work_of_way(c, s);
+  s.created = s.kinetic - watch.kinetic - c.scratch.momentum.sum() - s.contact_work - s.joint_work +
+              s.spring_gain;
+  if (!c.certificate.own.empty()) enter_own_work(c, s);
+  s.is_followed = s.kinetic > growth.bar;
+  if (!s.is_followed) return;
   if (!(s.kinetic > c.limits.growth * growth.base) || growth.base <= 0.0) return;
   const double created = growth.created.value() + s.created;
   const bool at_once = s.kinetic > c.limits.growth * watch.kinetic &&
@@ -171,6 +217,43 @@ template <model::Model M>
   growth.bar = limits.growth * growth.base;
 }
 
+/// A law of mean positions lets a contact give back what it took a step before, and forces that act
+/// in between leave a little of either sign. So works are summed up while a contact pushes, and
+/// these sums over pushes, from anew where they fall below zero: what a contact has given and not
+/// taken again, which no other contact's loss makes good. Of a wall at rest that is nothing; what
+/// it is, is the step's own, and may be little of the largest energy, `level`.
+template <model::Model M>
+[[gnu::noinline]] void check_creation(Context<M>& c, Trial<M>& s, const EnergyWatch& watch,
+                                      double level) {
+  const Ledger& ledger = c.certificate.ledger;
+  double created = 0.0;
+  for (const model::Creation& one : watch.created) created += std::max(0.0, one.sum());
+  for (int k = 0; k < s.claim.active.size(); ++k) {
+    if (s.claim.impulses[k] == 0.0) continue;
+    const double before = watch.created[static_cast<std::size_t>(s.claim.active[k])].sum();
+    const double work = watch.works[static_cast<std::size_t>(k)];
+    created += std::max(0.0, before + work) - std::max(0.0, before);
+  }
+  s.gained = std::max(0.0, created - ledger.gain.value());
+  if (created > c.limits.created * level) c.fail(Failure::EnergyGain, s.after.t, -1, created);
+}
+
+/// Once the whole step holds.
+template <model::Model M>
+[[gnu::noinline]] void enter_creation(const Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
+  const auto& active = s.claim.active;
+  for (int a = 0, next = 0; a < c.contacts(); ++a) {
+    const bool listed = next < active.size() && active[next] == a;
+    model::Creation& one = watch.created[static_cast<std::size_t>(a)];
+    if (listed && s.claim.impulses[next] != 0.0) {
+      one.push += watch.works[static_cast<std::size_t>(next)];
+    } else if (one.push != 0.0) {
+      one = {std::max(0.0, one.sum()), 0.0};
+    }
+    if (listed) ++next;
+  }
+}
+
 /// V changes when a violated position is put back on its wall; that is not the motion's doing.
 template <model::Model M>
 [[gnu::noinline]] void weigh_correction(Context<M>& c, Trial<M>& s) {
@@ -197,7 +280,7 @@ template <bool kExplicit, model::Model M>
   } else if (watch.is_driven) {
     watch_driven_growth(c, s, watch);
   }
-  if (s.kinetic > watch.growth.bar) [[unlikely]]
+  if (s.kinetic > watch.look) [[unlikely]]
     follow_growth(c, s, watch);
   if (kExplicit && c.model.force_uses_velocity()) watch_explicit_force(c, s, watch);
 }
@@ -232,6 +315,7 @@ template <model::Model M>
   if (s.made_up > 0.0) watch.growth.note(s.kinetic, s.after.t, s.made_up);
   if (s.is_followed) {
     enter_growth(c.limits, s.kinetic, s.created, c.certificate.steps + 1, watch.growth);
+    set_look(c, watch);
   }
   if (watch.is_driven) {
     watch.fed.add(s.fed);

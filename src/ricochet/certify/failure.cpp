@@ -44,7 +44,8 @@ constexpr std::array kTexts = {
     FailureText{"no_convergence", "the implicit equations of a step did not settle",
                 "try a smaller step"},
     FailureText{
-        "bad_friction", "a coefficient of friction is negative or not finite there",
+        "bad_friction",
+        "a coefficient of friction is negative, above a million, or no number there",
         "check the formula of `friction` (or of `normal`) for the slip and place of that step"},
     FailureText{"bad_restitution", "a coefficient of restitution is not between 0 and 1 there",
                 "check the formula of `restitution` for the place and approach of that step"},

@@ -55,13 +55,18 @@ class FrictionMemory {
       one.state = ContactState::Free;
     }
   }
-  void hold(int a, int k, bool sticks, bool is_shock) {
+  void hold(int a, int k, bool sticks) {
     Contact& one = by_contact_[static_cast<std::size_t>(a)];
     one.stuck = sticks;
     one.lapsed = false;
     one.jump = std::max(one.jump, place(k).jump);
     one.state = sticks ? ContactState::Stick : ContactState::Slip;
+  }
+  /// Whether what may be a shock is one.
+  void mark(int a, int k, bool is_shock) {
+    Contact& one = by_contact_[static_cast<std::size_t>(a)];
     one.had_shock = one.had_shock || is_shock;
+    place(k).may_be_shock = is_shock;
   }
 
   /// Slip velocities at `now`, two places a contact, and states: a shock since the last time this

@@ -229,44 +229,6 @@ double work_of_push(const Context<M>& c, const Trial<M>& s, int k) {
   return std::abs(work) <= kLinearRounding * size * speeds ? 0.0 : work;
 }
 
-/// A law of mean positions lets a contact give back what it took a step before, and forces that act
-/// in between leave a little of either sign. So works are summed up while a contact pushes, and
-/// these sums over pushes, from anew where they fall below zero: what a contact has given and not
-/// taken again. Of a wall at rest that is nothing; what it is, is the step's own, and may be
-/// little.
-template <model::ImplicitModel M>
-[[gnu::noinline]] void check_creation(Context<M>& c, Trial<M>& s, const EnergyWatch& watch) {
-  const Ledger& ledger = c.certificate.ledger;
-  double created = 0.0;
-  for (const model::Creation& one : watch.created) created += std::max(0.0, one.sum());
-  for (int k = 0; k < s.claim.active.size(); ++k) {
-    if (s.claim.impulses[k] == 0.0) continue;
-    const double before = watch.created[static_cast<std::size_t>(s.claim.active[k])].sum();
-    const double work = work_of_push(c, s, k);
-    created += std::max(0.0, before + work) - std::max(0.0, before);
-  }
-  s.gained = std::max(0.0, created - ledger.gain.value());
-  const double size = std::max(
-      {ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic, watch.scale});
-  if (created > c.limits.created * size) c.fail(Failure::EnergyGain, s.after.t, -1, created);
-}
-
-/// Once the whole step holds.
-template <model::ImplicitModel M>
-[[gnu::noinline]] void enter_creation(Context<M>& c, const Trial<M>& s, EnergyWatch& watch) {
-  const auto& active = s.claim.active;
-  for (int a = 0, next = 0; a < c.contacts(); ++a) {
-    const bool listed = next < active.size() && active[next] == a;
-    model::Creation& one = watch.created[static_cast<std::size_t>(a)];
-    if (listed && s.claim.impulses[next] != 0.0) {
-      one.push += work_of_push(c, s, next);
-    } else if (one.push != 0.0) {
-      one = {std::max(0.0, one.sum()), 0.0};
-    }
-    if (listed) ++next;
-  }
-}
-
 template <Integrator I, model::ImplicitModel M>
 [[gnu::noinline]] void check_implicit(Context<M>& c, Trial<M>& s, EnergyWatch& energy) {
   if (s.claim.piece != Piece::Step) return c.fail(Failure::Law, s.before.t);
@@ -283,7 +245,15 @@ template <Integrator I, model::ImplicitModel M>
   s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
   check_energy<false>(c, s, energy);
   check_closure<I>(c, s, energy);
-  if constexpr (I == Integrator::AveragePosition) check_creation(c, s, energy);
+  if constexpr (I == Integrator::AveragePosition) {
+    for (int k = 0; k < s.claim.active.size(); ++k) {
+      energy.works[static_cast<std::size_t>(k)] = work_of_push(c, s, k);
+    }
+    const Ledger& ledger = c.certificate.ledger;
+    check_creation(c, s, energy,
+                   std::max({ledger.highest, s.kinetic + s.potential, ledger.kinetic_max, s.kinetic,
+                             energy.scale}));
+  }
 }
 
 /// Once the whole step holds.

@@ -35,6 +35,11 @@ enum class Integrator : char {
   Arcs,
 };
 
+/// Whether laws of contacts are about mean positions, not velocities.
+inline constexpr bool takes_means(Integrator integrator) {
+  return integrator == Integrator::MeanPosition || integrator == Integrator::AveragePosition;
+}
+
 /// What the velocities of active contacts and joints obey, U_ref by name.
 enum class ImpactRule : char {
   Newton,   // 0 <= p, U+ + e U >= 0, p (U+ + e U) = 0
@@ -59,6 +64,7 @@ struct Method {
   bool balances_energy{true};           // false for a scheme known to drift
   double anticipation{0.0};             // A_V, of the middles
   bool corrects{false};                 // violations of q_M are put right
+  bool corrects_by_pushes{false};       // by pushes alone
   double theta{0.5};
   Average average{Average::Central};
   double stiffness{0.0};   // of springs, force over gap; 0: by the length of the step

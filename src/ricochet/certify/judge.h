@@ -43,10 +43,12 @@ class Judge {
     open_energy(c_, start, energy_);
     may_be_brief_ = !method.corrects && !method.looks_ahead && !energy_.is_driven &&
                     !model.force_uses_velocity();
-    if (method.integrator == Integrator::AveragePosition) {
+    if (takes_means(method.integrator)) {
       energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
+      energy_.works.assign(static_cast<std::size_t>(c_.model.contacts()), 0.0);
     }
     keep_gaps();
+    if (start.memory.steps == 0) hold_start(c_, start, shocks_);
     recall(start.memory.judge, start.memory.steps > 0);
     if (c_.method.contacts_last && start.memory.steps == 0) c_.touch_start(start);
     for (const int a : c_.joints) {
@@ -104,7 +106,7 @@ class Judge {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
-    if constexpr (I == Integrator::AveragePosition) enter_creation(c_, s, energy_);
+    if constexpr (takes_means(I)) enter_creation(c_, s, energy_);
     if (crossings_.exists()) keep_gaps(&s);
     enter(s);
     if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
@@ -143,18 +145,26 @@ class Judge {
     c_.fail(failure, t, contact, value);
   }
 
-  /// The certificate so far; shocks that turned out to be slow for this run are dropped.
+  /// The certificate so far.
   const Certificate& finish() {
     Certificate& c = c_.certificate;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     judge_growth();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
     c.lost_displacement = rounding_.lost_part(c.steps);
-    if (!shocks_.is_set()) c.drop_slow_shocks(c.shock_threshold);
     return c;
   }
 
   const Certificate& certificate() const { return c_.certificate; }
+
+  /// Tells what contacts begin to do, from now until `close_events`.
+  void open_events(const EventObserver& observe) {
+    const bool arcs = c_.method.integrator == Integrator::Arcs;
+    c_.events.open(&observe, c_.contacts(), arcs ? 0 : ShockWatch::kQuietSteps);
+  }
+  void close_events() {
+    if (c_.events.is_on()) c_.events.close();
+  }
 
   /// What the judge of a run that goes on from here has to know of the steps before.
   void remember(model::Memory& memory) const {
@@ -211,6 +221,8 @@ class Judge {
       }
     }
     enter_briefly(c_, claim, s, energy_, shocks_);
+    if (c_.events.is_on()) [[unlikely]]
+      follow_events(c_, claim, before.t, after.t, c_.certificate.steps, true);
     if (s.deepest >= 0) enter_violation(after, s.depth, s.deepest);
     return true;
   }
@@ -219,6 +231,7 @@ class Judge {
     shocks_.recall(known.kinetic_max, known.hardest_push);
     if (goes_on && std::isfinite(energy_.growth.bar) && std::isfinite(known.growth.bar)) {
       energy_.growth = known.growth;
+      set_look(c_, energy_);
     }
     for (const model::JudgeMemory::Contact& one : known.contacts) {
       const int a = static_cast<int>(one.key);
@@ -276,6 +289,8 @@ class Judge {
     Certificate& c = c_.certificate;
     const long long step = c.steps + 1;
     enter_contacts(c_, s, bounces_, step, shocks_);
+    if (c_.events.is_on()) [[unlikely]]
+      follow_events(c_, s.claim, s.before.t, s.after.t, step, !takes_no_time(c_, s));
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
     if (c_.method.contacts_last) enter_touches(s);
     enter_energy(c_, s, energy_);

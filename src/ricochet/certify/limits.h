@@ -19,8 +19,9 @@ struct Limits {
   double touching{1e-12};  // of what a gap is computed from: contact at an impact that was located
   double touching_gap{0.0};  // [gap], the same where it is known beforehand
   double rest{1e-3};         // of the first of a row of impacts: slower ones can be infinitely many
-  double shock_speed{-1.0};  // [gap/s]; < 0: a fraction of the run's largest speed
+  double shock_speed{-1.0};  // [gap/s]; < 0: a fraction of the largest speed so far
   double shock_fraction{1e-3};  // [-], that fraction, speeds in the norm sqrt(2 T)
+  bool tells_own_work{false};   // of schemes that damp or feed a motion; costs two forces a step
 };
 
 }  // namespace ricochet::certify

@@ -141,7 +141,7 @@ template <Integrator I, model::Model M>
     if (s.claim.piece == Piece::Start) {
       if (!s.claim.active.empty()) c.fail(Failure::ActiveSet, s.before.t);
     } else {
-      check_mean_position(c, s, c.model.contacts() > 0 ? c.model.restitution(0) : 0.0);
+      check_mean_position(c, s, c.model.contacts() > 0 ? c.model.restitution(0) : 0.0, energy);
     }
   } else if constexpr (I == Integrator::Spring) {
     check_springs(c, s);

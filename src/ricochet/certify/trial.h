@@ -10,6 +10,7 @@
 
 #include "ricochet/certify/certificate.h"
 #include "ricochet/certify/claim.h"
+#include "ricochet/certify/event_watch.h"
 #include "ricochet/certify/friction_memory.h"
 #include "ricochet/certify/integrator.h"
 #include "ricochet/convex/friction_cone.h"
@@ -23,9 +24,10 @@ inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// What the check of a contact found, for the ledger: kept until the whole step holds.
 struct Push {
-  double approach{0.0};  // -U before
-  double W{0.0};         // W_aa
-  double work{0.0};      // (u + u+)/2 . J^T p
+  double approach{0.0};    // -U before
+  double W{0.0};           // W_aa
+  double work{0.0};        // (u + u+)/2 . J^T p
+  bool is_entered{false};  // as a shock
 };
 
 /// The same for a contact with friction, vectors as (normal, tangential, tangential).
@@ -136,6 +138,7 @@ struct Context {
   model::IndexList<K> held;                           // contacts that pushed along an arc
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
+  EventWatch events;
   Islands islands;
   model::Lasting<M> lasting;
   std::vector<model::Key> touched;  // contacts that were active in the last step, ascending

@@ -13,27 +13,15 @@
 namespace ricochet::formula {
 namespace {
 
-/// Two results come back in the first two floating-point registers: both processors' calling
-/// conventions agree on that.
-struct SineCosine {
-  double sine;
-  double cosine;
-};
-SineCosine sine_and_cosine(double angle) {
+/// Both results are stored where they belong, and read from there.
 #if defined(__GLIBC__)
-  // Apart from each other, so that they are not read back as one piece of 16 bytes: a processor
-  // that has just stored two pieces of 8 waits for both to reach the cache.
-  struct {
-    double sine;
-    double apart[2];
-    double cosine;
-  } r;
-  ::sincos(angle, &r.sine, &r.cosine);
-  return {r.sine, r.cosine};
+using ::sincos;
 #else
-  return {std::sin(angle), std::cos(angle)};
-#endif
+void sincos(double angle, double* sine, double* cosine) {
+  *sine = std::sin(angle);
+  *cosine = std::cos(angle);
 }
+#endif
 
 template <Op op>
 double call_apply(double a, double b, double c) {
@@ -41,7 +29,7 @@ double call_apply(double a, double b, double c) {
 }
 
 const void* address_of(Op op) {
-  if (op == Op::SinCos) return std::bit_cast<const void*>(&sine_and_cosine);
+  if (op == Op::SinCos) return std::bit_cast<const void*>(&sincos);
   return dispatch(op, []<Op known>() { return std::bit_cast<const void*>(&call_apply<known>); });
 }
 
@@ -85,6 +73,11 @@ class Assembler {
   }
   void negate(int d, int a) { put(0x1E614000 | field(a, 5) | field(d, 0)); }
   void square_root(int d, int a) { put(0x1E61C000 | field(a, 5) | field(d, 0)); }
+  /// The address of a slot as argument k of a function.
+  void point(int k, std::uint32_t slot) {
+    put(0x91000000 | (8U * slot & 0xFFFU) << 10U | field(base_, 5) | field(k, 0));  // add
+    put(0x91400000 | (8U * slot >> 12U) << 10U | field(k, 5) | field(k, 0));        // add, lsl 12
+  }
   void call(const void* function) {
     const auto address = std::bit_cast<std::uint64_t>(function);
     for (unsigned k = 0; k < 4; ++k) {  // movz, then movk: 16 bits at a time into x16
@@ -142,6 +135,11 @@ class Assembler {
     scalar(0x5C, x, a);
   }
   void square_root(int x, int a) { scalar(0x51, x, a); }  // sqrtsd
+  /// The address of a slot as argument k of a function.
+  void point(int k, std::uint32_t slot) {
+    put({0x48, 0x8D, static_cast<std::uint8_t>(k == 0 ? 0xBB : 0xB3)});  // lea rdi or rsi, [rbx +]
+    offset_of(slot);
+  }
   void call(const void* function) {
     put({0x48, 0xB8});  // mov rax, address
     const auto address = std::bit_cast<std::uint64_t>(function);
@@ -176,6 +174,9 @@ class Assembler {
     put({0xF2});
     rex(x, 0);
     put({0x0F, code, static_cast<std::uint8_t>(0x80 | (x & 7) << 3 | base_)});
+    offset_of(slot);
+  }
+  void offset_of(std::uint32_t slot) {
     const std::uint32_t offset = 8U * slot;
     for (unsigned k = 0; k < 4; ++k) put({static_cast<std::uint8_t>(offset >> (8U * k))});
   }
@@ -275,10 +276,13 @@ class Translator {
     assembler_.load(0, i.a);
     if (arity(i.op) > 1) assembler_.load(1, i.b);
     if (arity(i.op) > 2) assembler_.load(2, i.c);
+    if (i.op == Op::SinCos) {
+      assembler_.point(0, i.out);
+      assembler_.point(1, i.c);
+    }
     assembler_.call(address_of(i.op));
     forget();
-    keep(0, i.out);
-    if (i.op == Op::SinCos) keep(1, i.c);
+    if (i.op != Op::SinCos) keep(0, i.out);
   }
 
   static int name(std::size_t k) { return Assembler::kFloatRegisters[k]; }

@@ -145,7 +145,8 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   is_autonomous_ =
       is_conservative_ && !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
   force_uses_velocity_ =
-      system_.outside_force || std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
+      (system_.outside_force && system_.outside->force_uses_velocity()) ||
+      std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
         return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
       });
   compile(slopes, forces);
@@ -236,7 +237,7 @@ void FormulaModel::compile_bends() {
 /// Second derivatives of the gaps that are not affine: see `curves`.
 void FormulaModel::derive_curves() {
   constexpr std::size_t kMost = 400;  // larger systems do without
-  if (system_.outside != nullptr) return;
+  if (has_outside_gaps()) return;
   std::size_t entries = 0;
   for (int a = 0; a < contacts() - joints(); ++a) {
     const std::size_t n = pattern_.end(a) - pattern_.begin(a) + 1;

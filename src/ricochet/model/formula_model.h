@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -105,6 +106,10 @@ class FormulaModel {
   const Outside* outside() const { return system_.outside.get(); }  // null: all is formulas
   int outside_gap(int a) const {
     return system_.outside_gaps.empty() ? -1 : system_.outside_gaps[static_cast<std::size_t>(a)];
+  }
+  bool has_outside_gaps() const {
+    return std::any_of(system_.outside_gaps.begin(), system_.outside_gaps.end(),
+                       [](int number) { return number >= 0; });
   }
   bool has_laws() const { return has_laws_; }  // some contact has more than a constant e
   const ImpactLaw& law(int a) const { return system_.laws[static_cast<std::size_t>(a)]; }

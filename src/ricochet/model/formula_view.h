@@ -207,8 +207,8 @@ class FormulaView {
     double* const r = load(t, q, place.applied_registers);
     for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
     model_.applied_tape().run(0, r);
-    const std::vector<std::size_t>& at = model_.applied_tape().outputs(0);
-    for (int i = 0; i < dofs(); ++i) out[i] = r[at[index(i)]];
+    for (int i = 0; i < dofs(); ++i) out[i] = r[model_.applied_tape().outputs(0)[index(i)]];
+    add_outside_force(t, q, u, out);
   }
 
   const convex::Metric<N>& mass(const Place& place) const {

@@ -164,7 +164,7 @@ class GapSweep {
   static constexpr double kShortest = 0x1p-46;  // piece
 
   bool proves() const {
-    if constexpr (HasFormulas<M>) return model_.formulas().outside() == nullptr;
+    if constexpr (HasFormulas<M>) return !model_.formulas().has_outside_gaps();
     return model_.contacts() == 0;
   }
   bool is_bounded(int a) const {

@@ -5,7 +5,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
-constexpr double kReach = 64.0;  // steps that a box is made for
+constexpr double kReach = 64.0;          // steps that a box is made for
+constexpr double kLoudReach = 512.0;     // at most
+constexpr double kQuietReach = 65536.0;  // where the gap is positive in all of it
 
 double most_of(formula::Range range) { return std::max(std::abs(range.low), std::abs(range.high)); }
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -25,11 +27,12 @@ bool has_kinks(const formula::Graph& graph, const std::vector<formula::NodeId>& 
 GapWatch::GapWatch(const FormulaModel& model)
     : model_(model),
       pattern_(model.pattern()),
-      low_(pattern_.coordinates.size(), kInfinity),
-      high_(pattern_.coordinates.size(), -kInfinity),
+      boxes_(pattern_.coordinates.size(), {kInfinity, -kInfinity}),
       slopes_(pattern_.coordinates.size(), kInfinity),
       rates_(index(model.contacts()), 0.0),
       until_(index(model.contacts()), -kInfinity),
+      reach_(index(model.contacts()), kReach),
+      quiet_(index(model.contacts()), 0),
       curves_(model.curves().size(), kInfinity),
       most_(index(model.dofs()), 0.0),
       legs_(2) {
@@ -46,6 +49,9 @@ GapWatch::GapWatch(const FormulaModel& model)
     first += n * (n + 1) / 2;
   }
   if (rows_.empty()) return;
+  loud_.reserve(rows_.size());
+  common_.resize(most_.size());
+  gather();
   plans_.resize(index(model.contacts()));
   inputs_.resize(index(model.system().inputs()));
   values_.resize(graph.size());
@@ -75,7 +81,9 @@ const GapWatch::Plan& GapWatch::plan(int row) {
     roots.push_back(model_.slopes()[e + index(row)]);
   }
   plan.slopes = system.graph.reachable(roots);
-  if (curves_.empty() || has_kinks(system.graph, gap_nodes)) return plan;
+  plan.moves = system.graph.depends_on(roots[0], FormulaSystem::kTimeSlot, 1);
+  plan.has_kinks = has_kinks(system.graph, gap_nodes);
+  if (curves_.empty() || plan.has_kinks) return plan;
   const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
   const auto from = model_.curves().begin() + static_cast<std::ptrdiff_t>(first_[index(row)]);
   plan.curves = system.graph.reachable({from, from + static_cast<std::ptrdiff_t>(n * (n + 1) / 2)});
@@ -117,37 +125,85 @@ bool GapWatch::is_outside(const StepPath& path, int row) const {
   if (!(path.t + 2.0 * path.h <= until_[index(row)])) return true;
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const auto i = index(pattern_.coordinates[e]);
-    const double moved = 2.0 * path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
-    if (path.q1[i] - moved < low_[e] || path.q1[i] + moved > high_[e]) return true;
+    const double way = 2.0 * moved(path, i);
+    if (path.q1[i] - way < boxes_[e].low || path.q1[i] + way > boxes_[e].high) return true;
   }
   return false;
 }
 
-/// Bounds of slopes and curves over a box around the end of the step.
-void GapWatch::take_box(const StepPath& path, int row, double reach) {
+/// Bounds of the gap and its slopes over a box around the end of the step, and what the gap may
+/// change in it, with its rounding.
+double GapWatch::take_box(const StepPath& path, int row, double reach) {
   const auto a = index(row);
+  const Plan& plan = this->plan(row);
   inputs_[0] = {path.t - path.h, path.t + reach * path.h};
-  until_[a] = inputs_[0].high;
+  until_[a] = plan.moves ? inputs_[0].high : kInfinity;
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const auto i = index(pattern_.coordinates[e]);
-    const double moved = path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
-    most_[i] = std::max(most_[i], moved);
+    most_[i] = std::max(most_[i], moved(path, i));
     const double r = reach * most_[i] + kRounding * std::abs(path.q1[i]);
-    inputs_[1 + i] = {path.q1[i] - r, path.q1[i] + r};
-    low_[e] = inputs_[1 + i].low;
-    high_[e] = inputs_[1 + i].high;
+    inputs_[1 + i] = boxes_[e] = {path.q1[i] - r, path.q1[i] + r};
   }
-  evaluate(plan(row).slopes);
+  evaluate(plan.slopes);
   rates_[a] = most_of(slope(row, pattern_.end(row)));
+  double change = rates_[a] * (reach + 1.0) * path.h;
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+    const double size = std::abs(path.q1[index(pattern_.coordinates[e])]);
     slopes_[e] = most_of(slope(row, e));
+    change += slopes_[e] * (0.5 * (boxes_[e].high - boxes_[e].low) + 1024.0 * kRounding * size);
     if (!(slopes_[e] < kInfinity)) rates_[a] = kInfinity;
   }
+  quiet_[a] = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change) ? 1 : 0;
+  return change;
+}
+
+/// Bounds of second derivatives over the box that was just taken.
+void GapWatch::take_curves(int row) {
   if (plan(row).curves.empty()) return;
   evaluate(plan(row).curves);
   const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
-  for (std::size_t k = first_[a]; k < first_[a] + n * (n + 1) / 2; ++k) {
+  const std::size_t first = first_[index(row)];
+  for (std::size_t k = first; k < first + n * (n + 1) / 2; ++k) {
     curves_[k] = most_of(values_[index(model_.curves()[k])]);
+  }
+}
+
+/// A box that the motion left is followed by a larger one, and one whose bounds did not prove what
+/// they should by a smaller one. Where that is not quiet, one is tried in which the gap should be.
+void GapWatch::renew_box(const StepPath& path, int row) {
+  constexpr double kFew = 16.0;
+  double& reach = reach_[index(row)];
+  const bool was_quiet = is_quiet(row);
+  const double most = was_quiet ? kQuietReach : kLoudReach;
+  reach = is_outside(path, row) ? std::min(4.0 * reach, most) : std::max(0.25 * reach, kReach);
+  const double change = take_box(path, row, reach);
+  if (is_quiet(row)) return;
+  const double fit = 0.5 * reach * path.g1[row] / change;
+  if (fit >= kFew) take_box(path, row, fit);
+  if (is_quiet(row)) {
+    reach = fit;
+    return;
+  }
+  if (was_quiet) reach = kReach;
+  if (was_quiet || fit >= kFew) take_box(path, row, reach);
+  while (!(rates_[index(row)] < kInfinity) && reach > 1.0) take_box(path, row, reach /= 8.0);
+  if (!is_quiet(row)) take_curves(row);
+}
+
+void GapWatch::gather() {
+  loud_.clear();
+  common_.assign(common_.size(), {-kInfinity, kInfinity});
+  common_until_ = kInfinity;
+  for (const int row : rows_) {
+    if (!is_quiet(row)) {
+      loud_.push_back(row);
+      continue;
+    }
+    common_until_ = std::min(common_until_, until_[index(row)]);
+    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+      formula::Range& box = common_[index(pattern_.coordinates[e])];
+      box = {std::max(box.low, boxes_[e].low), std::min(box.high, boxes_[e].high)};
+    }
   }
 }
 
@@ -157,7 +213,7 @@ void GapWatch::take_legs(const StepPath& path) {
   for (Leg& leg : legs_) {
     leg.t = path.t;
     leg.dt = h;
-    leg.from.assign(path.q0.begin(), path.q0.end());
+    leg.from.assign(path.q0, path.q0 + n);
     leg.way.resize(n);
   }
   legs_[1].t += h;
@@ -172,8 +228,7 @@ void GapWatch::take_legs(const StepPath& path) {
   }
 }
 
-double GapWatch::gap_at(int row, double t, std::span<const double> q, std::span<const double> u,
-                        double dt) {
+double GapWatch::gap_at(int row, double t, const double* q, const double* u, double dt) {
   inputs_[0] = {t + dt, t + dt};
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const auto i = index(pattern_.coordinates[e]);
@@ -188,8 +243,8 @@ double GapWatch::tolerance(const StepPath& path, int row) {
   double allowed = kInfinity;
   double rounding = 0.0;
   for (const bool end : {false, true}) {
-    const auto q = end ? path.q1 : path.q0;
-    const auto u = end ? path.u1 : path.u0;
+    const double* q = end ? path.q1 : path.q0;
+    const double* u = end ? path.u1 : path.u0;
     const double t = end ? path.t + path.h : path.t;
     const double curve = gap_at(row, t, q, u, d) + gap_at(row, t, q, u, -d);
     const double here = gap_at(row, t, q, u, 0.0);
@@ -240,18 +295,19 @@ double GapWatch::value_at(const Piece& piece, int row) {
   return may_exist(row) ? 0.5 * (gap(row).low + gap(row).high) : kInfinity;
 }
 
-/// By the bound of the gap, or by its value at the middle and the bound of its slope.
+/// By the bound of the gap, or by its value at the middle and the bound of its slope on the way.
 bool GapWatch::is_free(const Piece& piece, int row, double allowed) {
   const double middle = value_at(piece, row);
   place_at(piece, row, piece.from, piece.to);
   evaluate(plan(row).slopes);
   if (!may_exist(row) || gap(row).low >= -allowed) return true;
-  double change = most_of(slope(row, pattern_.end(row))) * piece.leg->dt;
+  formula::Range change =
+      slope(row, pattern_.end(row)) * formula::Range{piece.leg->dt, piece.leg->dt};
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-    const double way = std::abs(piece.leg->way[index(pattern_.coordinates[e])]);
-    if (way > 0.0) change += most_of(slope(row, e)) * way;
+    const double way = piece.leg->way[index(pattern_.coordinates[e])];
+    change = change + slope(row, e) * formula::Range{way, way};
   }
-  return middle - 0.5 * (piece.to - piece.from) * change >= -allowed;
+  return middle - 0.5 * (piece.to - piece.from) * most_of(change) >= -allowed;
 }
 
 GapWatch::Finding GapWatch::search(int row, double allowed) {
@@ -280,24 +336,19 @@ GapWatch::Finding GapWatch::look(const StepPath& path, std::span<const int> susp
   take_legs(path);
   Finding worst;
   for (const int row : suspects) {
-    const auto start = [&] {
-      pieces_.clear();
-      if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
-      pieces_.push_back({&legs_[0], 0.0, 1.0});
-    };
-    start();
+    if (is_outside(path, row) || reach_[index(row)] > kReach) {
+      renew_box(path, row);
+      if (is_clear(path, row)) continue;
+    }
+    pieces_.clear();
+    if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
+    pieces_.push_back({&legs_[0], 0.0, 1.0});
     const bool clear = std::all_of(pieces_.begin(), pieces_.end(),
                                    [&](const Piece& piece) { return is_free(piece, row, 0.0); });
-    if (!clear) {
-      const Finding finding = search(row, tolerance(path, row));
-      if (finding.verdict == Verdict::Crossed) return finding;
-      if (finding.verdict == Verdict::Undecided) worst = finding;
-    }
-    if (!is_outside(path, row)) continue;
-    for (double reach = kReach; reach > 1.0; reach /= 8.0) {
-      take_box(path, row, reach);
-      if (rates_[index(row)] < kInfinity) break;
-    }
+    if (clear) continue;
+    const Finding finding = search(row, tolerance(path, row));
+    if (finding.verdict == Verdict::Crossed) return finding;
+    if (finding.verdict == Verdict::Undecided) worst = finding;
   }
   return worst;
 }

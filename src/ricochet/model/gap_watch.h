@@ -11,40 +11,62 @@
 
 namespace ricochet::model {
 
-/// A step as a path: q0 to q1, by q0 + h/2 u0 where `bends`, straight otherwise.
+/// A step as a path: q0 to q1, by q0 + h/2 u0 where `bends`, straight otherwise. Gaps are those of
+/// its ends, and of a place ahead on the way along u0.
 struct StepPath {
   double t{0.0};
   double h{0.0};
-  std::span<const double> q0, u0, q1, u1;
+  const double *q0, *u0, *q1, *u1;
+  const double *g0, *g, *g1;
   bool bends{false};
 };
 
-/// Whether walls are stepped over between the ends of a step. Gaps that are affine cannot be. Of
-/// the others bounds of slopes and curves are kept for a box of places: while the motion is in it
-/// and gaps at the ends are larger than what a step can change, nothing has to be looked at. Else
-/// the path is cut until interval arithmetic proves each piece.
+/// Whether walls are stepped over between the ends of a step. Gaps that are affine cannot be. Each
+/// of the others has a box of places around the motion. Where the gap is proved positive in all of
+/// it the row is quiet, and need not be looked at while the motion is in its box; so far from a
+/// wall boxes hold thousands of steps. Else bounds of slopes and curves are kept for the box: while
+/// gaps at the ends are larger than what a step can change, there is no crossing. What is left is
+/// cut until interval arithmetic proves each piece.
 class GapWatch {
  public:
   explicit GapWatch(const FormulaModel& model);
 
   std::span<const int> rows() const { return rows_; }  // that are not affine, joints left out
+  std::span<const int> loud() const { return loud_; }  // those that are not quiet
 
-  /// Whether gap `row` stays above 0 in a step, by bounds of its slopes, or else of its curve. g0
-  /// and g1 are at the ends, g at a place ahead on the way along u0.
-  bool is_clear(int row, double g0, double g, double g1, double t, double h, const double* q1,
-                const double* u0, const double* u1) const {
-    const auto a = static_cast<std::size_t>(row);
-    double way = rates_[a] * h;
-    bool inside = t + h <= until_[a];
-    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-      const int i = pattern_.coordinates[e];
-      const double moved = h * std::max(std::abs(u0[i]), std::abs(u1[i]));
-      inside = inside && q1[i] - moved >= low_[e] && q1[i] + moved <= high_[e];
-      way += slopes_[e] * moved;
-    }
-    if (!inside) return false;
-    return g0 + g1 > way || std::min({g0, g, g1}) > 0.25 * curve(row, h, u0, u1);
+  /// Whether a step stays in the boxes of all quiet rows; of N coordinates, if that is known.
+  template <int N>
+  bool is_quiet(const StepPath& path) const {
+    bool inside = path.t + path.h <= common_until_;
+    const std::size_t n = N > 0 ? static_cast<std::size_t>(N) : common_.size();
+    for (std::size_t i = 0; i < n; ++i) inside = inside && is_within(path, i, common_[i]);
+    return inside;
   }
+
+  /// Whether gap `row` stays above 0 in a step: in its box if it is quiet, else by bounds of its
+  /// slopes or of its curve.
+  bool is_clear(const StepPath& path, int row) const {
+    const auto a = static_cast<std::size_t>(row);
+    double way = rates_[a] * path.h;
+    bool inside = path.t + path.h <= until_[a];
+    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+      const auto i = static_cast<std::size_t>(pattern_.coordinates[e]);
+      inside = inside && is_within(path, i, boxes_[e]);
+      way += slopes_[e] * moved(path, i);
+    }
+    if (!inside || quiet_[a] != 0) return inside;
+    return path.g0[row] + path.g1[row] > way ||
+           std::min({path.g0[row], path.g[row], path.g1[row]}) > 0.25 * curve(path, row);
+  }
+  bool is_quiet(int row) const { return quiet_[static_cast<std::size_t>(row)] != 0; }
+  /// Contacts that push are not looked at, wherever they are; then they need another box.
+  void make_loud(int row) {
+    if (!is_quiet(row)) return;
+    quiet_[static_cast<std::size_t>(row)] = 0;
+    until_[static_cast<std::size_t>(row)] = -std::numeric_limits<double>::infinity();
+  }
+  /// After boxes or what is quiet have changed.
+  void gather();
 
   enum class Verdict { Clear, Crossed, Undecided };
   struct Finding {
@@ -68,6 +90,8 @@ class GapWatch {
     Nodes slopes;  // the gap too
     Nodes curves;  // empty where it has kinks, which second derivatives do not know of
     bool is_made{false};
+    bool moves{false};  // the gap depends on t
+    bool has_kinks{false};
   };
   struct Leg {
     double t{0.0}, dt{0.0};
@@ -78,21 +102,28 @@ class GapWatch {
     double from, to;
   };
 
+  /// How far a coordinate goes in a step, at most.
+  static double moved(const StepPath& path, std::size_t i) {
+    return path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
+  }
+  static bool is_within(const StepPath& path, std::size_t i, formula::Range box) {
+    const double half = 0.5 * moved(path, i);
+    return std::min(path.q0[i], path.q1[i]) - half >= box.low &&
+           std::max(path.q0[i], path.q1[i]) + half <= box.high;
+  }
   /// A bound of h^2 d2g/dt2 for velocities as large as these.
-  double curve(int row, double h, const double* u0, const double* u1) const {
+  double curve(const StepPath& path, int row) const {
     if (curves_.empty()) return std::numeric_limits<double>::infinity();
     const std::size_t begin = pattern_.begin(row), end = pattern_.end(row);
-    const auto moved = [&](std::size_t e) {
-      if (e == end) return h;
-      const int i = pattern_.coordinates[e];
-      return h * std::max(std::abs(u0[i]), std::abs(u1[i]));
+    const auto way = [&](std::size_t e) {
+      return e == end ? path.h : moved(path, static_cast<std::size_t>(pattern_.coordinates[e]));
     };
     const double* bound = curves_.data() + first_[static_cast<std::size_t>(row)];
     double sum = 0.0;
     for (std::size_t i = begin; i <= end; ++i) {
-      double part = 0.5 * *bound++ * moved(i);
-      for (std::size_t j = i + 1; j <= end; ++j) part += *bound++ * moved(j);
-      sum += 2.0 * part * moved(i);
+      double part = 0.5 * *bound++ * way(i);
+      for (std::size_t j = i + 1; j <= end; ++j) part += *bound++ * way(j);
+      sum += 2.0 * part * way(i);
     }
     return sum;
   }
@@ -103,9 +134,11 @@ class GapWatch {
   formula::Range slope(int row, std::size_t e) const;  // e = end of the row: dg/dt
   bool may_exist(int row) const;
   bool is_outside(const StepPath& path, int row) const;
-  void take_box(const StepPath& path, int row, double reach);
+  double take_box(const StepPath& path, int row, double reach);
+  void take_curves(int row);
+  void renew_box(const StepPath& path, int row);
   void take_legs(const StepPath& path);
-  double gap_at(int row, double t, std::span<const double> q, std::span<const double> u, double dt);
+  double gap_at(int row, double t, const double* q, const double* u, double dt);
   void place_at(const Piece& piece, int row, double from, double to);
   double value_at(const Piece& piece, int row);
   bool is_free(const Piece& piece, int row, double allowed);
@@ -114,14 +147,20 @@ class GapWatch {
   const FormulaModel& model_;
   const Pattern& pattern_;
   std::vector<int> rows_;
-  std::vector<double> low_, high_, slopes_;  // by entry of the pattern
-  std::vector<double> rates_, until_;        // by row
-  std::vector<double> curves_;               // bounds of second derivatives, if they are there
-  std::vector<std::size_t> first_;           // of them, by row
-  std::vector<double> most_;                 // the longest way of a coordinate in a step so far
-  std::vector<Plan> plans_;                  // by row
-  std::vector<formula::Range> inputs_;       // t, q
-  std::vector<formula::Range> values_;       // by node
+  std::vector<formula::Range> boxes_;  // by entry of the pattern
+  std::vector<double> slopes_;         // the same
+  std::vector<double> rates_, until_;  // by row
+  std::vector<double> reach_;          // steps that the box of a row is made for
+  std::vector<char> quiet_;            // by row
+  std::vector<int> loud_;
+  std::vector<formula::Range> common_;  // what the boxes of quiet rows have in common
+  double common_until_{0.0};
+  std::vector<double> curves_;          // bounds of second derivatives, if they are there
+  std::vector<std::size_t> first_;      // of them, by row
+  std::vector<double> most_;            // the longest way of a coordinate in a step so far
+  std::vector<Plan> plans_;             // by row
+  std::vector<formula::Range> inputs_;  // t, q
+  std::vector<formula::Range> values_;  // by node
   std::vector<Leg> legs_;
   std::vector<Piece> pieces_;
 };

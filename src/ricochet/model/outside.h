@@ -20,6 +20,7 @@ class Outside {
   virtual int find_gap(const std::string& contact) const = 0;  // its number; -1: not one of these
   virtual bool has_force() const = 0;
   virtual bool has_mass() const = 0;
+  virtual bool force_uses_velocity() const { return true; }  // or may
 
   virtual double gap(int number, double t, std::span<const double> q) const = 0;
   /// dg/dq by every coordinate; returns dg/dt.

@@ -16,8 +16,22 @@ namespace {
 constexpr std::size_t kMostFrames = 900;
 constexpr std::size_t kMostWithMovingWalls = 240;
 
-/// The panel that shows the motion best: a plane in which things move, else the first curve.
+/// Whether the body belongs into a panel: where it is drawn, else where a unit is as long in both
+/// directions.
+bool has_body(const scene::PlotPlan& plan, const scene::PlotPanel& panel) {
+  if (plan.body.empty() || panel.kind != scene::PlotPanel::Kind::Curves) return false;
+  return panel.snapshots.is_on() || (panel.equal && !panel.is_history());
+}
+
+/// The panel that shows the motion best: one with the body, a plane in which things move, else the
+/// first curve.
 std::size_t panel_to_play(const scene::PlotPlan& plan) {
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) {
+    if (plan.panels[k].snapshots.is_on() || plan.panels[k].only_played) return k;
+  }
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) {
+    if (has_body(plan, plan.panels[k])) return k;
+  }
   for (std::size_t k = 0; k < plan.panels.size(); ++k) {
     const scene::PlotPanel& panel = plan.panels[k];
     if (panel.kind == scene::PlotPanel::Kind::Curves && !panel.is_history()) return k;
@@ -32,6 +46,10 @@ std::size_t panel_to_play(const scene::PlotPlan& plan) {
 scene::PlotPlan plan_to_play(const scene::PlotPlan& plan) {
   scene::PlotPlan played = plan;
   played.panels = {plan.panels[panel_to_play(plan)]};
+  played.panels[0].plays_body = has_body(plan, played.panels[0]);
+  if (!played.panels[0].plays_body) played.body.clear();
+  played.panels[0].gives_way = played.panels[0].only_played = false;
+  played.panels[0].instead_of = -1;
   played.panels[0].snapshots = {};
   played.panels[0].marks = {};
   played.side_by_side = 1;
@@ -72,6 +90,31 @@ class FrameWriter {
         scene.formulas() != nullptr && has_moving_walls(*scene.formulas(), panel_, plan);
   }
 
+  /// What moves, at a frame, as part of the picture: the way before it, walls, body and places.
+  std::string draw(std::size_t k) {
+    constexpr std::size_t kWay = 60;  // frames
+    std::string way;
+    std::vector<Point> places;
+    const std::size_t first = panel_.is_history() || k < kWay ? 0 : k - kWay;
+    for (std::size_t f = first; f <= k; ++f) {
+      load(f);
+      places = places_now();
+      way += fmt::format("{}{:.1f} {:.1f}", f == first ? "M" : "L", places[0].x, places[0].y);
+    }
+    std::string text = fmt::format("<path class=\"trail\" d=\"{}\"/>\n", way);
+    if (moving_walls_) {
+      text += fmt::format("<path class=\"wall\" d=\"{}\"/>\n", walls_of_row(frames_.row(k)));
+    }
+    if (!plan_.body.empty()) text += draw_body();
+    for (const Point& p : places) {
+      text += fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>\n", p.x,
+                          p.y, plan_.body.empty() ? 5 : 3);
+    }
+    return text;
+  }
+
+  bool moves_walls() const { return moving_walls_; }
+
   std::string write() {
     std::string t;
     std::string points;
@@ -82,8 +125,7 @@ class FrameWriter {
     for (std::size_t k = 0; k < frames_.size(); ++k) {
       const std::string_view comma = k == 0 ? "" : ",";
       const std::span<const double> row = frames_.row(k);
-      std::copy(row.begin(), row.end(), registers_.begin());
-      tape_.run(0, registers_.data());
+      load(k);
       t += fmt::format("{}{:.6g}", comma, row[0]);
       points += fmt::format("{}[{}]", comma, points_now());
       if (!plan_.body.empty()) bodies += fmt::format("{}[{}]", comma, body_now());
@@ -95,34 +137,74 @@ class FrameWriter {
   }
 
  private:
+  void load(std::size_t k) {
+    const std::span<const double> row = frames_.row(k);
+    std::copy(row.begin(), row.end(), registers_.begin());
+    tape_.run(0, registers_.data());
+  }
+
   /// A place for each curve.
-  std::string points_now() {
+  std::vector<Point> places_now() const {
     const double x = registers_[tape_.outputs(0)[0]];
-    std::string text;
+    std::vector<Point> places;
     for (std::size_t j = 0; j < panel_.y.size(); ++j) {
-      if (j > 0) text += ',';
-      append_point(tamed(frame_.at({x, registers_[tape_.outputs(0)[j + 1]]})), text);
+      places.push_back(tamed(frame_.at({x, registers_[tape_.outputs(0)[j + 1]]})));
+    }
+    return places;
+  }
+  std::string points_now() const {
+    std::string text;
+    for (const Point& p : places_now()) {
+      if (!text.empty()) text += ',';
+      append_point(p, text);
     }
     return text;
   }
 
-  /// The numbers of all parts, in their order.
-  std::string body_now() {
+  /// All parts in pixels, in their order.
+  std::vector<DrawnPart> parts_now() {
     tape_.run(1, registers_.data());
     std::vector<double> values;
     for (const std::size_t output : tape_.outputs(1)) values.push_back(registers_[output]);
-    std::string text;
+    std::vector<DrawnPart> parts;
     std::size_t next = 0;
     for (const scene::BodyPart& part : plan_.body) {
-      const DrawnPart drawn = part_at(part, values, next);
-      for (const Point& p : drawn.points) {
+      parts.push_back(part_at(part, values, next));
+      for (Point& p : parts.back().points) p = tamed(frame_.at(p));
+      parts.back().radius *= frame_.width / frame_.x.range.size();
+    }
+    return parts;
+  }
+  std::string body_now() {
+    std::string text;
+    const std::vector<DrawnPart> parts = parts_now();
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      for (const Point& p : parts[k].points) {
         if (!text.empty()) text += ',';
-        append_point(tamed(frame_.at(p)), text);
+        append_point(p, text);
       }
-      if (part.radius >= 0) {
-        text += ',';
-        append_number(drawn.radius * frame_.width / frame_.x.range.size(), text);
+      if (plan_.body[k].radius < 0) continue;
+      text += ',';
+      append_number(parts[k].radius, text);
+    }
+    return text;
+  }
+  std::string draw_body() {
+    std::string text;
+    const std::vector<DrawnPart> parts = parts_now();
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::vector<Point>& points = parts[k].points;
+      if (plan_.body[k].kind == scene::BodyPart::Kind::Circle) {
+        text += fmt::format("<circle class=\"moving\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"/>\n",
+                            points[0].x, points[0].y, std::abs(parts[k].radius));
+        continue;
       }
+      text += "<path class=\"moving\" d=\"";
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        text += fmt::format("{}{:.1f} {:.1f}", p == 0 ? "M" : "L", points[p].x, points[p].y);
+      }
+      const bool closes = plan_.body[k].kind == scene::BodyPart::Kind::Outline;
+      text += fmt::format("{}\"/>\n", closes ? "Z" : (points.size() == 1 ? "h0" : ""));
     }
     return text;
   }
@@ -213,22 +295,83 @@ std::size_t most_frames(const scene::Scene& scene) {
   return std::min(bounded, moving ? kMostWithMovingWalls : kMostFrames);
 }
 
+namespace {
+
+/// The panel to be played, drawn alone, with what moves in it.
+struct Stage {
+  scene::PlotPlan plan;
+  Collector alone;
+  Sheet sheet;
+
+  Stage(const scene::Scene& scene, const Collector& data, const certify::Certificate* certificate,
+        const SheetText& text)
+      : plan(plan_to_play(scene.plot)), alone(data.only(panel_to_play(scene.plot))) {
+    const Block block{&plan, {{&alone, "", scene.formulas(), certificate}}, ""};
+    sheet = draw_sheet({block}, text);
+  }
+  const Frame& frame() const { return sheet.panels[0].frame; }
+};
+
+bool can_play(const scene::Scene& scene, const Frames& frames) {
+  return panel_to_play(scene.plot) < scene.plot.panels.size() && frames.size() >= 2;
+}
+
+}  // namespace
+
 std::string make_player(const scene::Scene& scene, const Collector& data, const Frames& frames,
                         const certify::Certificate& certificate) {
-  const std::size_t number = panel_to_play(scene.plot);
-  if (number >= scene.plot.panels.size() || frames.size() < 2) return "";
-  const scene::PlotPlan plan = plan_to_play(scene.plot);
-  const Collector alone = data.only(number);
-  const Block block{&plan, {{&alone, "", scene.formulas(), &certificate}}, ""};
-  const Sheet sheet = draw_sheet({block}, {});
-  FrameWriter writer(scene, plan, sheet.panels[0].frame, frames);
-  const Frame& frame = sheet.panels[0].frame;
+  if (!can_play(scene, frames)) return "";
+  const Stage stage(scene, data, &certificate, {});
+  FrameWriter writer(scene, stage.plan, stage.frame(), frames);
+  const Frame& frame = stage.frame();
   const std::string json = fmt::format(
       "{{\"box\":[{:.1f},{:.1f},{:.1f},{:.1f}],\"history\":{},\n\"parts\":[{}],\n\"shocks\":[{}],"
       "\n{}}}",
-      frame.corner.x, frame.corner.y, frame.width, frame.height, plan.panels[0].is_history(),
-      parts_json(plan.body), shocks_json(certificate), writer.write());
-  return wrap_player(scene.title, sheet.svg, frames.row(0)[0], json);
+      frame.corner.x, frame.corner.y, frame.width, frame.height, stage.plan.panels[0].is_history(),
+      parts_json(stage.plan.body), shocks_json(certificate), writer.write());
+  return wrap_player(scene.title, stage.sheet.svg, frames.row(0)[0], json);
+}
+
+void draw_frames(const scene::Scene& scene, const Collector& data, const Frames& frames,
+                 double frames_per_second, const std::function<void(const std::string&)>& take) {
+  constexpr std::string_view kLive =
+      "<style>.live .trail { fill: none; stroke: #d55e00; stroke-width: 2.2; stroke-opacity: .65 "
+      "}\n"
+      ".live .dot { fill: #d55e00 } .live .moving { fill: none; stroke: #d55e00; stroke-width: 3; "
+      "stroke-linecap: round; stroke-linejoin: round }</style>\n";
+  if (!can_play(scene, frames)) return;
+  const Stage stage(scene, data, nullptr, {scene.title, "", ""});
+  FrameWriter writer(scene, stage.plan, stage.frame(), frames);
+  std::string still = stage.sheet.svg;
+  if (writer.moves_walls()) {  // those that stand for the end
+    const std::size_t at = still.find("<g class=\"walls\"");
+    still.insert(at + 2, " display=\"none\"");
+  }
+  const double first = frames.row(0)[0];
+  const double span = frames.row(frames.size() - 1)[0] - first;
+  const auto count = static_cast<int>(std::lround(played_seconds(span) * frames_per_second));
+  const Frame& frame = stage.frame();
+  std::size_t k = 0;
+  for (int n = 0; n <= count; ++n) {
+    const double part = static_cast<double>(n) / count;
+    while (k + 1 < frames.size() && (frames.row(k + 1)[0] - first) / span <= part) ++k;
+    std::string svg = still;
+    const std::string clip = fmt::format(
+        "<svg x=\"{0:.2f}\" y=\"{1:.2f}\" width=\"{2:.2f}\" height=\"{3:.2f}\" "
+        "viewBox=\"{0:.2f} {1:.2f} {2:.2f} {3:.2f}\" overflow=\"hidden\">",
+        frame.corner.x, frame.corner.y, frame.width, frame.height);
+    svg.insert(svg.rfind("</svg>"),
+               fmt::format("{}<g class=\"live\">{}{}</g></svg>\n<text class=\"note\" x=\"{:.0f}\" "
+                           "y=\"{:.0f}\" text-anchor=\"end\">t = {:.3g}</text>\n",
+                           clip, kLive, writer.draw(k), frame.right(), frame.corner.y - 8.0,
+                           frames.row(k)[0]));
+    take(svg);
+  }
+}
+
+double played_seconds(double span) {
+  const double seconds = std::abs(span);
+  return seconds >= 3.0 && seconds <= 20.0 ? seconds : 8.0;
 }
 
 std::string shocks_json(const certify::Certificate& certificate) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "ricochet/certify/certificate.h"
@@ -16,6 +17,14 @@ std::size_t most_frames(const scene::Scene& scene);
 /// it is the picture.
 std::string make_player(const scene::Scene& scene, const Collector& data, const Frames& frames,
                         const certify::Certificate& certificate);
+
+/// Pictures of the motion as it goes on, one after the other: as many a second as stated, over
+/// `played_seconds`.
+void draw_frames(const scene::Scene& scene, const Collector& data, const Frames& frames,
+                 double frames_per_second, const std::function<void(const std::string&)>& take);
+
+/// Motions of some seconds are shown as fast as they are, others in eight seconds.
+double played_seconds(double span);
 
 /// A picture with controls below it, in which the numbers of `json` move: see player.js.
 std::string wrap_player(const std::string& title, std::string svg, double start,

@@ -39,7 +39,9 @@ double Axis::value(double part) const {
 }
 
 Scale::Scale(const Axis& axis, int count)
-    : values(axis.is_log ? log_ticks(axis.range, count) : ticks(axis.range, count)) {
+    : values(axis.is_bare  ? std::vector<double>()
+             : axis.is_log ? log_ticks(axis.range, count)
+                           : ticks(axis.range, count)) {
   const double spacing = values.size() > 1 ? values[1] - values[0] : axis.range.size();
   const bool powers = axis.is_log && std::all_of(values.begin(), values.end(), is_power);
   for (const double value : values) {

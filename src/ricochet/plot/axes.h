@@ -13,7 +13,8 @@ namespace ricochet::plot {
 struct Axis {
   Range range{0.0, 1.0};
   bool is_log{false};
-  std::string label;
+  std::string label{};
+  bool is_bare{false};  // without numbers
 
   double part(double value) const;  // 0 at the low end, 1 at the high one
   double value(double part) const;

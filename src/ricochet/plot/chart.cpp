@@ -136,7 +136,7 @@ std::string draw_bars(const ChartText& text, const std::vector<BarPanel>& panels
       svg.text({frame.corner.x - 8.0, y + 0.7 * kBar}, label, "end", "label");
       const double length = is_shown(value) ? frame.x.part(value) * frame.width : 0.0;
       if (length > 0.0) svg.rectangle({frame.corner.x, y + 4.0}, length, kBar - 8.0, "state1");
-      svg.text({frame.corner.x + length + 6.0, y + 0.7 * kBar},
+      svg.text({frame.right() + 8.0, y + 0.7 * kBar},
                std::isfinite(value) ? fmt::format("{:.2e}", value) : "-", "start", "number");
     }
     frame.draw_border(svg);

@@ -24,13 +24,39 @@ struct Snapshot {
   long long number{0};
 };
 
+/// Points in no order, of any number in bounded memory: where they are too many, one for each cell
+/// that is smaller than a pixel will be.
+class Dots {
+ public:
+  void add(Point p);
+  const std::vector<Point>& points() const { return points_; }
+  const Range& x() const { return x_; }  // exact
+  const Range& y() const { return y_; }
+
+ private:
+  void thin();
+  std::size_t most_{40'000};
+  std::vector<Point> points_;
+  Range x_;
+  Range y_;
+};
+
 /// What is kept of a run for one panel. Of a history the curves are series, else trails.
 struct PanelData {
   std::vector<Series> series;
   std::vector<Trail> trails;
+  std::vector<Dots> dots;
   std::vector<States> states;
   std::vector<Mark> marks;
   std::vector<Snapshot> snapshots;
+};
+
+/// What a body takes of its plane, over all rows.
+struct BodyExtent {
+  Range x;
+  Range y;
+  bool is_known{false};
+  void add(Point p, double radius);
 };
 
 /// Sees the rows of a run one by one and keeps what the pictures of a plan need: a bounded amount.
@@ -40,8 +66,8 @@ class Collector {
   /// `runs` is how many runs the picture will show: they share what it can hold.
   explicit Collector(const scene::PlotPlan& plan, std::size_t runs = 1);
 
-  /// A row has the columns of the plan.
-  void add(std::span<const double> row);
+  /// A row has the columns of the plan. `pushed` is that of its step::Sample.
+  void add(std::span<const double> row, std::span<const double> pushed = {});
 
   /// To be called after the last row.
   void close();
@@ -50,6 +76,7 @@ class Collector {
   Collector only(std::size_t panel) const;
 
   const std::vector<PanelData>& panels() const { return panels_; }
+  const BodyExtent& body() const { return body_; }
   long long rows() const { return rows_; }
   const std::vector<double>& last_row() const { return last_row_; }
   const std::vector<double>& first_row() const { return first_row_; }
@@ -64,11 +91,14 @@ class Collector {
   };
   void make_panels(std::size_t runs);
   void find_columns(const formula::Graph& graph, const std::vector<formula::NodeId>& nodes);
-  void add_to(std::size_t panel);
+  void add_to(std::size_t panel, std::span<const double> pushed);
   void add_snapshot(std::size_t panel);
-  Snapshot snapshot();
+  void add_body();
 
   std::vector<scene::PlotPanel> plans_;
+  std::vector<scene::BodyPart> parts_;
+  std::vector<double> body_values_;  // of the last row
+  BodyExtent body_;
   formula::Tape tape_;
   std::vector<double> registers_;
   std::vector<Outputs> outputs_;
@@ -82,6 +112,15 @@ class Collector {
   static constexpr std::size_t kMostMarks = 2000;
   static constexpr std::size_t kMostSnapshots = 400;
 };
+
+/// A part of a body with the values that its formulas have, in the order of `body_nodes`; `next`
+/// is moved on.
+struct DrawnPart {
+  std::vector<Point> points;
+  double radius{0.0};
+};
+DrawnPart part_at(const scene::BodyPart& part, const std::vector<double>& values,
+                  std::size_t& next);
 
 /// All formulas of the parts of a body, in a fixed order.
 std::vector<formula::NodeId> body_nodes(const std::vector<scene::BodyPart>& body);

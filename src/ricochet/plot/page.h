@@ -9,9 +9,9 @@
 
 namespace ricochet::plot {
 
-/// A whole HTML page with its style, and the script of players where it is asked for; nothing of it
-/// comes from elsewhere. `head` is what stands above, `body` is HTML.
-std::string make_page(const std::string& title, const std::string& body, bool has_players);
+/// A whole HTML page with its style, light or dark, and its script; nothing of it comes from
+/// elsewhere. `body` is HTML.
+std::string make_page(const std::string& title, const std::string& body);
 
 /// A picture as part of a page; `caption` is HTML, and may be empty.
 std::string figure(const std::string& svg, const std::string& caption,

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "ricochet/plot/walls.h"
 
@@ -17,6 +19,7 @@ using ScaleKind = scene::PlotPanel::Scale;
 constexpr double kDot = 3.6;   // radius of the dots at start and end [px]
 constexpr double kBar = 15.0;  // height of an event bar [px]
 constexpr double kBarSpacing = 24.0;
+constexpr double kLeastStripe = 0.05;  // of a bar that is drawn [px]
 constexpr double kRangeMargin = 0.06;  // of a range, on both sides
 constexpr double kSmooth = 0.15;       // what a curve may be off to have fewer points [px]
 constexpr Range kNoRange{std::numeric_limits<double>::infinity(),
@@ -71,10 +74,9 @@ Point beyond(const std::vector<Point>& points) {
   return {a.x + kAway * (a.x - b.x) / length, a.y + kAway * (a.y - b.y) / length};
 }
 
-const char* state_name(int state, bool friction) {
-  constexpr const char* kWith[] = {"free", "stick", "slip", "shock"};
-  if (!friction) return state == 0 ? "free" : "contact";
-  return state < 4 ? kWith[state] : "other";
+const char* state_name(std::size_t state, bool friction) {
+  constexpr const char* kWith[] = {"free", "stick", "slip", "shock", "touched between two rows"};
+  return state == States::kContact && !friction ? "contact" : kWith[state];
 }
 
 }  // namespace
@@ -101,17 +103,6 @@ PowerLaw fit_power_law(const std::vector<Point>& points) {
   return {slope, std::exp((sy - slope * sx) / n)};
 }
 
-DrawnPart part_at(const scene::BodyPart& part, const std::vector<double>& values,
-                  std::size_t& next) {
-  DrawnPart drawn;
-  for (std::size_t k = 0; k < part.points.size(); ++k) {
-    drawn.points.push_back({values[next], values[next + 1]});
-    next += 2;
-  }
-  if (part.radius >= 0) drawn.radius = values[next++];
-  return drawn;
-}
-
 std::string PanelView::class_of(std::size_t run, std::size_t curve) const {
   const std::size_t number = block_.runs.size() > 1 ? run : curve;
   return fmt::format("s{}", number % kSeriesColours);
@@ -122,28 +113,30 @@ std::string PanelView::title() const {
   // Bars and areas of several runs would cover each other: the first one's are shown.
   const bool shows_first = plan().kind != Kind::Curves && block_.runs.size() > 1;
   if (shows_first) own += (own.empty() ? "of " : ", of ") + block_.runs[0].label;
-  if (panel_ > 0 || block_.heading.empty()) return own;
+  bool is_first = true;
+  for (std::size_t k = 0; k < panel_; ++k) is_first = is_first && !PanelView(block_, k).is_shown();
+  if (!is_first || block_.heading.empty()) return own;
   return own.empty() ? block_.heading : block_.heading + ": " + own;
 }
 
 std::vector<std::pair<std::string, std::string>> PanelView::legend() const {
   std::vector<std::pair<std::string, std::string>> entries;
   if (plan().kind == Kind::Events) {
-    unsigned seen = 0;
-    for (const ShownRun& run : block_.runs) {
-      for (const States& states : data(run).states) {
-        for (const States::Run& r : states.runs()) seen |= r.mask;
+    std::array<bool, States::kCount> seen{};
+    for (const States& states : data(block_.runs[0]).states) {
+      for (const States::Run& r : states.runs()) {
+        for (std::size_t s = 0; s < seen.size(); ++s) seen[s] = seen[s] || r.time[s] > 0.0;
       }
     }
-    const bool friction = (seen & ~3U) != 0U;
-    for (int s = 0; s < 4; ++s) {
-      if ((seen >> static_cast<unsigned>(s) & 1U) == 0U) continue;
+    const certify::Certificate* certificate = block_.runs[0].certificate;
+    const bool has_shocks = certificate != nullptr && !certificate->shocks.empty();
+    const bool friction = seen[2] || seen[States::kShock];
+    for (std::size_t s = 0; s < seen.size(); ++s) {
+      // A step in the state of a shock is drawn in the colour of the strokes.
+      if (!seen[s] || (s == States::kShock && has_shocks)) continue;
       entries.emplace_back(fmt::format("state{}", s), state_name(s, friction));
     }
-    const certify::Certificate* certificate = block_.runs[0].certificate;
-    if (certificate != nullptr && !certificate->shocks.empty()) {
-      entries.emplace_back("shock", "shock");
-    }
+    if (has_shocks) entries.emplace_back("shock", "shock");
     return entries;
   }
   if (plan().kind == Kind::Energy) {
@@ -169,6 +162,11 @@ std::vector<std::pair<std::string, std::string>> PanelView::legend() const {
 
 std::vector<std::vector<Point>> PanelView::pieces(const ShownRun& run, std::size_t curve) const {
   const PanelData& panel = data(run);
+  if (plan().dots) {
+    std::vector<std::vector<Point>> dots;
+    for (const Point& p : panel.dots[curve].points()) dots.push_back({p});
+    return dots;
+  }
   return panel.series.empty() ? panel.trails[curve].pieces() : panel.series[curve].pieces();
 }
 
@@ -188,57 +186,77 @@ Range PanelView::positive_range(bool of_x) const {
   return range.low < range.high ? range : Range{0.5 * range.low, 2.0 * range.high};
 }
 
-Range PanelView::x_range() const {
-  if (plan().x_range) return {plan().x_range->first, plan().x_range->second};
-  if (is_log_x(plan())) return positive_range(true);
-  Range range = kNoRange;
+std::pair<Range, Range> PanelView::hulls() const {
+  Range x = kNoRange;
+  Range y = kNoRange;
+  const auto take = [](Range& hull, const Range& part) {
+    take_in(hull, part.low);
+    take_in(hull, part.high);
+  };
   for (const ShownRun& run : block_.runs) {
     const PanelData& panel = data(run);
     for (const Series& series : panel.series) {
       if (series.empty()) continue;
-      take_in(range, series.times().low);
-      take_in(range, series.times().high);
+      take(x, series.times());
+      take(y, series.values());
     }
     for (const Trail& trail : panel.trails) {
       if (trail.empty()) continue;
-      take_in(range, trail.x().low);
-      take_in(range, trail.x().high);
+      take(x, trail.x());
+      take(y, trail.y());
+    }
+    for (const Dots& dots : panel.dots) {
+      if (dots.points().empty()) continue;
+      take(x, dots.x());
+      take(y, dots.y());
     }
     for (const States& states : panel.states) {
-      for (const States::Run& r : states.runs()) {
-        take_in(range, r.begin);
-        take_in(range, r.end);
-      }
+      for (const States::Run& r : states.runs()) take(x, {r.begin, r.end});
     }
+    if (!plan().shows_body() || !run.data->body().is_known) continue;
+    take(x, run.data->body().x);
+    take(y, run.data->body().y);
   }
-  if (!(range.low <= range.high)) range = {0.0, 1.0};
-  const bool is_time = plan().is_history();
-  if (is_time && range.size() > 0.0) return range;
-  return widened(range, is_time ? 0.0 : kRangeMargin);
+  return {x, y};
 }
 
-Range PanelView::y_range() const {
-  if (plan().y_range) return {plan().y_range->first, plan().y_range->second};
-  if (is_log_y(plan())) {
-    const Range range = positive_range(false);
-    return {range.low / 1.2, range.high * 1.2};
-  }
-  Range range = kNoRange;
-  for (const ShownRun& run : block_.runs) {
-    const PanelData& panel = data(run);
-    for (const Series& series : panel.series) {
-      if (series.empty()) continue;
-      take_in(range, series.values().low);
-      take_in(range, series.values().high);
-    }
-    for (const Trail& trail : panel.trails) {
-      if (trail.empty()) continue;
-      take_in(range, trail.y().low);
-      take_in(range, trail.y().high);
-    }
-  }
-  if (!(range.low <= range.high)) range = {0.0, 1.0};
-  if (plan().kind != Kind::Energy) return widened(range, kRangeMargin);
+/// One of the two directions is nothing beside the other; where they are of different kinds, of
+/// themselves.
+bool PanelView::is_flat() const {
+  constexpr double kFlat = 0.02;
+  const auto [x, y] = hulls();
+  if (!(x.low <= x.high)) return false;
+  if (plan().equal) return std::min(x.size(), y.size()) <= kFlat * std::max(x.size(), y.size());
+  const auto rests = [](const Range& range) {
+    return range.size() <= 1e-9 * std::max(std::abs(range.low), std::abs(range.high));
+  };
+  return rests(x) || rests(y);
+}
+
+bool PanelView::is_shown() const {
+  if (plan().only_played) return false;
+  if (plan().gives_way) return !is_flat();
+  if (plan().instead_of < 0) return true;
+  const PanelView plane(block_, static_cast<std::size_t>(plan().instead_of));
+  if (!plane.is_flat()) return false;
+  const auto [x, y] = plane.hulls();
+  const double own = plan().is_of_y ? y.size() : x.size();
+  const double other = plan().is_of_y ? x.size() : y.size();
+  // Of the two the one that moves; where neither does, or their kinds differ, both.
+  return own >= other || !plane.plan().equal;
+}
+
+/// A plane that the program has chosen shows a long thin motion larger than life across.
+bool PanelView::is_equal() const {
+  constexpr double kLong = 12.0;
+  if (!plan().equal || block_.plan->is_written) return plan().equal;
+  const auto [x, y] = hulls();
+  const double least = std::min(x.size(), y.size());
+  return least <= 0.02 * std::max(x.size(), y.size()) ||
+         std::max(x.size(), y.size()) <= kLong * least;
+}
+
+Range PanelView::energy_range(const Range& hull) const {
   double lowest = 0.0;  // areas stand on the lowest potential, or on zero
   if (plan().y.size() > 1) {
     lowest = std::numeric_limits<double>::infinity();
@@ -246,19 +264,48 @@ Range PanelView::y_range() const {
       lowest = std::min(lowest, data(run).series[0].values().low);
     }
   }
-  const double high = range.high - lowest;
+  const double high = hull.high - lowest;
   return {0.0, high > 0.0 ? 1.06 * high : 1.0};
 }
 
+std::pair<Range, Range> PanelView::ranges() const {
+  constexpr double kThin = 0.2;  // of the other direction, where a unit is as long in both
+  auto [x, y] = hulls();
+  if (!(x.low <= x.high)) x = {0.0, 1.0};
+  if (!(y.low <= y.high)) y = {0.0, 1.0};
+  if (is_equal()) {
+    const auto fatten = [](Range& thin, const Range& other) {
+      const double lack = 0.5 * std::max(0.0, kThin * other.size() - thin.size());
+      thin = {thin.low - lack, thin.high + lack};
+    };
+    const Range as_it_was = x;
+    fatten(x, y);
+    fatten(y, as_it_was);
+  }
+  if (!plan().is_history() || x.size() <= 0.0) {
+    x = widened(x, plan().is_history() ? 0.0 : kRangeMargin);
+  }
+  y = plan().kind == Kind::Energy ? energy_range(y) : widened(y, kRangeMargin);
+  if (is_log_x(plan())) x = positive_range(true);
+  if (is_log_y(plan())) {
+    y = positive_range(false);
+    y = {y.low / 1.2, y.high * 1.2};
+  }
+  if (plan().x_range) x = {plan().x_range->first, plan().x_range->second};
+  if (plan().y_range) y = {plan().y_range->first, plan().y_range->second};
+  return {x, y};
+}
+
 void PanelView::set_axes(Frame& frame) const {
-  frame.x.range = x_range();
+  std::tie(frame.x.range, frame.y.range) = ranges();
   frame.x.is_log = is_log_x(plan());
   frame.x.label = labelled(plan().x, plan().x_label);
+  frame.x.is_bare = plan().x.text.empty();
+  frame.y.is_bare = !plan().y.empty() && plan().y[0].text.empty();
   if (plan().kind == Kind::Events) {
     frame.y.range = {0.0, 1.0};
     return;
   }
-  frame.y.range = y_range();
   frame.y.is_log = is_log_y(plan());
   if (plan().kind == Kind::Energy) {
     frame.y.label = "energy";
@@ -268,7 +315,7 @@ void PanelView::set_axes(Frame& frame) const {
     const std::string& unit = plan().y[0].unit;
     frame.y.label = unit.empty() ? "" : fmt::format("[{}]", unit);
   }
-  if (plan().equal && frame.height > 0.0) frame.equalise();
+  if (is_equal() && frame.height > 0.0) frame.equalise();
 }
 
 double PanelView::height_for(double width, double most) const {
@@ -276,11 +323,12 @@ double PanelView::height_for(double width, double most) const {
     return 10.0 + kBarSpacing * static_cast<double>(std::max<std::size_t>(plan().y.size(), 1));
   }
   if (plan().kind == Kind::Energy) return std::min(most, 210.0);
-  if (!plan().equal) {
+  if (!is_equal()) {
     const double usual = plan().is_history() ? 0.30 * width : 0.60 * width;
     return std::clamp(usual, 130.0, most);
   }
-  const double wanted = width * y_range().size() / x_range().size();
+  const auto [x, y] = ranges();
+  const double wanted = width * y.size() / x.size();
   const bool is_given = plan().x_range && plan().y_range;  // then both are kept, if at all possible
   return std::clamp(wanted, 110.0, is_given ? 2.0 * most : most);
 }
@@ -358,7 +406,7 @@ void PanelView::draw_curves(Svg& svg, const Frame& frame) const {
         std::vector<Point> points = simplified(frame.at(piece), kSmooth);
         if (!points.empty()) drawn.push_back(std::move(points));
       }
-      svg.path(drawn, fmt::format("curve {}", class_of(r, j)));
+      svg.path(drawn, fmt::format("curve {}{}", plan().dots ? "dots " : "", class_of(r, j)));
     }
   }
 }
@@ -521,14 +569,14 @@ void PanelView::draw_events(Svg& svg, const Frame& frame) const {
     for (const States::Run& run : panel.states[j].runs()) {
       const double left = frame.corner.x + frame.x.part(run.begin) * frame.width;
       const double right = frame.corner.x + frame.x.part(run.end) * frame.width;
-      int states = 0;
-      for (unsigned s = 0; s < 8; ++s) states += static_cast<int>(run.mask >> s & 1U);
-      double at = top;  // a run with several states is striped
-      for (unsigned s = 0; s < 8; ++s) {
-        if ((run.mask >> s & 1U) == 0U) continue;
-        const double height = kBar / states;
+      double whole = 0.0;
+      for (const double time : run.time) whole += time;
+      double at = top;  // a run with several states is striped, by the time in each
+      for (std::size_t s = 0; s < run.time.size(); ++s) {
+        const double height = kBar * run.time[s] / whole;
+        if (!(height >= kLeastStripe)) continue;
         svg.rectangle({std::min(left, right), at}, std::max(std::abs(right - left), 0.4), height,
-                      fmt::format("state{}", std::min(s, 3U)));
+                      fmt::format("state{}", s));
         at += height;
       }
     }

@@ -38,6 +38,10 @@ class PanelView {
   const Block& block() const { return block_; }
   std::size_t number() const { return panel_; }
 
+  /// Whether it is drawn at all: a plane without a motion in it is not, and the histories that
+  /// stand for it are not where there is one.
+  bool is_shown() const;
+
   /// Class and words of what the legend explains; empty: no legend.
   std::vector<std::pair<std::string, std::string>> legend() const;
   std::string title() const;
@@ -52,8 +56,11 @@ class PanelView {
 
  private:
   const PanelData& data(const ShownRun& run) const { return run.data->panels()[panel_]; }
-  Range x_range() const;
-  Range y_range() const;
+  std::pair<Range, Range> hulls() const;  // of what is drawn; empty: low above high
+  std::pair<Range, Range> ranges() const;
+  bool is_flat() const;
+  bool is_equal() const;
+  Range energy_range(const Range& hull) const;
   Range positive_range(bool of_x) const;
   std::string class_of(std::size_t run, std::size_t curve) const;
   std::vector<std::vector<Point>> pieces(const ShownRun& run, std::size_t curve) const;
@@ -80,14 +87,5 @@ struct PowerLaw {
   double factor{0.0};
 };
 PowerLaw fit_power_law(const std::vector<Point>& points);
-
-/// A part of a body with the values that its formulas have, in the order of `body_nodes`; `next`
-/// is moved on.
-struct DrawnPart {
-  std::vector<Point> points;
-  double radius{0.0};
-};
-DrawnPart part_at(const scene::BodyPart& part, const std::vector<double>& values,
-                  std::size_t& next);
 
 }  // namespace ricochet::plot

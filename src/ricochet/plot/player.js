@@ -151,6 +151,142 @@
     show();
     if (location.hash === "#play" && !reduce) start();
   }
-  function begin() { document.querySelectorAll(".player").forEach(function (root) { Player(root); }); }
+  // A way in space, seen from afar: dragged or turned by the arrow keys, zoomed by the wheel or by
+  // + and -, played as above.
+  function Space(root) {
+    const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+    const canvas = root.querySelector("canvas"), pen = canvas.getContext("2d");
+    const play = root.querySelector(".play"), scrub = root.querySelector(".scrub"), out = root.querySelector(".time");
+    root.querySelector(".controls").hidden = false;
+    const n = data.t.length, first = data.t[0], span = data.t[n - 1] - first;
+    const whole = Math.abs(span) >= 3 && Math.abs(span) <= 20 ? Math.abs(span) : 8;
+    const middle = data.box.map(function (b) { return (b[0] + b[1]) / 2; });
+    const side = data.box[0][1] - data.box[0][0];
+    let yaw = -0.6, pitch = 0.45, zoom = 1, part = 1, playing = false, before = 0, dragged = null;
+    function colour(name) { return getComputedStyle(root).getPropertyValue(name).trim() || "#888"; }
+    function see(x, y, z) {  // right, down, towards the eye; z is up
+      const a = (x - middle[0]) / side, b = (y - middle[1]) / side, c = (z - middle[2]) / side;
+      const u = a * Math.cos(yaw) + b * Math.sin(yaw), v = b * Math.cos(yaw) - a * Math.sin(yaw);
+      const depth = v * Math.cos(pitch) - c * Math.sin(pitch);
+      const size = 0.62 * zoom * Math.min(canvas.width, canvas.height * 1.3) / (1 + 0.35 * depth);
+      return [canvas.width / 2 + u * size, canvas.height / 2 - (c * Math.cos(pitch) + v * Math.sin(pitch)) * size, depth];
+    }
+    function line(list, from, to) {
+      pen.beginPath();
+      for (let i = from; i < to; ++i) {
+        const p = see(list[3 * i], list[3 * i + 1], list[3 * i + 2]);
+        if (i === from) pen.moveTo(p[0], p[1]); else pen.lineTo(p[0], p[1]);
+      }
+      pen.stroke();
+    }
+    function corner(k) { return data.box.map(function (b, i) { return b[k >> i & 1]; }); }
+    function draw_box(ratio) {
+      pen.strokeStyle = colour("--line"); pen.lineWidth = ratio;
+      for (let k = 0; k < 8; ++k) {
+        for (let i = 0; i < 3; ++i) {
+          if (!(k >> i & 1)) line(corner(k).concat(corner(k | 1 << i)), 0, 2);
+        }
+      }
+      pen.fillStyle = colour("--soft"); pen.font = 13 * ratio + "px system-ui, sans-serif";
+      pen.textAlign = "center";
+      for (let i = 0; i < 3; ++i) {
+        const end = corner(1 << i), low = corner(0);
+        const at = see.apply(null, end), from = see.apply(null, low);
+        pen.fillText(Number(data.box[i][0].toPrecision(3)), from[0] + 0.12 * (at[0] - from[0]), from[1] + 0.12 * (at[1] - from[1]) + 16 * ratio);
+        pen.fillText(data.names[i] + " = " + Number(data.box[i][1].toPrecision(3)), at[0] + 0.06 * (at[0] - from[0]), at[1] + 0.06 * (at[1] - from[1]) + 4 * ratio);
+      }
+    }
+    function show() {
+      const ratio = window.devicePixelRatio || 1;
+      const wide = Math.round(root.clientWidth * ratio), high = Math.round(Math.min(0.62 * root.clientWidth, 560) * ratio);
+      if (canvas.width !== wide || canvas.height !== high) { canvas.width = wide; canvas.height = high; }
+      canvas.style.height = high / ratio + "px";
+      pen.clearRect(0, 0, wide, high);
+      draw_box(ratio);
+      pen.lineWidth = ratio; pen.strokeStyle = colour("--soft"); pen.globalAlpha = 0.45;
+      data.walls.forEach(function (wall) { line(wall, 0, wall.length / 3); });
+      const at = first + part * span;
+      let k = 0;
+      while (k + 1 < n && (span < 0 ? data.t[k + 1] >= at : data.t[k + 1] <= at)) ++k;
+      pen.strokeStyle = colour("--accent"); pen.lineWidth = 1.4 * ratio;
+      pen.globalAlpha = 0.3; line(data.q, 0, n);
+      pen.globalAlpha = 1; line(data.q, 0, k + 1);
+      const p = see(data.q[3 * k], data.q[3 * k + 1], data.q[3 * k + 2]);
+      pen.fillStyle = "#d55e00"; pen.beginPath(); pen.arc(p[0], p[1], 5 * ratio, 0, 2 * Math.PI); pen.fill();
+      scrub.value = Math.round(1000 * part);
+      out.textContent = "t = " + Number(at.toPrecision(4));
+      root.dataset.view = [yaw, pitch, zoom, part].join(" ");
+    }
+    function tick(now) {
+      if (!playing) return;
+      part = Math.min(1, part + Math.max(0, Math.min(now - before, 100)) / 1000 / whole);
+      before = now;
+      if (part >= 1) toggle();
+      show();
+      if (playing) requestAnimationFrame(tick);
+    }
+    function toggle() {
+      playing = !playing;
+      play.textContent = playing ? "❚❚" : "▶"; play.setAttribute("aria-label", playing ? "Pause" : "Play");
+      if (!playing) return;
+      if (part >= 1) part = 0;
+      before = performance.now();
+      requestAnimationFrame(tick);
+    }
+    function turn(dx, dy) {
+      yaw += dx; pitch = Math.max(-1.55, Math.min(1.55, pitch + dy));
+      show();
+    }
+    function closer(factor) { zoom = Math.max(0.2, Math.min(20, zoom * factor)); show(); }
+    play.addEventListener("click", toggle);
+    scrub.addEventListener("input", function () { part = scrub.value / 1000; show(); });
+    canvas.addEventListener("pointerdown", function (e) { dragged = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointerup", function () { dragged = null; });
+    canvas.addEventListener("pointermove", function (e) {
+      if (!dragged) return;
+      turn(-(e.clientX - dragged[0]) * 0.01, (e.clientY - dragged[1]) * 0.01);
+      dragged = [e.clientX, e.clientY];
+    });
+    canvas.addEventListener("wheel", function (e) { e.preventDefault(); closer(Math.exp(-0.0015 * e.deltaY)); }, { passive: false });
+    canvas.addEventListener("dblclick", function () { yaw = -0.6; pitch = 0.45; zoom = 1; show(); });
+    root.addEventListener("keydown", function (e) {
+      if (e.target !== root) return;
+      const keys = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+      if (keys[e.key]) turn(keys[e.key][0], keys[e.key][1]);
+      else if (e.key === "+") closer(1.2);
+      else if (e.key === "-") closer(1 / 1.2);
+      else if (e.key === " ") toggle();
+      else return;
+      e.preventDefault();
+    });
+    window.addEventListener("resize", show);
+    document.addEventListener("themechange", show);
+    show();
+  }
+  // Light or dark, whatever the system says: kept for the next page.
+  function Theme(button) {
+    function dark() {
+      const set = document.documentElement.dataset.theme;
+      return set ? set === "dark" : window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches;
+    }
+    function store(value) {
+      try {
+        if (value) localStorage.setItem("ricochet-theme", value);
+        return localStorage.getItem("ricochet-theme");
+      } catch (e) { return null; }
+    }
+    const kept = store();
+    if (kept) document.documentElement.dataset.theme = kept;
+    button.hidden = false;
+    button.addEventListener("click", function () {
+      document.documentElement.dataset.theme = store(dark() ? "light" : "dark") || (dark() ? "light" : "dark");
+      document.dispatchEvent(new Event("themechange"));
+    });
+  }
+  function begin() {
+    document.querySelectorAll(".theme").forEach(Theme);
+    document.querySelectorAll(".player").forEach(function (root) { Player(root); });
+    document.querySelectorAll(".space").forEach(Space);
+  }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

@@ -9,6 +9,7 @@
 #include "ricochet/plot/animation.h"
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
+#include "ricochet/plot/space.h"
 
 namespace ricochet::plot {
 namespace {
@@ -287,6 +288,7 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
   if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
+  if (!summary.story.empty()) body += fmt::format("<p>{}</p>\n", escape(summary.story));
   body += "<h2 id=\"motion\">Motion</h2>\n";
   body += player.empty() ? "<p>There are too few recorded rows to show a motion.</p>\n" : player;
   if (!player.empty()) {
@@ -297,6 +299,15 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
             ? "The curves are the farthest places; arrows show where a guide is struck"
             : "Arrows are impulses since the frame before, their length by the square root");
   }
+  const std::string space = make_space(scene, data.frames());
+  if (!space.empty()) {
+    body += "<h2 id=\"space\">In space</h2>\n" + space;
+    body +=
+        "<p class=\"soft\">Drag, or use the arrow keys, to turn it; the wheel, or + and -, to come "
+        "closer; a double click "
+        "to see it as at first. Walls are sections of the surfaces where gaps vanish, as at the "
+        "end.</p>\n";
+  }
   body += pictures(scene, summary, picture, data);
   body += certificate(summary);
   if (summary.structure) body += guides_and_points(*summary.structure);
@@ -304,7 +315,7 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   body += scene_text(scene, summary);
   body +=
       "<h2 id=\"timing\">Timing</h2>\n" + pair_table(timing_rows(summary, picture.data().rows()));
-  return make_page(scene.title, body + "</main>\n", !player.empty());
+  return make_page(scene.title, body + "</main>\n");
 }
 
 }  // namespace ricochet::plot

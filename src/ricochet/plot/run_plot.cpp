@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ricochet/plot/walls.h"
 
@@ -32,8 +33,8 @@ RunPicture::RunPicture(const scene::Scene& scene, std::size_t runs) : data_(scen
   if (scene.structure() != nullptr && !scene.plot.is_written) structure_.emplace(scene);
 }
 
-void RunPicture::add(std::span<const double> row) {
-  data_.add(row);
+void RunPicture::add(std::span<const double> row, std::span<const double> pushed) {
+  data_.add(row, pushed);
   if (structure_) structure_->add(row);
 }
 
@@ -48,6 +49,57 @@ Sheet draw_run(const scene::Scene& scene, const RunPicture& picture,
   return draw_sheet(
       {block}, {scene.title, subtitle + remarks_on(scene.plot, picture.data(), scene.formulas()),
                 scene.plot.caption});
+}
+
+namespace {
+
+/// Of the planes of a picture those in which the start can be seen, with the body in its place.
+scene::PlotPlan plan_of_start(const scene::PlotPlan& plan) {
+  scene::PlotPlan planes = plan;
+  std::erase_if(planes.panels, [](const scene::PlotPanel& panel) {
+    const bool is_plane = panel.kind == scene::PlotPanel::Kind::Curves && !panel.is_history();
+    return !is_plane || panel.instead_of >= 0 || !panel.equal;
+  });
+  for (scene::PlotPanel& panel : planes.panels) {
+    panel.gives_way = panel.only_played = false;
+    panel.marks = {};
+    panel.snapshots.rows = plan.body.empty() ? 0 : 1;
+    panel.snapshots.numbers = 0;
+  }
+  planes.is_written = true;
+  return planes;
+}
+
+/// A point alone has no size: what is between it and the origin is shown.
+void give_size(scene::PlotPanel& panel, const PanelData& data) {
+  if (panel.shows_body() || panel.x_range || panel.y_range || data.trails.empty()) return;
+  const Point p = data.trails[0].last();
+  const double reach = std::max({std::abs(p.x), std::abs(p.y), 1e-300});
+  const auto range = [&](double value) {
+    return std::pair{std::min(value, 0.0) - 0.3 * reach, std::max(value, 0.0) + 0.3 * reach};
+  };
+  if (reach > 1e-300) {
+    panel.x_range = range(p.x);
+    panel.y_range = range(p.y);
+  }
+}
+
+}  // namespace
+
+std::optional<Sheet> draw_start(const scene::Scene& scene) {
+  scene::PlotPlan plan = plan_of_start(scene.plot);
+  if (plan.panels.empty() || scene.formulas() == nullptr) return std::nullopt;
+  std::vector<double> row(plan.columns.size(), 0.0);
+  row[0] = scene.start.t;
+  std::copy(scene.start.q.begin(), scene.start.q.end(), row.begin() + 1);
+  std::copy(scene.start.u.begin(), scene.start.u.end(), row.begin() + 1 + scene.start.q.size());
+  Collector data(plan);
+  data.add(row);
+  data.close();
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) give_size(plan.panels[k], data.panels()[k]);
+  const Block block{&plan, {{&data, "", scene.formulas(), nullptr}}, ""};
+  return draw_sheet({block},
+                    {scene.title, fmt::format("as it starts, t = {:g}", scene.start.t), ""});
 }
 
 }  // namespace ricochet::plot

@@ -19,7 +19,8 @@ class RunPicture {
   /// `runs` is how many runs one picture will show.
   explicit RunPicture(const scene::Scene& scene, std::size_t runs = 1);
 
-  void add(std::span<const double> row);
+  /// `pushed` is that of the row's step::Sample.
+  void add(std::span<const double> row, std::span<const double> pushed = {});
   void close() { data_.close(); }
 
   const Collector& data() const { return data_; }
@@ -38,6 +39,10 @@ Sheet draw_run(const scene::Scene& scene, const RunPicture& picture,
                const certify::Certificate& certificate,
                const std::optional<record::LineRecord>& line, const std::string& subtitle,
                const record::ErrorBar* bar = nullptr);
+
+/// The mechanism as it starts: the planes of the picture, with body and walls, before anything is
+/// run. Nothing where the scene has no such plane.
+std::optional<Sheet> draw_start(const scene::Scene& scene);
 
 /// What a picture does not show by itself: when its walls stood there, that rows are few.
 std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,

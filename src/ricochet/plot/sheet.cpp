@@ -49,6 +49,7 @@ std::vector<Slot> make_slots(const std::vector<Block>& blocks) {
     const int columns = std::max(1, blocks[b].plan->side_by_side);
     int column = 0;
     for (std::size_t k = 0; k < blocks[b].plan->panels.size(); ++k) {
+      if (!PanelView(blocks[b], k).is_shown()) continue;
       // Events belong below everything else of the block, over its whole width.
       const bool is_wide =
           blocks[b].plan->panels[k].kind == scene::PlotPanel::Kind::Events && columns > 1;
@@ -74,7 +75,8 @@ void size_slots(std::vector<Slot>& slots, const std::vector<Block>& blocks, doub
       slot.frame.width = whole - room - kRight;
       slot.frame.height = 0.0;
       slot.view.set_axes(slot.frame);
-      slot.frame.height = slot.view.height_for(slot.frame.width, columns > 1 ? 400.0 : 560.0);
+      const double tallest = width < 400.0 ? 0.55 * width : (columns > 1 ? 400.0 : 560.0);
+      slot.frame.height = slot.view.height_for(slot.frame.width, tallest);
       slot.view.set_axes(slot.frame);
       double& most = needed[static_cast<std::size_t>(slot.column)];
       most = std::max(most, slot.view.left_room(slot.frame));
@@ -133,7 +135,7 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
   int columns = 1;
   for (const Block& block : blocks) columns = std::max(columns, block.plan->side_by_side);
   Sheet sheet;
-  sheet.width = columns > 1 ? 960.0 : 720.0;
+  sheet.width = text.width > 0.0 ? text.width : (columns > 1 ? 960.0 : 720.0);
   const double room = sheet.width - 2.0 * kSheetMargin;
   const std::vector<std::string> titles = fit_lines(text.title, room, kTitleSize, 2);
   const std::vector<std::string> notes = fit_lines(text.subtitle, room, kLabelSize, 3);
@@ -167,6 +169,26 @@ Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
     svg.text({kSheetMargin, y += 16.0}, line, "start", "note");
   sheet.svg = svg.finish();
   return sheet;
+}
+
+std::string draw_thumbnail(const Block& block) {
+  constexpr double kWidth = 300.0;
+  for (std::size_t k = 0; k < block.plan->panels.size(); ++k) {
+    const PanelView view(block, k);
+    if (!view.is_shown() || view.plan().kind == scene::PlotPanel::Kind::Events) continue;
+    scene::PlotPlan plan = *block.plan;
+    plan.panels = {block.plan->panels[k]};
+    plan.panels[0].title.clear();
+    plan.panels[0].gives_way = false;
+    plan.panels[0].instead_of = -1;
+    plan.side_by_side = 1;
+    std::vector<Collector> data;
+    for (const ShownRun& run : block.runs) data.push_back(run.data->only(k));
+    Block alone{&plan, block.runs, ""};
+    for (std::size_t r = 0; r < data.size(); ++r) alone.runs[r].data = &data[r];
+    return draw_sheet({alone}, {"", "", "", kWidth}).svg;
+  }
+  return "";
 }
 
 }  // namespace ricochet::plot

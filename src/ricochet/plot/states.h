@@ -1,28 +1,41 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace ricochet::plot {
 
-/// What a contact does over time: whole numbers 0 to 7 (0 free, 1 stick or contact, 2 slip, 3
-/// shock), as runs of equal ones. Where there are more than a picture can show, short runs are
-/// joined, and the joined run has all their states.
+/// What a contact does over time: free, stick or contact, slip, shock, or touched in between, as
+/// runs of equal states. Where there are more than a picture can show, short runs are joined, and
+/// the joined run has the times of all their states.
 class States {
  public:
+  static constexpr std::size_t kFree = 0;
+  static constexpr std::size_t kContact = 1;
+  static constexpr std::size_t kShock = 3;
+  static constexpr std::size_t kTouched = 4;  // for how long, or in which way, rows do not tell
+  static constexpr std::size_t kCount = 5;
+
   struct Run {
     double begin{0.0};
     double end{0.0};
-    std::uint8_t mask{0};  // bit s: state s occurs
+    std::array<double, kCount> time{};  // in each state
+    bool is_pure() const;               // all of it in one state
   };
 
-  /// The state in the step that ends at t.
+  /// Rows are sums over several steps, of which they do not tell in how many contacts push.
+  explicit States(bool of_sums = false) : of_sums_(of_sums) {}
+
+  /// The state in the step, or at the end of the steps, that end at t.
   void add(double t, double state);
+  /// Of several steps, in a part of which the contact pushed.
+  void add(double t, double state, double pushed);
 
   const std::vector<Run>& runs() const { return runs_; }
 
  private:
+  void append(const Run& run);
   void join_short();
 
   static constexpr std::size_t kMostRuns = 4096;
@@ -30,6 +43,7 @@ class States {
   double last_{0.0};
   double shortest_{0.0};  // runs shorter than this are joined to the one before
   bool is_started_{false};
+  bool of_sums_;
 };
 
 }  // namespace ricochet::plot

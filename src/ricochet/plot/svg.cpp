@@ -22,6 +22,7 @@ constexpr std::string_view kPictureStyle = R"css(
 .rico .tick { stroke: #8a8f98 } .rico .grid { stroke: #e9ebee }
 .rico .zero { stroke: #c3c8cf }
 .rico .curve { fill: none; stroke-width: 1.4; stroke-linejoin: round; stroke-linecap: round }
+.rico .dots { stroke-width: 2.6 }
 .rico .s0 { stroke: #0072b2 } .rico .s1 { stroke: #d55e00 } .rico .s2 { stroke: #009e73 }
 .rico .s3 { stroke: #cc79a7 } .rico .s4 { stroke: #e69f00 } .rico .s5 { stroke: #56b4e9 }
 .rico .s6 { stroke: #6b6b6b } .rico .s7 { stroke: #8c510a }
@@ -36,7 +37,7 @@ constexpr std::string_view kPictureStyle = R"css(
 .rico .area-lost { fill: #b9bec6; fill-opacity: 0.45 }
 .rico .band { fill: #8a93a0; fill-opacity: 0.35; stroke: none }
 .rico .state0 { fill: #eef0f3 } .rico .state1 { fill: #0072b2 }
-.rico .state2 { fill: #e69f00 } .rico .state3 { fill: #d55e00 }
+.rico .state2 { fill: #e69f00 } .rico .state3 { fill: #d55e00 } .rico .state4 { fill: #a9c9de }
 .rico text { font-size: 12px; fill: #333a44 }
 .rico .title { font-size: 15px; font-weight: bold } .rico .heading { font-weight: bold }
 .rico .note { fill: #5d6570 } .rico .number { font-size: 10px; fill: #333a44 }
@@ -53,7 +54,7 @@ constexpr std::string_view kPictureStyle = R"css(
   .rico .mark { stroke: #d9dde3 } .rico .body { stroke: #5eb5ec } .rico .fit { stroke: #b4b9c1 }
   .rico .area-v { fill: #3f8fc4 } .rico .area-t { fill: #c58a1c } .rico .area-lost { fill: #4d5560 }
   .rico .state0 { fill: #23282f } .rico .state1 { fill: #5eb5ec }
-  .rico .state2 { fill: #f3b63f } .rico .state3 { fill: #ff8a3d }
+  .rico .state2 { fill: #f3b63f } .rico .state3 { fill: #ff8a3d } .rico .state4 { fill: #3d5a70 }
   .rico text { fill: #e3e6ea } .rico .note { fill: #a3abb6 } .rico .number { fill: #e3e6ea }
   .rico .agrees { fill: #35cfa3 } .rico .differs { fill: #ff8a3d }
 }

@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/plot/svg.h"
+
 namespace ricochet::plot {
 namespace {
 
 /// A cell of this size holds the value without losing digits of it.
 double least_cell(double value) { return std::max(1e-12 * std::abs(value), 1e-300); }
+
+std::size_t hash_of(std::uint64_t key) {
+  key *= 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>(key ^ key >> 32U);
+}
 
 }  // namespace
 
@@ -51,6 +58,23 @@ void Trail::fit_cells() {
   while (x_.size() > kCells * cell_x_) cell_x_ *= 2.0;
   while (y_.size() > kCells * cell_y_) cell_y_ *= 2.0;
   rebuild();
+}
+
+void Trail::make_room() {
+  straighten();
+  if (kept_ > most_ / 2 || seen_count_ > kMostSeen * most_) thin();
+}
+
+/// Drops points of the pieces that lines between others pass within a part of a cell.
+void Trail::straighten() {
+  constexpr double kOff = 0.4;  // of a cell
+  kept_ = 0;
+  for (std::vector<Point>& piece : pieces_) {
+    for (Point& p : piece) p = {(p.x - origin_.x) / cell_x_, (p.y - origin_.y) / cell_y_};
+    piece = simplified(piece, kOff);
+    for (Point& p : piece) p = {origin_.x + p.x * cell_x_, origin_.y + p.y * cell_y_};
+    kept_ += piece.size() - 1;
+  }
 }
 
 /// Too much is kept: larger cells, or, where they would be seen, the area that is filled.
@@ -138,7 +162,7 @@ void Trail::rebuild() {
   const bool had_from = has_from_;
   const Point from = from_;
   pieces_.clear();
-  kept_ = 0;
+  kept_ = seen_count_ = 0;
   std::fill(seen_.begin(), seen_.end(), kNone);
   for (const std::vector<Point>& piece : old) {
     is_down_ = has_from_ = false;
@@ -158,13 +182,23 @@ bool Trail::is_new(Cell from, Cell to) {
   const auto part = [](std::int64_t number) { return static_cast<std::uint64_t>(number) & kMask; };
   const std::uint64_t key =
       part(from.column) | part(from.row) << 16U | part(to.column) << 32U | part(to.row) << 48U;
-  std::uint64_t hash = key * 0x9e3779b97f4a7c15ULL;
-  hash ^= hash >> 32U;
-  for (std::size_t slot = hash % kSlots;; slot = (slot + 1) % kSlots) {
+  for (std::size_t slot = hash_of(key) % seen_.size();; slot = (slot + 1) % seen_.size()) {
     if (seen_[slot] == key) return false;
     if (seen_[slot] != kNone) continue;
     seen_[slot] = key;
+    if (2 * ++seen_count_ > seen_.size()) grow_table();
     return true;
+  }
+}
+
+void Trail::grow_table() {
+  const std::vector<std::uint64_t> old = std::move(seen_);
+  seen_.assign(2 * old.size(), kNone);
+  for (const std::uint64_t key : old) {
+    if (key == kNone) continue;
+    std::size_t slot = hash_of(key) % seen_.size();
+    while (seen_[slot] != kNone) slot = (slot + 1) % seen_.size();
+    seen_[slot] = key;
   }
 }
 
@@ -187,7 +221,7 @@ void Trail::follow(Point p) {
   is_down_ = draws;
   from_ = p;
   at_ = cell;
-  if (draws && kept_ > most_) thin();
+  if (draws && (kept_ > most_ || seen_count_ > kMostSeen * most_)) make_room();
 }
 
 void Trail::close() {

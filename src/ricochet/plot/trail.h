@@ -11,8 +11,9 @@ namespace ricochet::plot {
 
 /// The way of a point in a plane, of any length in bounded memory. The plane is divided into cells
 /// smaller than a pixel will be; a step from one cell to another that has been drawn before is not
-/// drawn again. When too much is left the cells are doubled, so that what is dropped always has
-/// something drawn within a cell of it. A way that fills an area is kept as that area in the end.
+/// drawn again. When too much is kept, points that a straight line does without are dropped; when
+/// that is not enough the cells are doubled, so that what is dropped always has something drawn
+/// within a cell of it. A way that fills an area is kept as that area in the end.
 class Trail {
  public:
   /// `most` steps are kept, up to 12 000.
@@ -41,6 +42,9 @@ class Trail {
   Cell cell_of(Point p) const;
   void follow(Point p);
   bool is_new(Cell from, Cell to);
+  void grow_table();
+  void make_room();
+  void straighten();
   void thin();
   void begin_raster();
   void widen_raster();
@@ -52,13 +56,15 @@ class Trail {
 
   static constexpr double kCells = 2048.0;  // over the range, at most
   static constexpr std::size_t kMostSteps = 12'000;
-  static constexpr std::size_t kSlots = 1U << 15U;  // of the table of steps seen
+  static constexpr std::size_t kSlots = 1U << 12U;  // of the table of steps seen, at first
+  static constexpr std::size_t kMostSeen = 16;      // steps seen for each that may be kept
   static constexpr std::uint64_t kNone = ~0ULL;
   static constexpr std::int64_t kSide = 1024;  // cells of a side of the raster
 
   std::size_t most_;
   std::vector<std::vector<Point>> pieces_;
   std::vector<std::uint64_t> seen_;  // open addressing
+  std::size_t seen_count_{0};
   bool is_raster_{false};
   std::vector<bool> raster_;  // cells that were passed, row by row from origin_
   std::size_t kept_{0};       // steps

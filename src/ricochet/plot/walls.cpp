@@ -23,6 +23,11 @@ int slot_of_axis(const scene::PlotPlan& plan, const scene::PlotFormula& axis) {
   return node.op == formula::Op::Input ? node.input : -1;
 }
 
+/// An axis along which nothing happens, beside a coordinate on a line.
+bool is_idle(const scene::PlotPlan& plan, const scene::PlotFormula& axis) {
+  return plan.graph.is_constant(axis.node);
+}
+
 /// Solves X(q) = xi, Y(q) = eta for two of the coordinates by Newton's method, the others standing
 /// still. The two are those in which the particle is affine, where there are such (the centre of a
 /// body: one iteration is exact), else those that move it best.
@@ -156,8 +161,8 @@ class GapInPlane {
     if (particle_) {
       if (!particle_->place(p, registers_.data())) return false;
     } else {
-      registers_[static_cast<std::size_t>(x_slot_)] = p.x;
-      registers_[static_cast<std::size_t>(y_slot_)] = p.y;
+      if (x_slot_ >= 0) registers_[static_cast<std::size_t>(x_slot_)] = p.x;
+      if (y_slot_ >= 0) registers_[static_cast<std::size_t>(y_slot_)] = p.y;
     }
     tape_.run(0, registers_.data());
     return true;
@@ -217,7 +222,9 @@ std::vector<scene::WallPlan> walls_of(const model::FormulaModel& model, const sc
   std::vector<scene::WallPlan> walls;
   const int x = slot_of_axis(plan, panel.x);
   const int y = slot_of_axis(plan, panel.y[0]);
-  const bool shows_places = x >= 0 && y >= 1 && x <= model.dofs() && y <= model.dofs();
+  const bool shows_places = (x >= 0 || is_idle(plan, panel.x)) &&
+                            (y >= 1 || is_idle(plan, panel.y[0])) && x <= model.dofs() &&
+                            y <= model.dofs();
   for (const scene::WallPlan& wall : panel.walls) {
     if (wall.particle || shows_places) walls.push_back(wall);
   }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/numpy_archive.h"
 #include "ricochet/base/text.h"
 #include "ricochet/problem/contact_velocity.h"
 
@@ -83,7 +83,10 @@ class Archive {
     Array result;
     result.shape = shape_of(header, entry);
     std::size_t count = 1;
-    for (const std::size_t size : result.shape) count *= size;
+    for (const std::size_t size : result.shape) {
+      if (size > 0 && count > raw.size() / size) refuse(entry + " is cut short", "write it again");
+      count *= size;
+    }
     const std::size_t begin = data + (is_first ? 10 : 12) + length;
     if (begin - data + 8 * count > raw.size()) refuse(entry + " is cut short", "write it again");
     result.values.resize(count);
@@ -129,52 +132,8 @@ constexpr Eigen::Index kPlace[3] = {2, 0, 1};
 
 Eigen::Index place(Eigen::Index k) { return 3 * (k / 3) + kPlace[k % 3]; }
 
-std::string little(std::size_t value, int size) {
-  std::string result;
-  for (int k = 0; k < size; ++k, value >>= 8U) result += static_cast<char>(value & 255U);
-  return result;
-}
-
-std::uint32_t checksum(std::string_view bytes) {  // CRC-32 of the zip format
-  std::uint32_t crc = 0xFFFFFFFFU;
-  for (const char c : bytes) {
-    crc ^= static_cast<unsigned char>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ (0xEDB88320U & (0U - (crc & 1U)));
-  }
-  return ~crc;
-}
-
-std::string numpy_bytes(const Eigen::MatrixXd& values, const std::string& shape) {
-  std::string header =
-      fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': {}, }}", shape);
-  header.append(63 - (header.size() + 10) % 64, ' ');
-  header += '\n';
-  std::string bytes = "\x93NUMPY";
-  bytes += '\x01';
-  bytes += '\x00';
-  bytes += little(header.size(), 2) + header;
-  bytes.append(reinterpret_cast<const char*>(values.data()),
-               sizeof(double) * static_cast<std::size_t>(values.size()));
-  return bytes;
-}
-
-/// A zip archive of files that are stored as they are.
-std::string stored_archive(const std::vector<std::pair<std::string, std::string>>& files) {
-  std::string archive;
-  std::string directory;
-  for (const auto& [name, bytes] : files) {
-    const std::string common = little(20, 2) + little(0, 4) + little(0, 2) + little(0x21, 2) +
-                               little(checksum(bytes), 4) + little(bytes.size(), 4) +
-                               little(bytes.size(), 4) + little(name.size(), 2) + little(0, 2);
-    directory += "PK\x01\x02" + little(20, 2) + common + little(0, 2) + little(0, 2) +
-                 little(0, 2) + little(0, 4) + little(archive.size(), 4) + name;
-    archive += "PK\x03\x04" + common + name + bytes;
-  }
-  const std::size_t begin = archive.size();
-  archive += directory;
-  archive += "PK\x05\x06" + little(0, 4) + little(files.size(), 2) + little(files.size(), 2) +
-             little(directory.size(), 4) + little(begin, 4) + little(0, 2);
-  return archive;
+std::string array_bytes(const Eigen::MatrixXd& values, const std::string& shape) {
+  return base::numpy_array({values.data(), static_cast<std::size_t>(values.size())}, shape);
 }
 
 }  // namespace
@@ -229,9 +188,9 @@ std::string contact_npz(const ContactProblem& problem) {
   const Eigen::VectorXd mus =
       Eigen::Map<const Eigen::VectorXd>(problem.mu.data(), problem.contacts());
   const auto vector_shape = [](Eigen::Index size) { return fmt::format("({},)", size); };
-  return stored_archive({{"G.npy", numpy_bytes(G, fmt::format("({0}, {0})", G.rows()))},
-                         {"g.npy", numpy_bytes(g, vector_shape(g.size()))},
-                         {"mus.npy", numpy_bytes(mus, vector_shape(mus.size()))}});
+  return base::stored_archive({{"G.npy", array_bytes(G, fmt::format("({0}, {0})", G.rows()))},
+                               {"g.npy", array_bytes(g, vector_shape(g.size()))},
+                               {"mus.npy", array_bytes(mus, vector_shape(mus.size()))}});
 }
 
 }  // namespace ricochet::problem

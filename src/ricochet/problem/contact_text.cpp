@@ -138,7 +138,7 @@ Triplets read_blocks(Words& words, Size size) {
   for (int k = 0; k < filled1; ++k) start.push_back(words.whole("a row pointer", 0, filled2));
   std::vector<int> column_of;
   for (int k = 0; k < filled2; ++k) {
-    column_of.push_back(words.whole("a block column", 0, std::max(0, columns - 1)));
+    column_of.push_back(words.whole("a block column", 0, columns - 1));
   }
   Triplets entries;
   for (std::size_t row = 0; row + 1 < start.size(); ++row) {
@@ -190,7 +190,7 @@ Triplets read_printed(Words& words, Size size) {
       continue;
     }
     const std::optional<double> row = base::parse_number(word);
-    if (!row || *row < 0 || *row >= size.rows) {
+    if (!row || *row < 0 || *row >= size.rows || column >= size.columns) {
       words.refuse(fmt::format("'{}' is not the row of an entry", word.substr(0, 40)),
                    "the matrix is damaged: write the problem again");
     }

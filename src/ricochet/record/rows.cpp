@@ -17,34 +17,21 @@ void append_number(double value, std::string& text) {
 }  // namespace
 
 void append_header(const Columns& columns, std::string& text) {
+  text += fmt::format("{}\n", fmt::join(step::names_of(columns), ","));
+}
+
+void append_numbers(std::span<const double> row, std::string& text) {
   const std::size_t begin = text.size();
-  for (const std::string& name : step::names_of(columns)) {
-    text += (text.size() == begin ? "" : ",") + name;
+  for (const double value : row) {
+    if (text.size() > begin) text += ',';
+    append_number(value, text);
   }
-  text += "\n";
 }
 
 void append_row(const Columns& columns, const step::Sample& sample, std::string& text) {
-  assert(sample.q.size() == columns.coordinates.size());
-  assert(sample.gaps.size() == columns.contacts.size());
-  assert(sample.impulses.size() == columns.contacts.size());
-  append_number(sample.t, text);
-  const auto append = [&](double value) {
-    text += ',';
-    append_number(value, text);
-  };
-  for (const double value : sample.q) append(value);
-  for (const double value : sample.u) append(value);
-  for (std::size_t a = 0; a < columns.contacts.size(); ++a) {
-    append(sample.gaps[a]);
-    append(sample.impulses[a]);
-    const auto slips = static_cast<std::size_t>(columns.slips_of(a));
-    for (std::size_t j = 0; j < slips; ++j) append(sample.tangential[2 * a + j]);
-    for (std::size_t j = 0; j < slips; ++j) append(sample.slips[2 * a + j]);
-    if (slips > 0) append(sample.states[a]);
-  }
-  append(sample.kinetic);
-  if (columns.has_potential) append(sample.potential);
+  std::vector<double> row;
+  fill_row(columns, sample, row);
+  append_numbers(row, text);
   text += '\n';
 }
 
@@ -55,7 +42,29 @@ double expected_rows(const step::RunSettings& run) {
   return static_cast<double>(run.steps / run.record_every) + (rest > 0 ? 2.0 : 1.0);
 }
 
+void append_event(const Columns& columns, const certify::Event& event, std::string& text) {
+  const certify::Shock& at = event.at;
+  const auto contact = static_cast<std::size_t>(at.contact);
+  const int slips = columns.slips_of(contact);
+  append_number(at.t, text);
+  text += fmt::format(",{},{}", columns.contacts[contact], certify::name_of(event.kind));
+  const bool is_shock =
+      event.kind == certify::EventKind::Shock || event.kind == certify::EventKind::TangentialShock;
+  const auto append = [&](double value, bool exists) {
+    text += ',';
+    if (exists) append_number(value, text);
+  };
+  for (const double value : {at.approach, at.impulse, at.work}) append(value, is_shock);
+  for (const auto& slip : {at.slip_before, at.slip_after}) {
+    append(slip[0], is_shock && slips > 0);
+    append(slip[1], is_shock && slips > 1);
+  }
+}
+
 void fill_row(const Columns& columns, const step::Sample& sample, std::vector<double>& row) {
+  assert(sample.q.size() == columns.coordinates.size());
+  assert(sample.gaps.size() == columns.contacts.size());
+  assert(sample.impulses.size() == columns.contacts.size());
   row.clear();
   row.push_back(sample.t);
   row.insert(row.end(), sample.q.begin(), sample.q.end());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,15 @@ using step::Columns;
 /// The header of trajectory.csv, see step::names_of.
 void append_header(const Columns& columns, std::string& text);
 
-/// One row, 17 significant digits: enough to read the same numbers back.
+/// Numbers with commas between them, 17 significant digits: enough to read the same ones back.
+void append_numbers(std::span<const double> row, std::string& text);
+
+/// The columns of events.csv, and a line of it. Numbers that an event does not have are left out.
+inline constexpr const char* kEventHeader =
+    "t,contact,event,approach,impulse,work,slip1_before,slip2_before,slip1_after,slip2_after";
+void append_event(const Columns& columns, const certify::Event& event, std::string& text);
+
+/// One row with its end.
 void append_row(const Columns& columns, const step::Sample& sample, std::string& text);
 
 /// Rows of the trajectory of a run that reaches its end: the start, every so many steps, the end.

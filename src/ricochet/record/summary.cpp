@@ -220,6 +220,8 @@ Json shocks_json(const Summary& s) {
     one["contact"] = contact_name(s, shock.contact);
     one["approach"] = shock.approach;
     one["impulse"] = shock.impulse;
+    one["work"] = shock.work;
+    if (shock.transmitted) one["transmitted"] = true;
     if (shock.tangential) one["tangential"] = true;
     if (const int slips = s.columns.slips_of(static_cast<std::size_t>(shock.contact))) {
       one["slip_before"] = slip_json(shock.slip_before, slips);
@@ -271,6 +273,7 @@ Json json_of(const Summary& s) {
   if (!c.ok()) json["failure"] = failure_json(s);
   if (!s.output_error.empty()) json["output_error"] = s.output_error;
   json["scene"] = {{"title", s.title}, {"source", s.source}, {"file", s.file}};
+  if (!s.story.empty()) json["story"] = s.story;
   json["scheme"] = step::name_of(s.scheme);
   json["step"] = s.run.step;
   json["steps"] = s.outcome.steps;

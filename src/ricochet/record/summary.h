@@ -30,6 +30,7 @@ struct Summary {
   std::string title;
   std::string source;
   std::string file;
+  std::string story;  // what happened, in a sentence; empty: nobody followed the events
   Columns columns;
   step::Scheme scheme;
   step::RunSettings run;

@@ -34,7 +34,7 @@ void ConstraintReader::read(TableReader& root) {
 }
 
 void ConstraintReader::check_name(const std::string& kind, const std::string& name,
-                                  const Value& table) const {
+                                  const Value& table) {
   const std::string path = kind + "." + name;
   if (table.kind != Value::Kind::Table) {
     const std::string example = kind == "contact" ? "keep = \"...\"" : "zero = \"...\"";
@@ -53,11 +53,7 @@ void ConstraintReader::check_name(const std::string& kind, const std::string& na
     fail(fmt::format("the name '{}' is taken by the results of a run", name),
          "choose another name");
   }
-  const auto& rows = system_.contacts;
-  const auto same = [&](const std::string& row) {
-    return row == name || row.starts_with(name + "[") || row.starts_with(name + ".");
-  };
-  if (std::any_of(rows.begin(), rows.end(), same)) {
+  if (!names_.insert(name).second) {
     fail(fmt::format("the name '{}' is used twice", name), "choose another name for one of them");
   }
 }
@@ -70,6 +66,7 @@ IndexRange ConstraintReader::read_range(TableReader& table) {
 void ConstraintReader::read_contact(const std::string& name, const Value& table) {
   check_name("contact", name, table);
   TableReader contact(document_, table, "contact." + name);
+  if (!table.override_text.empty() && contact.find("keep") == nullptr) refuse_new(name, table);
   const Value& keep = contact.require("keep", "write keep = \"x >= 0\"");
   if (take_outside(name, contact, keep)) return;
   const IndexRange range = read_range(contact);
@@ -93,12 +90,26 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
   contact.finish();
 }
 
+/// The command line changed a contact that the scene does not have.
+void ConstraintReader::refuse_new(const std::string& name, const Value& table) const {
+  std::vector<std::string> known;
+  for (const auto& [other, value] : document_.root().find("contact")->entries) {
+    if (other != name) known.push_back(other);
+  }
+  const std::optional<std::string> near = base::nearest_name(name, known);
+  throw base::InputError("contact." + name, "the scene has no such contact, and no keep makes one",
+                         fmt::format("{}contacts of the scene: {}",
+                                     near ? fmt::format("did you mean '{}'? ", *near) : "",
+                                     known.empty() ? "none" : base::list_names(known)),
+                         document_.spot_of(table));
+}
+
 /// A gap that a program gives as a function: a formula of every coordinate holds its place.
 bool ConstraintReader::take_outside(const std::string& name, TableReader& contact,
                                     const Value& keep) {
   const int number = system_.outside ? system_.outside->find_gap(name) : -1;
   if (number < 0 || keep.kind != Value::Kind::Text || keep.text != kOutside) return false;
-  for (const char* key : {"slip", "friction", "normal", "body", "for"}) {
+  for (const char* key : {"normal", "body", "for"}) {
     const Value* value = contact.find(key);
     if (value == nullptr) continue;
     contact.fail(*value, key, "needs a formula of the gap, and this gap is a function",
@@ -109,12 +120,15 @@ bool ConstraintReader::take_outside(const std::string& name, TableReader& contac
   for (const int slot : system_.position_slots()) gap = graph.add(gap, graph.input(slot));
   const NodeId where = read_where(contact, {});
   const ImpactReader::Law law = impacts_.read(contact, {});
+  if (const Value* friction = contact.find("friction")) {
+    frictions_.emplace_back(contact.full("friction"), friction);
+  }
   system_.outside_gaps.resize(system_.gaps.size(), -1);
   system_.outside_gaps.push_back(number);
   system_.contacts.push_back(name);
   system_.gaps.push_back(gap);
   system_.where.push_back(where);
-  system_.slips.emplace_back();
+  system_.slips.push_back(friction_.read(contact, gap, {}, true));
   system_.restitution.push_back(law.restitution);
   system_.laws.push_back(law.impact);
   contact.finish();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ class ConstraintReader {
     formula::NodeId gap{-1};
   };
 
-  void check_name(const std::string& kind, const std::string& name, const Value& table) const;
+  void check_name(const std::string& kind, const std::string& name, const Value& table);
+  [[noreturn]] void refuse_new(const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
   void check_joints(const step::Scheme& scheme) const;
   bool take_outside(const std::string& name, TableReader& contact, const Value& keep);
@@ -53,6 +55,7 @@ class ConstraintReader {
   FrictionReader friction_;
   ImpactReader impacts_;
   std::vector<std::pair<std::string, const Value*>> frictions_;  // keys and values
+  std::set<std::string> names_;                                  // of contacts and joints
 };
 
 }  // namespace ricochet::scene

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <tuple>
 
@@ -12,7 +13,45 @@
 namespace ricochet::scene {
 namespace {
 
-Value convert(const toml::node& node) {
+/// TOML's escapes can write what does anything to a terminal.
+void refuse_control(std::string_view text, const toml::source_position& at,
+                    const std::string& file) {
+  const int line = base::first_line_that_is_no_text(text);
+  const bool is_c1 = [&] {  // U+0080 to U+009F
+    for (std::size_t k = 0; k + 1 < text.size(); ++k) {
+      if (text[k] == '\xC2' && static_cast<unsigned char>(text[k + 1]) < 0xA0U) return true;
+    }
+    return false;
+  }();
+  if (line == 0 && !is_c1) return;
+  throw base::InputError("", "a string has control characters", "take them out",
+                         {file, static_cast<int>(at.line), static_cast<int>(at.column), 1, ""});
+}
+
+/// Keys nest tables without end: a.a.a.a has three dots, each between two names.
+void check_depth(std::string_view text, const std::string& file) {
+  constexpr int kMostDots = 100;
+  int dots = 0;
+  int line = 1;
+  char last = ' ';  // that is no blank
+  for (const char c : text) {
+    if (c == '\n') ++line;
+    if (c == ' ' || c == '\t') continue;
+    const bool is_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
+                         c == '"' || c == '\'';
+    if (c == '.' && last != '.') {
+      ++dots;
+    } else if (!is_name) {
+      dots = 0;
+    }
+    last = c;
+    if (dots <= kMostDots) continue;
+    throw base::InputError("", fmt::format("a key has more than {} dots", kMostDots),
+                           "nest fewer tables", {file, line, 1, 1, ""});
+  }
+}
+
+Value convert(const toml::node& node, const std::string& file) {
   Value value;
   value.line = static_cast<int>(node.source().begin.line);
   value.column = static_cast<int>(node.source().begin.column);
@@ -28,13 +67,15 @@ Value convert(const toml::node& node) {
   } else if (const auto text = node.value_exact<std::string>()) {
     value.kind = Value::Kind::Text;
     value.text = *text;
+    refuse_control(value.text, node.source().begin, file);
   } else if (const toml::array* array = node.as_array()) {
     value.kind = Value::Kind::Array;
-    for (const toml::node& item : *array) value.items.push_back(convert(item));
+    for (const toml::node& item : *array) value.items.push_back(convert(item, file));
   } else if (const toml::table* table = node.as_table()) {
     value.kind = Value::Kind::Table;
     for (const auto& [key, item] : *table) {
-      Value entry = convert(item);
+      refuse_control(key.str(), key.source().begin, file);
+      Value entry = convert(item, file);
       entry.key_line = static_cast<int>(key.source().begin.line);
       entry.key_column = static_cast<int>(key.source().begin.column);
       value.entries.emplace_back(std::string(key.str()), std::move(entry));
@@ -100,8 +141,9 @@ Document::Document(std::string file, std::string text)
                            "name a scene, a .toml file; save it as plain UTF-8 text",
                            {file_, line, 1, 1, ""});
   }
+  check_depth(text_, file_);
   try {
-    root_ = convert(toml::parse(text_, file_));
+    root_ = convert(toml::parse(text_, file_), file_);
   } catch (const toml::parse_error& error) {
     const int line = static_cast<int>(error.source().begin.line);
     const int column = static_cast<int>(error.source().begin.column);
@@ -114,12 +156,15 @@ Document::Document(std::string file, std::string text)
 void Document::set(std::string_view dotted_key, std::string_view value, std::string_view argument) {
   const bool is_option = argument.substr(0, 2) == "--";
   const std::string typed = fmt::format("{}{}", is_option ? "" : "--set ", argument);
+  check_depth(dotted_key, typed);
+  check_depth(value, typed);
   Value made;
   try {
-    made = *convert(toml::parse(fmt::format("value = {}", value))).find("value");
+    made = *convert(toml::parse(fmt::format("value = {}", value)), typed).find("value");
   } catch (const toml::parse_error&) {
     made.kind = Value::Kind::Text;
     made.text = value;
+    refuse_control(made.text, {}, typed);
   }
   take_out_of_file(made, typed);
   Value* table = &root_;

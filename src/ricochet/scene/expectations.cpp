@@ -12,7 +12,8 @@ std::string stem_of(const std::string& file) {
   const std::size_t slash = file.find_last_of('/');
   const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
   const std::size_t dot = name.find_last_of('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+  const std::string stem = dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+  return stem.find_first_not_of('.') == std::string::npos ? "scene" : stem;  // of ...toml
 }
 
 void apply_overrides(Document& document, const std::vector<Override>& overrides) {

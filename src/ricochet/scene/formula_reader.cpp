@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "ricochet/base/text.h"
@@ -14,9 +15,15 @@
 namespace ricochet::scene {
 namespace {
 
-void collect_names(const formula::Syntax& syntax, std::set<std::string>& names) {
-  if (syntax.kind == formula::Syntax::Kind::Name) names.insert(syntax.text);
-  for (const formula::Syntax& child : syntax.children) collect_names(child, names);
+/// Names without their primes, and whether one has a prime, so that it is a velocity.
+bool collect_names(const formula::Syntax& syntax, std::set<std::string>& names) {
+  const bool is_name = syntax.kind == formula::Syntax::Kind::Name;
+  if (is_name) names.insert(syntax.text);
+  bool has_velocity = is_name && syntax.primes > 0;
+  for (const formula::Syntax& child : syntax.children) {
+    has_velocity |= collect_names(child, names);
+  }
+  return has_velocity;
 }
 
 /// A formula that has been read before, or a number.
@@ -27,38 +34,59 @@ formula::Syntax syntax_of(const Value& value) {
   return number;
 }
 
+/// A named formula of a table, and those of the same table that it is made of.
+struct Named {
+  const std::string* name{nullptr};
+  const Value* value{nullptr};
+  std::vector<std::size_t> uses;
+  bool has_velocity{false};  // maybe
+};
+
 /// Puts named formulas into an order in which each comes after those it is made of.
 class DependencyOrder {
  public:
-  DependencyOrder(const std::map<std::string, std::set<std::string>>& uses) : uses_(uses) {}
+  explicit DependencyOrder(const std::vector<Named>& all) : all_(all), state_(all.size()) {}
 
-  /// Empty when `name` is fine; else the circle it is caught in, as "a -> b -> a".
-  std::string visit(const std::string& name) {
-    if (done_.contains(name)) return "";
-    const auto open = std::find(path_.begin(), path_.end(), name);
-    if (open != path_.end()) {
-      std::string circle;
-      for (auto at = open; at != path_.end(); ++at) circle += *at + " -> ";
-      return circle + name;
+  /// Empty when formula `root` is fine; else the circle it is caught in, as "a -> b -> a".
+  std::string visit(std::size_t root) {
+    if (state_[root] == kNew) open(root);
+    while (!path_.empty()) {
+      auto& [at, next] = path_.back();
+      if (next == all_[at].uses.size()) {
+        state_[at] = kDone;
+        order_.push_back(at);
+        path_.pop_back();
+        continue;
+      }
+      const std::size_t used = all_[at].uses[next++];
+      if (state_[used] == kOpen) return circle_at(used);
+      if (state_[used] == kNew) open(used);
     }
-    path_.push_back(name);
-    for (const std::string& used : uses_.at(name)) {
-      if (!uses_.contains(used)) continue;
-      if (std::string circle = visit(used); !circle.empty()) return circle;
-    }
-    path_.pop_back();
-    done_.insert(name);
-    order_.push_back(name);
     return "";
   }
 
-  const std::vector<std::string>& order() const { return order_; }
+  const std::vector<std::size_t>& order() const { return order_; }
 
  private:
-  const std::map<std::string, std::set<std::string>>& uses_;
-  std::vector<std::string> path_;
-  std::set<std::string> done_;
-  std::vector<std::string> order_;
+  static constexpr char kNew = 0, kOpen = 1, kDone = 2;
+
+  void open(std::size_t at) {
+    state_[at] = kOpen;
+    path_.emplace_back(at, 0);
+  }
+
+  std::string circle_at(std::size_t first) const {
+    std::string circle;
+    for (const auto& [at, next] : path_) {
+      if (at == first || !circle.empty()) circle += *all_[at].name + " -> ";
+    }
+    return circle + *all_[first].name;
+  }
+
+  const std::vector<Named>& all_;
+  std::vector<char> state_;
+  std::vector<std::pair<std::size_t, std::size_t>> path_;  // a formula, and its next use
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace
@@ -114,34 +142,44 @@ void FormulaReader::add_definitions(const Value& table) {
 }
 
 void FormulaReader::read_in_order(const Value& table, const std::string& path, bool parameters) {
-  std::map<std::string, std::set<std::string>> uses;
-  for (const auto& [name, value] : table.entries) {
+  std::map<std::string_view, std::size_t> place;
+  for (const auto& [name, value] : table.entries) place.emplace(name, place.size());
+  std::vector<Named> all(table.entries.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& [name, value] = table.entries[k];
     const std::string key = path + "." + name;
     check_new_name(name, key, value);
-    std::set<std::string>& names = uses[name];
+    all[k] = {&name, &value, {}};
     if (value.kind == Value::Kind::Number) continue;
     const std::string& text = text_of(value, key);
-    guarded(value, key, [&] { collect_names(formula::parse(text), names); });
+    std::set<std::string> names;
+    guarded(value, key, [&] { all[k].has_velocity = collect_names(formula::parse(text), names); });
+    for (const std::string& used : names) {
+      if (const auto at = place.find(used); at != place.end()) all[k].uses.push_back(at->second);
+    }
   }
-  DependencyOrder order(uses);
-  for (const auto& [name, value] : table.entries) {
-    const std::string circle = order.visit(name);
+  DependencyOrder order(all);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::string circle = order.visit(k);
     if (circle.empty()) continue;
-    throw base::InputError(path + "." + name, fmt::format("depends on itself: {}", circle),
-                           "break the circle", document_.spot_of_key(value));
+    throw base::InputError(path + "." + *all[k].name, fmt::format("depends on itself: {}", circle),
+                           "break the circle", document_.spot_of_key(*all[k].value));
   }
-  for (const std::string& name : order.order()) {
-    const std::string key = path + "." + name;
-    const Value& value = *table.find(name);
-    const formula::NodeId node = read_one(value, key, parameters);
+  const int first_velocity = 1 + coordinates_;
+  for (const std::size_t at : order.order()) {
+    Named& one = all[at];
+    for (const std::size_t used : one.uses) one.has_velocity |= all[used].has_velocity;
+    const std::string& name = *one.name;
+    const formula::NodeId node = read_one(*one.value, path + "." + name, parameters);
     if (parameters) {
       parameter_scope_.define(name, node);
       parameters_.emplace_back(name, graph_[node].value);
     } else {
-      definitions_.emplace_back(name, syntax_of(value));
+      definitions_.emplace_back(name, syntax_of(*one.value));
     }
-    const int first_velocity = 1 + coordinates_;
-    if (graph_.depends_on(node, first_velocity, first_velocity + coordinates_)) {
+    one.has_velocity =
+        one.has_velocity && graph_.depends_on(node, first_velocity, first_velocity + coordinates_);
+    if (one.has_velocity) {
       position_scope_.forbid(name, fmt::format("'{}' is made of velocities", name));
     } else {
       position_scope_.define(name, node);

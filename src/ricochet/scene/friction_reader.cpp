@@ -57,7 +57,8 @@ constexpr const char* kSlipExample = "write for example slip = [\"x'\"], linear 
 
 }  // namespace
 
-model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula::Locals& locals) {
+model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula::Locals& locals,
+                                 bool is_function) {
   model::Slip slip;
   const Value* friction = contact.find("friction");
   const Value* body = contact.find("body");
@@ -82,14 +83,14 @@ model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula
   if (body != nullptr) {
     read_body(contact, *body, gap, locals, slip);
   } else {
-    read_slip(contact, gap, locals, slip);
+    read_slip(contact, gap, locals, slip, is_function);
   }
   slip.friction = read_law(contact, *friction, slip, locals);
   return slip;
 }
 
 void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
-                               model::Slip& slip) {
+                               model::Slip& slip, bool is_function) {
   const Value& value = *contact.find("slip");
   std::vector<const Value*> items;
   if (value.kind == Value::Kind::Array) {
@@ -106,6 +107,7 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
     check_linear(contact, *item, "slip", velocity);
     slip.velocities.push_back(velocity);
   }
+  if (is_function) return;
   if (const Value* normal = contact.find("normal")) {
     slip.normal = formulas_.formula(*normal, contact.full("normal"), Speaks::Velocity, locals);
     check_linear(contact, *normal, "normal", slip.normal);
@@ -436,6 +438,13 @@ NodeId FrictionReader::coefficient(const Value& value, const std::string& key,
         graph.is_constant(node) ? fmt::format("must not be negative, as {} is", graph[node].value)
                                 : "is always negative",
         "friction opposes slip for a coefficient of 0 or more", document_.spot_of(value));
+  }
+  constexpr double kMost = 1e6;  // above, sticking and slipping differ by rounding
+  if (range.low > kMost) {
+    throw base::InputError(key, fmt::format("must be at most {:g}", kMost),
+                           "a coefficient of 100 never slips in practice; what cannot move is a "
+                           "joint, [hold]",
+                           document_.spot_of(value));
   }
   return node;
 }

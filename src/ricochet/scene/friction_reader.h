@@ -17,8 +17,10 @@ class FrictionReader {
                  const model::FormulaSystem& system)
       : document_(document), formulas_(formulas), system_(system) {}
 
-  /// For one gap of the contact; none of the keys may be there.
-  model::Slip read(TableReader& contact, formula::NodeId gap, const formula::Locals& locals);
+  /// For one gap of the contact, or for a gap that is a function of a program, of which nothing can
+  /// be checked here; none of the keys may be there.
+  model::Slip read(TableReader& contact, formula::NodeId gap, const formula::Locals& locals,
+                   bool is_function = false);
 
  private:
   using NodeId = formula::NodeId;
@@ -31,8 +33,8 @@ class FrictionReader {
     std::vector<int> slots;        // of the position
   };
 
-  void read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
-                 model::Slip& slip);
+  void read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals, model::Slip& slip,
+                 bool is_function);
   void check_linear(TableReader& contact, const Value& value, const std::string& key,
                     NodeId velocity) const;
   void check_normal(TableReader& contact, NodeId gap, const model::Slip& slip, const Value& value,

@@ -71,6 +71,9 @@ class Planner {
   }
 
   std::size_t dofs() const { return layout_.coordinates.size(); }
+  bool is_angle(std::size_t i) const {
+    return angles_[i] || is_angle_name(name_of(layout_.coordinates[i]));
+  }
 
   void add_history(std::size_t i) { add_curves({"t", input(0), ""}, coordinate(i)); }
   void add_histories() {
@@ -78,8 +81,29 @@ class Planner {
   }
   void add_velocity(std::size_t i) { add_curves({"t", input(0), ""}, velocity(i)); }
   void add_phase(std::size_t i) { add_curves(coordinate(i), velocity(i)); }
-  void add_plane(std::size_t i, std::size_t j) {
-    add_curves(coordinate(i), coordinate(j)).equal = angles_[i] == angles_[j];
+  void add_plane(std::size_t i, std::size_t j, bool tells_first = true) {
+    const int number = static_cast<int>(plan_.panels.size());
+    PlotPanel& plane = add_curves(coordinate(i), coordinate(j));
+    plane.equal = is_angle(i) == is_angle(j);
+    plane.gives_way = true;
+    for (const bool of_y : {false, true}) {
+      if (!of_y && !tells_first) continue;
+      add_history(of_y ? j : i);
+      add_phase(of_y ? j : i);
+      for (std::size_t k = plan_.panels.size() - 2; k < plan_.panels.size(); ++k) {
+        plan_.panels[k].instead_of = number;
+        plan_.panels[k].is_of_y = of_y;
+      }
+    }
+  }
+
+  /// The one coordinate as a place on a line: along it where its name is that of a way, else up.
+  void add_line() {
+    const PlotFormula none{"", plan_.graph.constant(0.0), ""};
+    const PlotFormula way = coordinate(0);
+    const bool lies = way.text == "x" || way.text == "s" || way.text == "u";
+    PlotPanel& line = lies ? add_curves(way, none) : add_curves(none, way);
+    line.equal = line.only_played = true;
   }
 
   void set_side_by_side(int panels) { plan_.side_by_side = panels; }
@@ -191,7 +215,7 @@ void plan_by_coordinates(Planner planner) {
     planner.add_plane(i, j);
     const std::size_t rest = 3 - i - j;
     if (planner.all_alike()) {
-      planner.add_plane(i, rest);
+      planner.add_plane(i, rest, false);
       planner.set_side_by_side(2);
     } else {
       planner.add_history(rest);
@@ -200,6 +224,7 @@ void plan_by_coordinates(Planner planner) {
     planner.add_histories();
   }
   planner.add_events();
+  if (n == 1 && !planner.is_angle(0)) planner.add_line();
 }
 
 PlotPlan without_panels(const PlotPlan& rows) {
@@ -208,6 +233,7 @@ PlotPlan without_panels(const PlotPlan& rows) {
   plan.angles = rows.angles;
   plan.joints = rows.joints;
   plan.has_walls = rows.has_walls;
+  plan.rows_are_sums = rows.rows_are_sums;
   return plan;
 }
 
@@ -225,6 +251,16 @@ void add_terms(const formula::Graph& graph, formula::NodeId id, std::vector<int>
 }  // namespace
 
 bool PlotPanel::is_history() const { return x.text == "t"; }
+
+bool is_angle_name(const std::string& name) {
+  static const std::vector<std::string> kNames = {"alpha",  "beta",   "gamma",  "phi",    "psi",
+                                                  "theta",  "angle",  "\u03b1", "\u03b2", "\u03b3",
+                                                  "\u03c6", "\u03d5", "\u03c8", "\u03b8"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](const std::string& known) {
+    const bool begins = name.starts_with(known);
+    return begins && name.find_first_not_of("0123456789_[]'", known.size()) == std::string::npos;
+  });
+}
 
 std::vector<bool> angles_of(const model::FormulaModel& model) {
   const formula::Graph& graph = model.system().graph;

@@ -66,7 +66,16 @@ struct PlotPanel {
   std::vector<std::pair<int, double>> at;  // slots of t and coordinates that walls are cut at
   Every marks;
   Every snapshots;
+  bool dots{false};         // rows are dots, in no order
+  bool only_played{false};  // in animations, not in pictures
+  bool plays_body{false};   // the body moves in it
+  // A plane in which the motion is a line along an axis, or rests, shows nothing: what moves is
+  // shown over time instead.
+  bool gives_way{false};
+  int instead_of{-1};       // the number of such a plane: shown where that gives way
+  bool is_of_y{false};      // of its second coordinate
   bool is_history() const;  // x is t
+  bool shows_body() const { return snapshots.is_on() || plays_body; }
 };
 
 /// What to draw of a run.
@@ -79,8 +88,9 @@ struct PlotPlan {
   std::vector<PlotPanel> panels;
   std::vector<BodyPart> body;  // for snapshots, and for what moves
   std::string caption;
-  int side_by_side{1};     // panels in a row of the sheet
-  bool is_written{false};  // in a [plot] of the scene; else chosen by the program
+  int side_by_side{1};        // panels in a row of the sheet
+  bool rows_are_sums{false};  // of several steps each
+  bool is_written{false};     // in a [plot] of the scene; else chosen by the program
 };
 
 /// A plan without panels, for rows of these columns.
@@ -110,6 +120,9 @@ void add_events_panel(PlotPlan& plan);
 /// Which coordinates are angles: a sine or cosine is taken of one, or of a sum with it, without a
 /// factor. sin(2*pi*x/L) makes no angle of x.
 std::vector<bool> angles_of(const model::FormulaModel& model);
+
+/// Whether a name is one that angles have: it is then not drawn on one scale with a length.
+bool is_angle_name(const std::string& name);
 
 /// A formula of the columns of a trajectory, x' standing for d_x. Throws formula::FormulaError.
 PlotFormula plot_formula(const std::string& text, PlotPlan& plan);

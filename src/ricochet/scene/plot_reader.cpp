@@ -18,7 +18,11 @@ const Value* first_of(const Value& list) { return list.items.empty() ? nullptr :
 /// Whether two formulas may share a scale, as far as can be told.
 bool are_alike(const PlotFormula& a, const PlotFormula& b) {
   const auto has = [](const PlotFormula& f, char c) { return f.text.find(c) != std::string::npos; };
-  return a.unit == b.unit && has(a, '\'') == has(b, '\'') && has(a, '.') == has(b, '.');
+  const auto is_angle = [](const PlotFormula& f) {
+    return f.unit == "rad" || (f.unit.empty() && is_angle_name(base::trimmed(f.text)));
+  };
+  return a.unit == b.unit && is_angle(a) == is_angle(b) && has(a, '\'') == has(b, '\'') &&
+         has(a, '.') == has(b, '.');
 }
 
 }  // namespace
@@ -33,6 +37,7 @@ PlotPlan PlotReader::read(const Value& table) {
   plan_.angles = rows_.angles;
   plan_.joints = rows_.joints;
   plan_.has_walls = rows_.has_walls;
+  plan_.rows_are_sums = rows_.rows_are_sums;
   plan_.graph = formulas_.graph();
   plan_.is_written = true;
   const auto coordinates = static_cast<std::ptrdiff_t>(names_.coordinates.size());

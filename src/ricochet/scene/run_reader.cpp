@@ -28,6 +28,9 @@ const Value& empty_table() {
 step::Scheme RunReader::read_scheme(const Value* table, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   const auto names = step::scheme_names(of_structure);
+  if (run.find("scheme") == nullptr && !run.is_misspelt("scheme")) {
+    return step::default_scheme(of_structure);
+  }
   const Value& value =
       run.require("scheme", fmt::format("write scheme = \"{}\" in [run]; known: {}",
                                         of_structure ? names[0] : "...", base::list_names(names)));
@@ -52,8 +55,9 @@ double RunReader::whole(TableReader& table, const Value& value, const std::strin
              "write 0, 1, 2, ...");
 }
 
-step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme, bool of_structure) {
-  TableReader run(document_, *table, "run");
+step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
+                                      std::vector<std::string>& warnings, bool of_structure) {
+  TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   (void)run.find("scheme");
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
@@ -79,7 +83,7 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme, 
     settings.record_every = static_cast<long long>(whole(run, *value, "record"));
   }
   read_limits(run, settings);
-  read_scheme_settings(run, scheme, of_structure);
+  read_scheme_settings(run, scheme, warnings, of_structure);
   run.finish();
   return settings;
 }
@@ -110,6 +114,13 @@ void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
   }
   if ((end - settings.start_time) / settings.step > kMostSteps) {
     run.fail(*until, "until", "needs more steps than can be counted", "choose a larger step");
+  }
+  const double longest = (end - settings.start_time) * (1.0 + 1e-6);
+  if (end > settings.start_time && settings.step > longest && !settings.control.is_on()) {
+    run.fail(*run.find("step"), "step",
+             fmt::format("{:g} is longer than the run, from t = {:g} to {:g}", settings.step,
+                         settings.start_time, end),
+             "choose a shorter step, or a later end");
   }
   settings.steps = step::steps_until(settings.start_time, end, settings.step);
   settings.end_time = end;
@@ -146,7 +157,8 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
 }
 
 /// What the scheme lets a scene choose; what only other schemes have is refused.
-void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme, bool of_structure) {
+void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme,
+                                     std::vector<std::string>& warnings, bool of_structure) {
   const auto settings = scheme.info().settings;
   for (const std::string& name : step::setting_names()) {
     const Value* value = run.find(name);
@@ -154,7 +166,8 @@ void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme, boo
     const auto setting = std::find_if(settings.begin(), settings.end(),
                                       [&](const step::Setting& one) { return one.name == name; });
     if (setting == settings.end() || (of_structure && !setting->of_structures)) {
-      refuse_key(run, *value, name, step::name_of(scheme));
+      if (name == "correction" && value->text == "none") continue;  // what all others do anyway
+      refuse_key(run, *value, name, step::name_of(scheme), warnings);
     } else {
       scheme.set(name, read_setting(run, *value, *setting));
     }
@@ -179,9 +192,14 @@ double RunReader::read_setting(TableReader& run, const Value& value, const step:
 }
 
 void RunReader::refuse_key(TableReader& run, const Value& value, const std::string& key,
-                           const std::string& scheme) {
+                           const std::string& scheme, std::vector<std::string>& warnings) {
   // A scheme named on the command line: the scene's own one may have had the setting.
-  if (!run.find("scheme")->override_text.empty() && value.override_text.empty()) return;
+  const Value* named = run.find("scheme");
+  if (named != nullptr && !named->override_text.empty() && value.override_text.empty()) {
+    warnings.push_back(
+        fmt::format("the scheme {} has no setting {}: that of the scene is left out", scheme, key));
+    return;
+  }
   run.fail(value, key, fmt::format("the scheme {} has no such setting", scheme),
            fmt::format("remove {}", key));
 }

@@ -18,7 +18,8 @@ class RunReader {
       : document_(document), formulas_(formulas) {}
 
   step::Scheme read_scheme(const Value* table, bool of_structure = false);
-  step::RunSettings read_run(const Value* table, step::Scheme& scheme, bool of_structure = false);
+  step::RunSettings read_run(const Value* table, step::Scheme& scheme,
+                             std::vector<std::string>& warnings, bool of_structure = false);
   /// The start; the model takes its scale from it.
   model::State<model::kDynamic> read_start(const Value* table,
                                            const std::vector<CoordinateGroup>& groups,
@@ -28,10 +29,11 @@ class RunReader {
  private:
   using State = model::State<model::kDynamic>;
 
-  void read_scheme_settings(TableReader& run, step::Scheme& scheme, bool of_structure);
+  void read_scheme_settings(TableReader& run, step::Scheme& scheme,
+                            std::vector<std::string>& warnings, bool of_structure);
   double read_setting(TableReader& run, const Value& value, const step::Setting& setting);
   void refuse_key(TableReader& run, const Value& value, const std::string& key,
-                  const std::string& scheme);
+                  const std::string& scheme, std::vector<std::string>& warnings);
   double positive(TableReader& table, const Value& value, const std::string& key);
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,

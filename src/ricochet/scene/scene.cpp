@@ -11,6 +11,7 @@
 #include "ricochet/scene/expectations.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
+#include "ricochet/scene/record_reader.h"
 #include "ricochet/scene/run_reader.h"
 #include "ricochet/scene/structure_reader.h"
 #include "ricochet/scene/system_reader.h"
@@ -25,15 +26,21 @@ struct Tables {
   const Value* run;
   const Value* expect;
   const Value* plot;
+  const Value* record;
 
   explicit Tables(TableReader& root)
       : start(root.table("start")),
         run(root.table("run")),
         expect(root.table("expect")),
-        plot(root.table("plot")) {
+        plot(root.table("plot")),
+        record(root.table("record")) {
     root.finish();
   }
 };
+
+bool names_scheme(const Tables& tables) {
+  return tables.run != nullptr && tables.run->find("scheme") != nullptr;
+}
 
 /// expect.motion: every coordinate as a formula of t.
 std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, const Value* table,
@@ -77,10 +84,12 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
 /// What is said of the rows of the run, by formulas whose coordinates are those of the rows.
 void read_about_rows(const Document& document, const Tables& tables, FormulaReader& formulas,
                      const std::vector<CoordinateGroup>& groups, Scene& scene) {
+  scene.plot.rows_are_sums = scene.run.record_every != 1;
   scene.expectations = read_expectations(document, tables.expect, formulas, fact_names(scene));
   if (tables.plot != nullptr) {
     scene.plot = PlotReader(document, formulas, scene.columns, scene.plot).read(*tables.plot);
   }
+  scene.record = read_record(document, tables.record, formulas, scene.columns);
   scene.closed_form =
       read_closed_form(document, tables.expect, formulas, groups, scene.columns.coordinates);
 }
@@ -101,7 +110,8 @@ void read_system(const Document& document, TableReader& root,
   part.groups = system.groups();
   part.definitions = formulas.definitions();
   scene.parameters = formulas.parameters();
-  scene.run = runs.read_run(tables.run, scene.scheme);
+  scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings);
+  scene.names_scheme = names_scheme(tables);
   scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
   scene.columns = step::columns_of(*model);
   scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model)));
@@ -131,7 +141,8 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   reader.read_parameters(table);
   RunReader runs(document, formulas);
   scene.scheme = runs.read_scheme(tables.run, true);
-  scene.run = runs.read_run(tables.run, scene.scheme, true);
+  scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings, true);
+  scene.names_scheme = names_scheme(tables);
   reader.read(table, scene.scheme, scene.run, part);
   reader.read_start(tables.start, scene.run, part);
   scene.parameters = formulas.parameters();
@@ -155,20 +166,31 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   read_about_rows(document, tables, of_rows, groups, scene);
 }
 
+std::string in_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return text;
+}
+
 Scene read_document(const Document& document, std::shared_ptr<const model::Outside> outside) {
   TableReader root(document, document.root(), "");
   Scene scene;
   scene.file = document.file();
   scene.name = stem_of(scene.file);
   scene.text = document.text();
-  scene.title = root.text("title").value_or(scene.name);
-  scene.source = root.text("source").value_or("");
+  scene.title = in_one_line(root.text("title").value_or(scene.name));
+  scene.source = in_one_line(root.text("source").value_or(""));
   scene.notes = root.text("notes").value_or("");
   (void)root.find("family");  // read before: its first member is in the document
-  if (root.find("structure") != nullptr) {
-    read_structure(document, root, scene);
-  } else {
-    read_system(document, root, std::move(outside), scene);
+  try {
+    if (root.find("structure") != nullptr) {
+      read_structure(document, root, scene);
+    } else {
+      read_system(document, root, std::move(outside), scene);
+    }
+  } catch (const formula::GraphTooLarge& error) {
+    throw base::InputError("", error.what(), "split the system into smaller ones",
+                           {scene.file, 0, 0, 1, ""});
   }
   return scene;
 }

@@ -12,6 +12,7 @@
 #include "ricochet/scene/family.h"
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/plot_plan.h"
+#include "ricochet/scene/record_plan.h"
 #include "ricochet/step/columns.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
@@ -39,10 +40,12 @@ struct Scene {
   step::Columns columns;                // what rows tell of it
   model::State<model::kDynamic> start;  // of a structure, that of its points
   step::Scheme scheme;
+  bool names_scheme{true};  // else it is the one that a scene has by default
   step::RunSettings run;
   std::vector<Expectation> expectations;
   std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
   PlotPlan plot;
+  RecordPlan record;
   std::vector<std::string> warnings;  // things that run but may not be meant
   Family family;                      // what varies; the scene itself is the first member
 

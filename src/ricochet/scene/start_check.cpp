@@ -71,6 +71,7 @@ std::optional<StartFault> StartCheck::fault_of_row(int a) {
                     name_of(a), std::isfinite(gap) ? place_.normals.abs_sum(a) : gap),
         "check the formula at this position"};
   }
+  if (auto fault = fault_of_length(a)) return fault;
   const double tolerance = tolerance_of(a);
   if (is_joint(a)) {
     if (std::abs(gap) <= tolerance) return std::nullopt;
@@ -80,6 +81,20 @@ std::optional<StartFault> StartCheck::fault_of_row(int a) {
   return StartFault{
       fmt::format("violates '{}': its gap is {:.6g}, below -{:.3g}", name_of(a), gap, tolerance),
       fmt::format("move the start, or allow it with start.tolerance = {:.1g}", -2.0 * gap)};
+}
+
+/// Of a particle whose gap is a function, friction asks what of formulas is checked when they are
+/// read: that the gap is a length.
+std::optional<StartFault> StartCheck::fault_of_length(int a) {
+  if (model_.outside_gap(a) < 0 || model_.slips(a) + 1 != model_.dofs()) return std::nullopt;
+  if (!model_.has_constant_mass() || !model_.mass().is_scalar()) return std::nullopt;
+  Vec row(model_.dofs());
+  place_.normals.copy_to(a, row);
+  if (std::abs(row.norm() - 1.0) <= 1e-4) return std::nullopt;  // it may come from differences
+  return StartFault{fmt::format("the gap of '{}' is no length, which friction needs: it changes by "
+                                "{:.6g} per unit of distance",
+                                name_of(a), row.norm()),
+                    "return a distance: divide the gap by the length of its gradient"};
 }
 
 /// Where all joints hold nearby is found by Newton's method; where they hold nowhere, they

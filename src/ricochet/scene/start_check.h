@@ -29,6 +29,7 @@ class StartCheck {
  private:
   std::optional<StartFault> fault_of_mass();
   std::optional<StartFault> fault_of_row(int a);
+  std::optional<StartFault> fault_of_length(int a);
   std::optional<StartFault> fault_of_forces();
   StartFault joint_fault(int a, double tolerance);
   double tolerance_of(int a) const;

@@ -22,6 +22,7 @@ constexpr std::string_view kWords =
     " theta average stiffness zeno accuracy"
     " panel x y labels x_label y_label x_range y_range equal walls at marks snapshots kind log"
     " caption columns units body every numbers line outline circle point"
+    " record formats points columns"
     " length young density section ends nodes form planes guide modes reduction shapes clearance"
     " above below direction ratio ratios compare from to value tension quiet ";
 

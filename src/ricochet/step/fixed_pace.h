@@ -49,6 +49,7 @@ class FixedPace {
   }
 
   bool is_over() const { return made_ >= last_; }
+  const State& now() const { return *now_; }
   long long progress() const { return recorder_.steps(); }
 
   /// One step. False when the run cannot go on.

@@ -22,12 +22,12 @@ struct Moreau {
                                     .meaning = "at the middles of steps",
                                     .use = "the default",
                                     .integrator = certify::Integrator::MiddleAhead,
-
                                     .is_staggered = true,
                                     .laws = Laws::All,
                                     .has_friction = true,
                                     .contacts_last = true,
                                     .gains_by_correction = true,
+                                    .is_default = true,
                                     .runs_structures = true,
                                     .settings = kSettings};
   double anticipation{0.0};  // A_V [-]
@@ -58,8 +58,7 @@ template <model::Model M>
 problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
-  problem::Report report;
-  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  problem::Report report = correct(scheme, model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);            // q' = q_M + A_V h u
   find_contacts(model, s, h, w.q_cone, w, scheme.contact == Acting::Ahead);  // g_a(q') <= 0

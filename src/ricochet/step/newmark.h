@@ -14,6 +14,7 @@ struct Newmark {
       .integrator = certify::Integrator::AveragePosition,
       .laws = Laws::Constants,
       .has_friction = true,
+      .is_default = true,
       .runs_systems = false,
       .runs_structures = true};
   static Newmark from(const Scheme&) { return {}; }

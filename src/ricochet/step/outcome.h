@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ricochet/certify/certificate.h"
+#include "ricochet/certify/event_watch.h"
 
 namespace ricochet::step {
 
@@ -24,6 +24,8 @@ struct Sample {
   std::span<const double> tangential{};  // impulses, summed since the last sample
   std::span<const double> slips{};       // U_T now
   std::span<const double> states{};      // one place a contact: certify::ContactState
+  // Of rows of several steps, else empty: in which part of them each contact pushed.
+  std::span<const double> pushed{};
 };
 
 /// How a run ended.
@@ -41,10 +43,12 @@ struct Outcome {
   std::vector<double> gaps;  // at the end
 };
 
-/// A run seen from another thread: asked to stop between two steps, and how far it is.
+/// A run seen from another thread: asked to stop between two steps, and how far it is. The thread
+/// of the run itself tells all events to `on_event`, where there is one, in the order of time.
 struct Monitor {
   std::atomic<bool> stop{false};
   std::atomic<long long> steps{0};
+  certify::EventObserver on_event{};
 };
 
 /// Sees the samples of a run.

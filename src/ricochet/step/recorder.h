@@ -166,6 +166,11 @@ class Recorder {
     return outcome_.interrupted;
   }
 
+  /// A row now, unless it is there already.
+  void add_row(const State& now) {
+    if (certifies_ && outcome_.steps != row_at_) show(now);
+  }
+
   /// The last row, and what there is to say of the run. `end` is left ready to go on from.
   Outcome finish(State& end);
   Outcome& outcome() { return outcome_; }
@@ -174,6 +179,7 @@ class Recorder {
   [[gnu::always_inline]] void add(const TheClaim& claim) {
     for (int k = 0; k < claim.active.size(); ++k) {
       impulses_[claim.active[k]] += claim.impulses[k];
+      pushes_[claim.active[k]] += claim.impulses[k] > 0.0 ? 1.0 : 0.0;
     }
     slips_.add(model_, claim);
   }
@@ -189,7 +195,9 @@ class Recorder {
   bool certifies_;
   long long every_;
   long long until_row_;
+  long long row_at_{0};                   // steps at the last row
   model::Vector<M::kContacts> impulses_;  // since the last row
+  model::Vector<M::kContacts> pushes_;    // steps since then in which each contact pushed
   Outcome outcome_;
 };
 
@@ -204,8 +212,10 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       certifies_(run.certify),
       every_(run.certify ? run.record_every : 0),
       until_row_(every_),
-      impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {
+      impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
+      pushes_(impulses_) {
   outcome_.certified = certifies_;
+  if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }
 
@@ -216,13 +226,14 @@ template <model::Model M>
 void Recorder<M>::add_reactions(const certify::ArcReactions<M::kContacts>& reactions, double h) {
   impulses_ += h * (1.0 / 6.0) * reactions[0];
   impulses_ += h * (4.0 / 6.0) * reactions[2];
+  for (int a = 0; a < pushes_.size(); ++a) pushes_[a] += reactions[2][a] > 0.0 ? 1.0 : 0.0;
   impulses_ += h * (1.0 / 6.0) * reactions[4];
 }
 
 template <model::Model M>
 Outcome Recorder<M>::finish(State& end) {
-  const bool lacks_last = every_ == 0 || until_row_ != every_;
-  if (certifies_ && outcome_.steps > 0 && lacks_last) show(end);
+  add_row(end);
+  judge_.close_events();
   end.memory.at = end.t;
   judge_.remember(end.memory);
   outcome_.certificate = judge_.finish();
@@ -242,9 +253,16 @@ void Recorder<M>::show(const State& state) {
                 detail::view(impulses_),
                 judge_.kinetic(),
                 judge_.potential()};
+  const long long steps = outcome_.steps - row_at_;
+  if (steps > 1) {
+    pushes_ = (pushes_ / static_cast<double>(steps)).cwiseMin(1.0);
+    sample.pushed = detail::view(pushes_);
+  }
   slips_.tell(judge_, state, sample);
   observe_(sample);
+  row_at_ = outcome_.steps;
   impulses_.setZero();
+  pushes_.setZero();
   slips_.clear();
 }
 

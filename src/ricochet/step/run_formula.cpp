@@ -28,6 +28,13 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
   return runner_of(scheme).run(model, scheme, run, state, observe, monitor);
 }
 
+std::unique_ptr<SteppedRun> start_formula(const model::FormulaModel& model, const Scheme& scheme,
+                                          const RunSettings& run,
+                                          const model::State<model::kDynamic>& start,
+                                          Observer observe) {
+  return runner_of(scheme).start(model, scheme, run, start, std::move(observe));
+}
+
 Outcome run_structure(const structure::LinearStructure& structure, const Scheme& scheme,
                       const RunSettings& run, structure::Motion& state, const Observer& observe,
                       Monitor* monitor) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "ricochet/model/formula_model.h"
 #include "ricochet/step/capture.h"
 #include "ricochet/step/outcome.h"
@@ -14,7 +16,26 @@ Outcome run_formula(const model::FormulaModel& model, const Scheme& scheme, cons
                     model::State<model::kDynamic>& state, const Observer& observe,
                     Monitor* monitor = nullptr);
 
-/// The same for a linear structure, by a scheme that runs structures: of all its coordinates.
+/// A run of a scene that is made a few steps at a time: see `Stepped`.
+class SteppedRun {
+ public:
+  SteppedRun() = default;
+  virtual ~SteppedRun() = default;
+  SteppedRun(const SteppedRun&) = delete;
+  SteppedRun& operator=(const SteppedRun&) = delete;
+  virtual bool advance(long long steps) = 0;
+  virtual const certify::Certificate& certificate() = 0;
+  virtual Outcome finish(model::State<model::kDynamic>& end) = 0;
+};
+
+/// Null where the steps of the scheme are not of one length.
+std::unique_ptr<SteppedRun> start_formula(const model::FormulaModel& model, const Scheme& scheme,
+                                          const RunSettings& run,
+                                          const model::State<model::kDynamic>& start,
+                                          Observer observe);
+
+/// The same as `run_formula` for a linear structure, by a scheme that runs structures: of all its
+/// coordinates.
 Outcome run_structure(const structure::LinearStructure& structure, const Scheme& scheme,
                       const RunSettings& run, structure::Motion& state, const Observer& observe,
                       Monitor* monitor = nullptr);
@@ -26,6 +47,9 @@ struct SchemeRunner {
                  model::State<model::kDynamic>&, const Observer&, Monitor*);
   CapturedStep (*capture)(const model::FormulaModel&, const Scheme&, const RunSettings&,
                           const model::State<model::kDynamic>&);
+  std::unique_ptr<SteppedRun> (*start)(const model::FormulaModel&, const Scheme&,
+                                       const RunSettings&, const model::State<model::kDynamic>&,
+                                       Observer);
   Outcome (*run_structure)(const structure::LinearStructure&, const Scheme&, const RunSettings&,
                            structure::Motion&, const Observer&, Monitor*);
 };

@@ -9,7 +9,7 @@
 #include "ricochet/step/controlled_pace.h"
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/shared.h"
-#include "ricochet/step/simulate.h"
+#include "ricochet/step/stepped.h"
 
 namespace ricochet::step {
 
@@ -136,6 +136,32 @@ Outcome run_scheme(const model::FormulaModel& model, const Scheme& scheme, const
     return run_any<S>(chosen, scene_run);
   }
   return outcome;
+}
+
+template <class S>
+class SteppedScene : public SteppedRun {
+ public:
+  SteppedScene(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
+               const model::State<model::kDynamic>& start, Observer observe)
+      : view_(model), run_(view_, S::from(scheme), run, start, std::move(observe)) {}
+  bool advance(long long steps) override { return run_.advance(steps); }
+  const certify::Certificate& certificate() override { return run_.certificate(); }
+  Outcome finish(model::State<model::kDynamic>& end) override { return run_.finish(end); }
+
+ private:
+  AnyView view_;
+  Stepped<AnyView, S> run_;
+};
+
+template <class S>
+std::unique_ptr<SteppedRun> start_scheme(const model::FormulaModel& model, const Scheme& scheme,
+                                         const RunSettings& run,
+                                         const model::State<model::kDynamic>& start,
+                                         Observer observe) {
+  if constexpr (S::kInfo.runs_systems && Stepped<AnyView, S>::kIsPossible) {
+    return std::make_unique<SteppedScene<S>>(model, scheme, run, start, std::move(observe));
+  }
+  return nullptr;
 }
 
 template <class S>

@@ -64,6 +64,13 @@ Scheme make_scheme(const std::string& name, bool of_structure) {
                          remedy);
 }
 
+Scheme default_scheme(bool of_structure) {
+  for (const SchemeInfo* info : all_schemes()) {
+    if (info->is_default && info->runs_systems != of_structure) return Scheme(*info);
+  }
+  return {};
+}
+
 std::string name_of(const Scheme& scheme) { return std::string(scheme.info().name); }
 
 std::vector<std::string> setting_names() {

@@ -205,31 +205,6 @@ void assemble(const M& model, Workspace<M>& w, Free&& free) {
   w.problem.held = model.joints();
 }
 
-/// Replaces a violated q_M by q_M - M^-1 J^T W^-1 g, the intersection of the active surfaces to
-/// first order; least-norm when W is singular.                    [Moreau 1986 (10.8)-(10.9)]
-/// Joints, which the impulses keep, are put right along with the contacts.
-template <model::Model M>
-problem::Report correct_violation(const M& model, Workspace<M>& w) {
-  if constexpr (!M::kPlain) {
-    if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
-  }
-  find_touching(model, w.q_mid, w);
-  bool violated = false;
-  const int contacts = w.claim.active.size() - model.joints();
-  for (int k = 0; k < contacts; ++k) violated = violated || w.place.gap[w.claim.active[k]] < 0.0;
-  if (!violated) return {};
-  take_gradients(model, w.q_mid, w);
-  if (w.weights.size() < w.claim.active.size()) w.weights.resize(w.claim.active.size());
-  assemble(model, w, [&](int k, double&) { return w.place.gap[w.claim.active[k]]; });
-  w.solver.balance(w.problem);  // W weights = -g
-  for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
-  w.shift = w.solver.motion();
-  model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
-  w.claim.shift_weights = &w.weights;
-  w.put = w.claim.active;
-  return {};
-}
-
 /// U_a = J_a v + dg_a/dt.
 template <model::Model M>
 [[gnu::always_inline]] inline double contact_velocity(const Workspace<M>& w, int a,

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ricochet/base/error.h"
+#include "ricochet/study/force_probe.h"
 #include "ricochet/study/row_thinner.h"
 
 namespace ricochet::study {
@@ -26,6 +27,12 @@ double time_of(const step::RunSettings& run) {
 /// Whether the scheme finds the times of impacts, and has rows where it is asked for them.
 bool finds_times(const scene::Scene& scene) {
   return scene.scheme.info().integrator == certify::Integrator::Arcs;
+}
+
+/// Whether positions are off to first order in the step even in smooth motion.
+bool is_first_order(const step::Scheme& scheme) {
+  return scheme.info().integrator == certify::Integrator::End || scheme.value("theta") > 0.5 ||
+         scheme.value("average") != 0.0;
 }
 
 /// Every so many steps a companion has a row, and every so many rows a mark.
@@ -138,6 +145,7 @@ scene::Scene coarsened(const scene::Scene& scene, double coarser) {
     part->compare_full = false;
   }
   step::RunSettings& run = changed.run;
+  run.limits.tells_own_work = true;
   const double time = time_of(run);
   run.steps = std::max(1LL, std::llround(static_cast<double>(run.steps) / coarser));
   if (run.control.is_on()) {
@@ -173,7 +181,10 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   };
   RowThinner thinner(scene_.run, keep);
   Phases phases;
+  const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
+  NearMisses misses(is_first_order(scene_.scheme));
   const auto watch = [&](const step::Sample& sample) {
+    if (has_walls) misses.add(sample);
     traces_[0].add(sample);
     traces_[1].add(sample);
     phases.add(sample);
@@ -188,6 +199,10 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   motion.rows = std::move(rows);
   own_ = traced_run(every, motion.outcome);
   own_.phases = std::move(phases);
+  own_.miss = misses.first();
+  if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
+    own_.releases = misses.releases();
+  }
   return motion;
 }
 
@@ -229,7 +244,19 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
   if (monitor != nullptr && monitor->stop.load()) {
     return ErrorBar::none("its companions were stopped");
   }
-  return estimate_error(own_, companions, scene_.columns.contacts);
+  ErrorBar bar = estimate_error(own_, companions, scene_.columns.contacts);
+  if (bar.is_resolved() && scene_.formulas() != nullptr) {
+    const auto integrator = scene_.scheme.info().integrator;
+    const bool at_ends = integrator == certify::Integrator::End ||
+                         integrator == certify::Integrator::Theta ||
+                         integrator == certify::Integrator::MeanPosition;
+    const double h = finds_times(scene_) ? scene_.run.step : own_.step;
+    if (const auto t = ForceProbe(*scene_.formulas(), traces_[0], h, !at_ends).find()) {
+      bar.unresolved = fmt::format(
+          "a force acts for less than a step near t = {:.6g}, and steps do not see it", *t);
+    }
+  }
+  return bar;
 }
 
 }  // namespace ricochet::study

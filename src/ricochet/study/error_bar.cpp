@@ -18,12 +18,19 @@ constexpr double kRate = 2.0;       // of A h
 constexpr double kNear = 2.0;       // tau: an event nearer to the end may have happened or not
 constexpr double kSmall = 1e-2;  // of the largest extent: motions below have no size of their own
 constexpr double kRest = 1e-6;   // of the largest position: what moves less is at rest
-constexpr double kNothing = 1e-14;  // the same, at the origin
-constexpr double kLarge = 0.5;      // of the size of the motion: a bar that tells nothing
-constexpr double kNotSmall = 0.1;   // of the size of the motion: differences that must fall
-constexpr double kFalls = 1.2;      // how much longer steps must raise them at least
+constexpr double kNothing = 1e-14;   // the same, at the origin
+constexpr double kLarge = 0.5;       // of the size of the motion: a bar that tells nothing
+constexpr double kNotSmall = 0.1;    // of the size of the motion: differences that must fall
+constexpr double kFalls = 1.2;       // how much longer steps must raise them at least
+constexpr double kOwn = 0.05;        // of an energy: what a scheme took or gave, in spite of events
+constexpr double kOwnSmooth = 1e-6;  // the same where there are none
 constexpr double kRoundingOfAStep =
     16.0 * std::numeric_limits<double>::epsilon();  // a step, by chance
+
+std::string name_of(int contact, const std::vector<std::string>& names) {
+  const auto a = static_cast<std::size_t>(contact);
+  return a < names.size() ? names[a] : std::to_string(contact);
+}
 
 /// The largest and the smallest value of each column over the marks of a run.
 struct Extents {
@@ -71,7 +78,8 @@ std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents, lo
     of = std::max(of, extents.largest(i));
   }
   const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(steps));
-  return {part * largest[0], part * largest[1]};
+  const double end = std::abs(trace.time(trace.marks() - 1));  // times are rounded too
+  return {part * largest[0] + 0.25 * kRoundingOfAStep * end * largest[1], part * largest[1]};
 }
 
 /// The three runs, and what is asked of them.
@@ -121,6 +129,8 @@ class ThreeRuns {
   void fill_band(ErrorBar& bar) const;
   void fill_end(ErrorBar& bar) const;
   void find_horizon(ErrorBar& bar) const;
+  bool accumulates() const;
+  std::string describe_own_work(const ErrorBar& bar) const;
   std::string describe_difference(const EventDifference& difference,
                                   const std::vector<std::string>& names) const;
 
@@ -131,9 +141,10 @@ class ThreeRuns {
   std::vector<double> sizes_;
   std::array<double, 2> rounding_{};  // of positions, of velocities
   std::array<EventMatch, 2> matches_;
-  std::vector<double> shocks_;  // [s] from the start, in order
-  std::vector<double> events_;  // the same with changes between sticking and sliding
-  double shift_{0.0};           // [s], the largest of the last events from one run to another
+  std::vector<double> shocks_;      // [s] from the start, in order
+  std::vector<double> events_;      // the same with changes between sticking and sliding
+  std::array<double, 2> shifts_{};  // [s], the largest of the last events to those of a companion
+  double shift_{0.0};               // the larger of them
   std::array<double, 2> weights_{};
 };
 
@@ -143,18 +154,23 @@ void ThreeRuns::find_events() {
   }
   events_ = shocks_;
   const double margin = 2.0 * run_.step;
+  const auto add = [&](double t) {
+    if (t > margin && t < run_.length - margin) events_.push_back(t);
+  };
   for (const Phase& phase : run_.phases.list()) {
-    for (const double t : {phase.from - run_.start, phase.to - run_.start}) {
-      if (t > margin && t < run_.length - margin) events_.push_back(t);
-    }
+    add(phase.from - run_.start);
+    add(phase.to - run_.start);
   }
+  for (const double t : run_.releases) add(std::abs(t - run_.start));
   std::sort(events_.begin(), events_.end());
-  for (const EventMatch& match : matches_) {
-    const std::size_t count = match.pairs.size();
-    for (std::size_t k = count > kEvents ? count - kEvents : 0; k < count; ++k) {
-      shift_ = std::max(shift_, std::abs(match.pairs[k].later));
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto& pairs = matches_[c].pairs;
+    for (std::size_t k = pairs.size() > kEvents ? pairs.size() - kEvents : 0; k < pairs.size();
+         ++k) {
+      shifts_[c] = std::max(shifts_[c], std::abs(pairs[k].later));
     }
   }
+  shift_ = std::max(shifts_[0], shifts_[1]);
 }
 
 /// 1/(2^(p/2) - 1) and 1/(2^p - 1), where the order p is what the differences show, less kCaution:
@@ -257,15 +273,17 @@ void ThreeRuns::fill_end(ErrorBar& bar) const {
   const std::span<const double> end = own_.values(own_.marks() - 1);
   const double tau = std::max(run_.quantum, shift_);
   const double last = shocks_.empty() ? -std::numeric_limits<double>::infinity() : shocks_.back();
+  const double inside = run_.finds_times ? 0.0 : own_.time_in_contact();
   const bool strikes = std::min(run_.length - last, own_.time_to_contact()) < kNear * tau;
   const double h = events_.empty() ? 0.0 : run_.quantum;
+  const double late = std::max(h, std::max(weights_[0] * shifts_[0], weights_[1] * shifts_[1]));
   for (std::size_t i = 0; i < count && count + i < found.size(); ++i) {
     const std::size_t v = count + i;
     const double speed = std::abs(end[v]);
     const double jump = jump_of(v);
-    found[i] = std::max(found[i], h * std::max(jump, 0.5 * speed));
+    found[i] = std::max({found[i], late * std::max(jump, 0.5 * speed), 2.0 * inside * speed});
     if (speed > 0.0) found[v] = std::max(found[v], kRate * h * rate_of(v));
-    if (strikes) found[v] = std::max({found[v], jump, 2.0 * speed});
+    if (strikes || inside > 0.0) found[v] = std::max({found[v], jump, 2.0 * speed});
   }
   bar.position.assign(found.begin(), found.begin() + static_cast<long>(count));
   bar.velocity.assign(found.begin() + static_cast<long>(count), found.end());
@@ -303,6 +321,16 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
     if (match.difference) return describe_difference(*match.difference, names);
   }
   if (bar.horizon) return "its companions go other ways";
+  if (accumulates()) {
+    return fmt::format(
+        "impacts of several contacts come ever closer near t = {:.6g}, and the law of "
+        "several at once is not what they tend to",
+        run_.outcome.certificate.coupled_time);
+  }
+  if (run_.miss) {
+    return fmt::format("'{}' turns round so near to its wall, at t = {:.6g}, that it may be struck",
+                       name_of(run_.miss->contact, names), run_.miss->t);
+  }
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     if (bar.position[i] > std::max(kLarge * sizes_[i], rounding(i))) {
       return "the bar is more than half as large as the motion";
@@ -313,16 +341,61 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
   if (std::max(first, second) > kNotSmall && second < kFalls * first) {
     return "the differences do not fall with the step";
   }
-  return "";
+  return describe_own_work(bar);
+}
+
+/// Whether an impact of several contacts at once follows many of each in next to no time.
+bool ThreeRuns::accumulates() const {
+  constexpr long long kMany = 8;
+  constexpr double kNoTime = 1e-4;  // of the run
+  const certify::Certificate& c = run_.outcome.certificate;
+  if (!run_.finds_times || c.coupled_impacts == 0) return false;
+  const double t = std::abs(c.coupled_time - run_.start);
+  return std::count_if(shocks_.begin(), shocks_.end(), [&](double shock) {
+           return shock < t && t - shock < kNoTime * run_.length;
+         }) >= kMany;
+}
+
+/// What a scheme itself takes from a motion, or feeds it, falls with the step. Where it does not it
+/// has taken all there was, at every step length, and runs may agree on what is left. It does no
+/// harm where a velocity of as much energy is within the bar.
+std::string ThreeRuns::describe_own_work(const ErrorBar& bar) const {
+  const auto& first = companions_[0].run.outcome.certificate;
+  const auto& second = companions_[1].run.outcome.certificate;
+  const std::size_t count = std::min(first.own.size(), second.own.size());
+  const auto known = [&](std::size_t v) {  // the part of a velocity that the bar tells
+    const double largest = extents_.largest(sizes_.size() + v);
+    return largest > 0.0 ? bar.velocity[v] / largest : std::numeric_limits<double>::infinity();
+  };
+  double own = 0.0;  // the largest part of an energy
+  const auto weigh = [&](double given, double other, double energy, double seen, double least) {
+    const double share = given / energy;
+    const double ratio = other / given;  // below: of either sign, as the phase falls
+    if (!(std::abs(share) > least && ratio > 1.0 / kFalls / kFalls && ratio < kFalls)) return;
+    if (std::sqrt(std::abs(share)) > seen && std::abs(share) > std::abs(own)) own = share;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    double seen = known(i);
+    for (std::size_t v = 0; count == 1 && v < bar.velocity.size(); ++v) {
+      seen = std::max(seen, known(v));
+    }
+    weigh(first.own[i].given, second.own[i].given, first.own[i].kinetic, seen,
+          events_.empty() ? kOwnSmooth : kOwn);
+  }
+  weigh(first.ledger.closure.value(), second.ledger.closure.value(), first.ledger.highest, 0.0,
+        kOwn);  // of a structure
+  if (own == 0.0) return "";
+  return fmt::format(
+      "the scheme itself {} the motion {:.2g} of its kinetic energy in a coordinate, and not less "
+      "in shorter steps; a scheme of second order does not",
+      own < 0.0 ? "took from" : "gave", std::abs(own));
 }
 
 std::string ThreeRuns::describe_difference(const EventDifference& difference,
                                            const std::vector<std::string>& names) const {
   const double t = run_.start + own_.sign() * difference.t;
-  const auto contact = static_cast<std::size_t>(difference.contact);
-  const std::string name = contact < names.size() ? names[contact] : std::to_string(contact);
-  return fmt::format("its companions do not agree that '{}' {} near t = {:.6g}", name,
-                     difference.what, t);
+  return fmt::format("its companions do not agree that '{}' {} near t = {:.6g}",
+                     name_of(difference.contact, names), difference.what, t);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ ByContact strikes_of(const TracedRun& run, double coarsest) {
     const double t = way_between(run.start, shock.t);
     const bool follows = !strikes.empty() && t - strikes.back().t < kClose * coarsest;
     const bool is_last = run.length - t < kClose * coarsest;
-    const bool is_weak = shock.speed < kWeak * run.speed || shock.tangential;
+    const bool is_weak = shock.speed < kWeak * run.speed || shock.tangential || shock.transmitted;
     strikes.push_back({t, !follows && !is_last && !is_weak});
   }
   return all;

@@ -12,9 +12,11 @@ namespace ricochet::study {
 struct TracedRun {
   step::Outcome outcome;
   Phases phases;
-  double start{0.0};       // [s]
-  double length{0.0};      // [s] of the whole run, which may go into the past
-  double speed{0.0};       // the largest, as those of shocks are measured
+  std::optional<NearMisses::Miss> miss;  // the first
+  std::vector<double> releases;          // [s], of contacts that end where they are told to
+  double start{0.0};                     // [s]
+  double length{0.0};                    // [s] of the whole run, which may go into the past
+  double speed{0.0};                     // the largest, as those of shocks are measured
   double step{0.0};        // [s]: shocks nearer than a few of these cannot be told apart
   double phase_step{0.0};  // [s]: nor phases shorter than a few of these
   double quantum{0.0};  // [s] to which the time of an event is known: a step, 0 where it is found

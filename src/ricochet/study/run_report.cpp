@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/text.h"
+#include "ricochet/model/formula_view.h"
 #include "ricochet/study/line_text.h"
 
 namespace ricochet::study {
@@ -71,7 +72,8 @@ std::string describe_head(const Motion& motion) {
   const scene::Scene& scene = motion.scene;
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
-  text += fmt::format("\n{}, {}, {}, t = {:g} to {:g}; {}\n\n", step::name_of(scene.scheme),
+  text += fmt::format("\n{}{}, {}, {}, t = {:g} to {:g}; {}\n\n", step::name_of(scene.scheme),
+                      scene.names_scheme ? "" : " (the scene names no scheme)",
                       describe_step(scene.run), counted(motion.outcome.steps, "step"),
                       scene.run.start_time, motion.final_state.t, describe_part(scene));
   return base::wrapped(text);
@@ -147,6 +149,35 @@ std::string describe_good_end(const RunReport& report) {
   return "ok: each step obeys the law; " + describe_error(report);
 }
 
+/// What became no number in the step after the last one that holds, where that can be told.
+std::string name_not_finite(const Motion& motion) {
+  const std::string meaning = certify::describe(certify::Failure::NotFinite).meaning;
+  const model::FormulaModel* model = motion.scene.formulas();
+  if (model == nullptr) return meaning;
+  const model::FormulaView<model::kDynamic, model::kDynamic> view(*model);
+  const auto& [t, q, u, memory] = motion.final_state;
+  auto place = view.make_place();
+  auto moved = q;
+  auto force = u;
+  const auto& names = motion.scene.columns.coordinates;
+  for (const double part : {0.0, 0.5, 1.0}) {
+    const double h = part * motion.scene.run.step;
+    view.advance(q, u, h, moved);
+    const double potential = view.gaps_and_potential(t + h, moved, place);
+    for (std::size_t a = 0; a < motion.scene.columns.contacts.size(); ++a) {
+      if (std::isfinite(place.gap[static_cast<Eigen::Index>(a)])) continue;
+      return fmt::format("{}: the gap of '{}'", meaning, motion.scene.columns.contacts[a]);
+    }
+    if (!std::isfinite(potential)) return meaning + ": the potential";
+    view.force(t + h, moved, u, place, force);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (std::isfinite(force[static_cast<Eigen::Index>(i)])) continue;
+      return fmt::format("{}: the force on '{}'", meaning, names[i]);
+    }
+  }
+  return meaning;
+}
+
 std::string describe_status(const RunReport& report) {
   const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
@@ -157,7 +188,10 @@ std::string describe_status(const RunReport& report) {
     words += fmt::format(
         " in '{}'", motion.scene.columns.contacts[static_cast<std::size_t>(c.failure_contact)]);
   }
-  words += fmt::format(": {}{}; {} done", failure.meaning,
+  words += fmt::format(": {}{}; {} done",
+                       c.failure == certify::Failure::NotFinite && c.failure_contact < 0
+                           ? name_not_finite(motion)
+                           : failure.meaning,
                        describe_excess(c, motion.scene.run.limits), describe_progress(motion));
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
@@ -309,6 +343,14 @@ std::string describe_settings(const Motion& motion) {
                      motion.final_state.t);
 }
 
+std::string tell(const Story& story, const Motion& motion) {
+  constexpr double kRest = 1e-12;  // of the largest kinetic energy
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  const double sign = motion.scene.run.backward ? -1.0 : 1.0;
+  return story.tell(motion.scene.columns.contacts, sign * motion.scene.run.start_time,
+                    ledger.kinetic_end <= kRest * ledger.kinetic_max);
+}
+
 void conclude(RunReport& report, const Extent& extent, bool check_facts,
               const std::string& no_facts) {
   const step::Outcome& outcome = report.motion.outcome;
@@ -341,6 +383,7 @@ record::Summary settings_of(const scene::Scene& scene) {
 record::Summary summary_of(const RunReport& run, const std::string& output_error) {
   const Motion& motion = run.motion;
   record::Summary summary = settings_of(motion.scene);
+  summary.story = run.story;
   summary.columns = motion.scene.columns;
   summary.parameters = motion.scene.parameters;
   summary.start = motion.scene.start;
@@ -365,8 +408,10 @@ std::string describe_speed(const step::Outcome& outcome) {
 
 std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
-  std::string text = describe_head(motion) + describe_status(report) + describe_checks(motion) +
-                     describe_energy(motion) + describe_shocks(motion) + describe_friction(motion);
+  std::string text = describe_head(motion);
+  if (!report.story.empty()) text += base::wrapped(report.story + "\n\n");
+  text += describe_status(report) + describe_checks(motion) + describe_energy(motion) +
+          describe_shocks(motion) + describe_friction(motion);
   text += motion.structure ? describe_statistics(motion) : describe_final(report);
   for (const std::string& warning : report.warnings) text += entry("warning", warning);
   for (const Fact& fact : report.facts) {

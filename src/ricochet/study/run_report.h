@@ -9,6 +9,7 @@
 #include "ricochet/record/summary.h"
 #include "ricochet/study/facts.h"
 #include "ricochet/study/motion.h"
+#include "ricochet/study/story.h"
 
 namespace ricochet::study {
 
@@ -46,6 +47,7 @@ class Extent {
 /// A run and what is to be said of it.
 struct RunReport {
   Motion motion;
+  std::string story;              // what happened, in a sentence
   record::ErrorBar error_bar;     // of the final state
   std::vector<Fact> facts;        // of [expect], when asked for
   std::string facts_not_checked;  // why; empty when they were, or when the scene has none
@@ -56,6 +58,9 @@ struct RunReport {
 /// Fills in facts and warnings of a run that is over. `no_facts`: why they are not to be checked.
 void conclude(RunReport& report, const Extent& extent, bool check_facts,
               const std::string& no_facts);
+
+/// The sentence of a run that is over.
+std::string tell(const Story& story, const Motion& motion);
 
 /// In words, at most 80 columns: what was run, what is certified, where the energy went.
 std::string describe(const RunReport& report);

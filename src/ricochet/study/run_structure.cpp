@@ -215,6 +215,7 @@ void simulate_reduced(Motion& motion, const step::Observer& observe, step::Monit
   structure::Motion state = part.start;
   const step::Observer keep_row = [&](const step::Sample& sample) { keep(whole, sample); };
   LineWatch beside(*part.model, motion.scene.run, keep_row);
+  if (monitor != nullptr) monitor->on_event = nullptr;  // its events are not those of the run
   const step::Outcome outcome = simulate(motion.scene, *part.model, state, beside, monitor);
   error.failure = outcome.certificate.failure;
   motion.outcome.interrupted = outcome.interrupted;

@@ -92,6 +92,62 @@ double Trace::time_to_contact() const {
   return soonest;
 }
 
+double Trace::time_in_contact() const {
+  double longest = 0.0;
+  if (gaps_before_.size() != gaps_.size() || !(gaps_step_ > 0.0)) return longest;
+  for (std::size_t a = 0; a < gaps_.size(); ++a) {
+    const double rate = (gaps_[a] - gaps_before_[a]) / gaps_step_;
+    if (!(gaps_[a] < 0.0 && rate < 0.0)) continue;
+    const double time = gaps_[a] / rate;
+    if (time <= 2.0 * gaps_step_) longest = std::max(longest, time);
+  }
+  return longest;
+}
+
+/// The lowest gap of a parabola through three samples; impacts of others bend the way at once.
+bool NearMisses::turns_near(const Watched& w, double fell) const {
+  constexpr double kKink = 4.0;     // times the bend before
+  constexpr double kSmooth = 1e-6;  // of a step's way: less is rounding
+  const double bend = w.fell - fell;
+  if (!(w.fell > 0.0 && fell <= 0.0 && w.gap > 0.0)) return false;
+  if (bend > kKink * std::abs(w.bend) || bend < kSmooth * w.fastest) return false;
+  const double lowest = w.gap - 0.125 * (w.fell + fell) * (w.fell + fell) / bend;
+  return lowest < (is_rough_ ? std::max(bend, w.fastest) : bend);
+}
+
+void NearMisses::follow(const step::Sample& sample) {
+  constexpr int kQuiet = 12;  // steps before and after without a push: else it was in contact
+  constexpr int kLasts = 3;
+  constexpr std::size_t kMostReleases = 64;
+  const bool opens = watched_.empty();
+  watched_.resize(sample.gaps.size());
+  for (std::size_t a = 0; a < watched_.size(); ++a) {
+    Watched& w = watched_[a];
+    const double gap = sample.gaps[a];
+    const double fell = opens ? 0.0 : w.gap - gap;
+    if (++w.quiet == kLasts && w.pushes >= kLasts && releases_.size() < kMostReleases) {
+      releases_.push_back(last_t_);
+    }
+    if (sample.impulses[a] != 0.0) {
+      w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
+      w.quiet = 0;
+      w.missed.reset();
+      is_rough_ = true;
+    } else if (w.missed && w.quiet > 2 * kQuiet) {
+      if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
+      w.missed.reset();
+    } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell)) {
+      w.missed = last_t_;
+      w.quiet = kQuiet;
+    }
+    w.fastest = std::max(w.fastest, std::abs(fell));
+    w.bend = w.fell - fell;
+    w.fell = fell;
+    w.gap = gap;
+  }
+  last_t_ = sample.t;
+}
+
 void Phases::follow(const step::Sample& sample) {
   if (state_.empty()) {
     state_.assign(sample.states.size(), 0);

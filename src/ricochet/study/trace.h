@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Trace {
   /// Of the contacts that close at the end, the least time until one is closed, [s]; infinity where
   /// none closes.
   double time_to_contact() const;
+  /// How long ago, at most two steps, a contact that still closes at the end was met, [s]; 0 where
+  /// none was.
+  double time_in_contact() const;
 
  private:
   void open(const step::Sample& sample);
@@ -63,6 +67,44 @@ class Trace {
   std::vector<double> gaps_;    // near the end: of the last sample, and of the one before
   std::vector<double> gaps_before_;
   double gaps_step_{0.0};
+};
+
+/// Whether contacts turn round before their walls, without a push, so near to them that the error
+/// of a step decides whether they are struck.
+class NearMisses {
+ public:
+  /// `is_rough`: positions are known to first order in the step, as they are after events.
+  explicit NearMisses(bool is_rough) : is_rough_(is_rough) {}
+
+  void add(const step::Sample& sample) {
+    if (!sample.gaps.empty()) follow(sample);
+  }
+  struct Miss {
+    double t{0.0};  // [s]
+    int contact{0};
+  };
+  const std::optional<Miss>& first() const { return first_; }
+  /// [s], when contacts that had pushed for some steps let go: the last ones.
+  const std::vector<double>& releases() const { return releases_; }
+
+ private:
+  struct Watched {
+    double gap{0.0};               // at the last sample
+    double fell{0.0};              // since the one before
+    double bend{0.0};              // by how much more than in the step before that
+    double fastest{0.0};           // the largest change in a step
+    int quiet{0};                  // steps since a push
+    int pushes{0};                 // steps in a row with one
+    std::optional<double> missed;  // [s]
+  };
+  void follow(const step::Sample& sample);
+  bool turns_near(const Watched& w, double fell) const;
+
+  bool is_rough_;
+  double last_t_{0.0};
+  std::vector<Watched> watched_;  // by contact
+  std::optional<Miss> first_;
+  std::vector<double> releases_;
 };
 
 /// A time during which a contact sticks, or slides, without a break.

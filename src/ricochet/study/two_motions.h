@@ -1,13 +1,13 @@
 #pragma once
 
 #include "ricochet/certify/motion.h"
-#include "ricochet/model/formula_view.h"
+#include "ricochet/step/shared.h"
 
 namespace ricochet::study {
 
 /// A motion of any size, and a model to hold it against.
 using FreeMotion = certify::GivenMotion<model::kDynamic, model::kDynamic>;
-using AnyView = model::FormulaView<model::kDynamic, model::kDynamic>;
+using step::AnyView;
 
 /// The two motions of a particle at a wall under one smooth force, which no calculation can choose
 /// between.                                   [Ballard 2013, par. 2], after Bressan and Schatzman

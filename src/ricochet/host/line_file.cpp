@@ -1,37 +1,27 @@
-#include "ricochet/host/trajectory_file.h"
+#include "ricochet/host/line_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace ricochet::host {
 
-TrajectoryFile::TrajectoryFile(const std::filesystem::path& path, record::Columns columns)
-    : columns_(std::move(columns)) {
+LineFile::LineFile(const std::filesystem::path& path, const std::string& header) {
   file_.emplace(path);
   buffer_.reserve(2 * kPiece);
-  record::append_header(columns_, buffer_);
+  buffer_ = header + "\n";
 }
 
-void TrajectoryFile::add(const step::Sample& sample) {
-  if (!file_) return;
-  record::append_row(columns_, sample, buffer_);
-  ++rows_;
-  if (buffer_.size() >= kPiece) flush();
-}
-
-void TrajectoryFile::flush() {
-  if (!file_) return;
+void LineFile::flush() {
   try {
-    file_->write(buffer_);
+    if (file_) file_->write(buffer_);
   } catch (const OutputError& error) {
     give_up(error);
   }
   buffer_.clear();
 }
 
-void TrajectoryFile::finish() {
+void LineFile::finish() {
   flush();
   if (!file_) return;
   try {
@@ -41,7 +31,7 @@ void TrajectoryFile::finish() {
   }
 }
 
-void TrajectoryFile::give_up(const OutputError& error) {
+void LineFile::give_up(const OutputError& error) {
   error_ = error.what();
   const long long lines = file_->commit_lines(kPiece);
   file_.reset();
