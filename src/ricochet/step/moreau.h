@@ -10,14 +10,23 @@ namespace ricochet::step {
 enum class Acting { Touching, Ahead };
 inline constexpr std::array<std::string_view, 2> kActing = {"touching", "ahead"};
 
-/// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
-struct Moreau {
-  static constexpr std::array<Setting, 3> kSettings = {
-      staggered_settings(0.0)[0], staggered_settings(0.0)[1],
+/// Those of Moreau's schemes, and which contacts act. A scene that names no scheme gets no wall
+/// entered, and places put back where a curved wall or a bounce left them beyond.
+constexpr std::array<Setting, 3> moreau_settings() {
+  auto [anticipation, correction] = staggered_settings(0.0);
+  correction.unnamed = static_cast<double>(Correction::Unilateral);
+  return {
+      anticipation, correction,
       Setting{.name = "contact",
               .meaning = "which contacts act: those that touch at the middle of a step, or with "
                          "e = 0 all that the next would find closed, so that none is entered",
+              .unnamed = static_cast<double>(Acting::Ahead),
               .words = kActing}};
+}
+
+/// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
+struct Moreau {
+  static constexpr std::array<Setting, 3> kSettings = moreau_settings();
   static constexpr SchemeInfo kInfo{.name = "moreau",
                                     .meaning = "at the middles of steps",
                                     .use = "the default",
