@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ricochet/base/error.h"
+#include "ricochet/base/text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/study/run_structure.h"
 
