@@ -154,12 +154,15 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
     return U + (extra + cone.lift(U.tail<2>())) * normal;
   };
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
-  const double lost = 32.0 * kEpsilon * length * s.speeds;
+  const double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
   residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
   check_grip(c, s, k, push, cone, lost, rho);
   c.place.normals.add_to(a, s.claim.impulses[k], s.momentum);
   add_friction(c, s, k, s.momentum);
   add_friction_work(c, s, a, push);
+  if (c.lasting.has_ahead()) {
+    s.gain_allowed += 0.5 * std::abs(s.claim.impulses[k] * curve_ahead(c, s, a));
+  }
 }
 
 }  // namespace ricochet::certify
