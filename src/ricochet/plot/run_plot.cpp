@@ -15,7 +15,7 @@ std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
   if (data.rows() == 0) return "";
   std::string remarks;
   for (const scene::PlotPanel& panel : plan.panels) {
-    if (model == nullptr || !has_moving_walls(*model, panel, plan)) continue;
+    if (model == nullptr || panel.only_played || !has_moving_walls(*model, panel, plan)) continue;
     double t = data.last_row()[0];
     for (const auto& [slot, value] : panel.at) {
       if (slot == model::FormulaSystem::kTimeSlot) t = value;
