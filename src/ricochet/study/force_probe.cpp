@@ -17,12 +17,13 @@ constexpr std::size_t kMostInstructions = 2000;
 }  // namespace
 
 ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, double h,
-                       bool in_middle)
+                       bool in_middle, bool nets)
     : model_(model),
       tape_(model.force_tape()),
       trace_(trace),
       h_(h),
       in_middle_(in_middle),
+      nets_(nets),
       left_(kMostPieces),
       registers_(tape_.registers()),
       ranges_(tape_.range_registers()) {
@@ -138,8 +139,9 @@ bool ForceProbe::is_missed(const Piece& steps) {
       continue;
     }
     for (std::size_t i = 0; i < missed_.size(); ++i) {
-      missed_[i] +=
-          length * (std::max(force_[i] - high_[i], 0.0) + std::min(force_[i] - low_[i], 0.0));
+      const double beyond =
+          std::max(force_[i] - high_[i], 0.0) + std::min(force_[i] - low_[i], 0.0);
+      missed_[i] += length * (nets_ ? beyond : std::abs(beyond));
     }
   }
   place_at(steps.from, from_);
