@@ -69,6 +69,21 @@ void ForceProbe::place_at(double time, Place& place) const {
   }
 }
 
+/// Whether the way between two marks is nearly what their velocities say: else it is not known.
+bool ForceProbe::is_followed(std::size_t mark) const {
+  constexpr double kNearly = 0.05;
+  const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
+  const double dt = trace_.time(mark + 1) - trace_.time(mark);
+  const std::size_t n = limits_.size();
+  double off = 0.0;
+  double way = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    off = std::max(off, std::abs(b[i] - a[i] - 0.5 * dt * (a[n + i] + b[n + i])));
+    way = std::max(way, std::abs(dt) * std::max(std::abs(a[n + i]), std::abs(b[n + i])));
+  }
+  return off <= kNearly * way;
+}
+
 void ForceProbe::force_at(double time, std::span<double> out) {
   place_at(time, to_);
   registers_[0] = to_.t;
@@ -175,7 +190,7 @@ std::optional<double> ForceProbe::find() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Piece> pieces;
   for (std::size_t k = trace_.marks() - 1; k-- > 0;) {
-    pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), 0});
+    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), 0});
   }
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();

@@ -38,6 +38,7 @@ class ForceProbe {
 
   void take_momenta();
   void place_at(double time, Place& place) const;
+  bool is_followed(std::size_t mark) const;
   void force_at(double time, std::span<double> out);
   void see(double time);
   bool may_matter(const Piece& piece, double part);
