@@ -252,7 +252,9 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
                          integrator == certify::Integrator::Theta ||
                          integrator == certify::Integrator::MeanPosition || finds_times(scene_);
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
-    if (const auto t = ForceProbe(*scene_.formulas(), companions[0].trace, h, !at_ends).find()) {
+    const bool nets = finds_times(scene_) || scene_.run.control.is_on();
+    ForceProbe probe(*scene_.formulas(), companions[0].trace, h, !at_ends, nets);
+    if (const auto t = probe.find()) {
       bar.unresolved = fmt::format(
           "a force acts for less than a step near t = {:.6g}, and steps do not see it", *t);
     }

@@ -109,10 +109,10 @@ bool NearMisses::turns_near(const Watched& w, double fell) const {
   constexpr double kKink = 4.0;     // times the bend before
   constexpr double kSmooth = 1e-6;  // of a step's way: less is rounding
   const double bend = w.fell - fell;
-  if (!(w.fell > 0.0 && fell <= 0.0 && w.gap > 0.0)) return false;
+  if (!(w.fell > 0.0 && fell <= 0.0)) return false;
   if (bend > kKink * std::abs(w.bend) || bend < kSmooth * w.fastest) return false;
   const double lowest = w.gap - 0.125 * (w.fell + fell) * (w.fell + fell) / bend;
-  return lowest < (is_rough_ ? std::max(bend, w.fastest) : bend);
+  return std::abs(lowest) < (is_rough_ ? std::max(bend, w.fastest) : bend);
 }
 
 void NearMisses::follow(const step::Sample& sample) {
