@@ -21,6 +21,8 @@ template <model::Model M>
 requires requires(const M& m) { m.formulas(); }
 class CrossingWatch<M> {
  public:
+  using TheClaim = Claim<M::kDofs, M::kContacts, M::kSlips>;
+
   /// `corrects`: violations are put right, so that none stays unseen.
   CrossingWatch(const M& model, bool corrects)
       : corrects_(corrects),
@@ -37,7 +39,7 @@ class CrossingWatch<M> {
   void open(const Vector<M::kContacts>& gaps) { gaps_ = gaps; }
   /// The step that ended with these gaps holds: contacts that push, or approached and were kept
   /// from it by others, have seen their wall until they are out of it.
-  template <class TheClaim, class Approaches>
+  template <class Approaches>
   void enter(const TheClaim& claim, const Vector<M::kContacts>& gaps, Approaches&& approaches) {
     gaps_ = gaps;
     for (const int a : watch_.loud()) {
@@ -65,34 +67,52 @@ class CrossingWatch<M> {
   template <class Approaches>
   [[gnu::always_inline]] inline Finding look(const model::StateOf<M>& before,
                                              const model::StateOf<M>& after, double h, bool bends,
-                                             const Claim<M::kDofs, M::kContacts, M::kSlips>& claim,
+                                             const TheClaim& claim,
                                              const Vector<M::kContacts>& ahead,
                                              const Vector<M::kContacts>& gaps,
-                                             Approaches&& approaches) {
+                                             const Approaches& approaches) {
+    const bool quiet = watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
+    bool clear = quiet;
+    int next = 0;
+    for (const int a : watch_.loud()) clear = clear && pushes(claim, a, next, approaches);
+    if (clear) [[likely]]
+      return {};
     const model::StepPath path{before.t,        h,
                                before.q.data(), before.u.data(),
                                after.q.data(),  after.u.data(),
                                gaps_.data(),    bends ? ahead.data() : gaps.data(),
                                gaps.data(),     bends};
+    return look_at(path, quiet, claim, approaches);
+  }
+
+ private:
+  /// Whether contact a pushes, or approaches and is kept from it by others; `next` is its place
+  /// among the active ones, or one before it.
+  template <class Approaches>
+  [[gnu::always_inline]] static bool pushes(const TheClaim& claim, int a, int& next,
+                                            const Approaches& approaches) {
     const auto& active = claim.active;
+    while (next < active.size() && active[next] < a) ++next;
+    if (next == active.size() || active[next] != a) return false;
+    return claim.impulses[next] != 0.0 || approaches(next);
+  }
+
+  template <class Approaches>
+  [[gnu::noinline]] Finding look_at(const model::StepPath& path, bool quiet, const TheClaim& claim,
+                                    const Approaches& approaches) {
     suspects_.clear();
     int next = 0;
-    const bool quiet = watch_.template is_quiet<M::kDofs>(path);
     for (const int a : quiet ? watch_.loud() : watch_.rows()) {
-      while (next < active.size() && active[next] < a) ++next;
-      const bool listed = next < active.size() && active[next] == a;
-      if (listed && (claim.impulses[next] != 0.0 || approaches(next))) {
+      if (pushes(claim, a, next, approaches)) {
         if (!quiet) watch_.make_loud(a);
       } else if (!watch_.is_clear(path, a)) {
         suspects_.push_back(a);
       }
     }
-    if (quiet && suspects_.empty()) [[likely]]
-      return {};
+    if (quiet && suspects_.empty()) return {};
     return look_closely(path);
   }
 
- private:
   [[gnu::cold, gnu::noinline]] Finding look_closely(const model::StepPath& path) {
     for (const int a : suspects_) {
       const bool unseen = !corrects_ && path.g0[a] < 0.0 && path.g1[a] > 0.0 &&

@@ -194,6 +194,7 @@ class TapeBuilder {
 
 Tape::Tape(const Graph& graph, int inputs, const std::vector<std::vector<NodeId>>& groups) {
   TapeBuilder(graph, inputs, groups, *this);
+  initial_.push_back(0.0);
   native_ = NativeCode(code_, starts_);
 }
 

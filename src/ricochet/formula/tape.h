@@ -51,9 +51,13 @@ class Tape {
     return outputs_[static_cast<std::size_t>(group)];
   }
 
+  /// The last register, which is 0.
+  std::size_t zero() const { return initial_.size() - 1; }
+
   /// Whether a register holds a constant, whatever the inputs.
   bool is_constant(std::size_t register_index) const {
-    return register_index >= static_cast<std::size_t>(inputs_) && register_index < first_result_;
+    return register_index >= static_cast<std::size_t>(inputs_) &&
+           (register_index < first_result_ || register_index == zero());
   }
 
   /// The same for many points at once: register r of point j is registers[r * kLanes + j].

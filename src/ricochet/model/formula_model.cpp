@@ -42,8 +42,11 @@ std::vector<NodeId> total_forces(FormulaSystem& system) {
 NodeId stretch_of(FormulaSystem& system, NodeId gap, NodeId normal) {
   formula::Graph& graph = system.graph;
   if (normal < 0) return graph.constant(1.0);
-  const std::vector<NodeId> J = formula::gradient(graph, gap, system.position_slots());
-  const std::vector<NodeId> n = formula::gradient(graph, normal, system.velocity_slots());
+  std::vector<int> slots = graph.inputs_of(gap);
+  std::erase(slots, FormulaSystem::kTimeSlot);
+  const std::vector<NodeId> J = formula::gradient(graph, gap, slots);
+  for (int& slot : slots) slot += system.velocity_slot(0) - system.position_slot(0);
+  const std::vector<NodeId> n = formula::gradient(graph, normal, slots);
   NodeId product = graph.constant(0.0);
   NodeId square = graph.constant(0.0);
   for (std::size_t i = 0; i < J.size(); ++i) {
@@ -298,6 +301,21 @@ void FormulaModel::compile_laws() {
     groups.push_back(law(a).after);
   }
   law_tape_ = formula::Tape(system_.graph, system_.inputs() + 1, groups);
+}
+
+std::vector<std::size_t> FormulaModel::slope_registers(const formula::Tape& tape, int group,
+                                                       std::size_t first) const {
+  const auto n = static_cast<std::size_t>(dofs());
+  const std::vector<std::size_t>& at = tape.outputs(group);
+  std::vector<std::size_t> registers(system_.gaps.size() * (n + 1), tape.zero());
+  for (std::size_t a = 0; a < system_.gaps.size(); ++a) {
+    std::size_t output = first + pattern_.offsets[a] + a;
+    for (std::size_t e = pattern_.offsets[a]; e < pattern_.offsets[a + 1]; ++e) {
+      registers[a * (n + 1) + static_cast<std::size_t>(pattern_.coordinates[e])] = at[output++];
+    }
+    registers[a * (n + 1) + n] = at[output];
+  }
+  return registers;
 }
 
 void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {

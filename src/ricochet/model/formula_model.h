@@ -144,6 +144,10 @@ class FormulaModel {
   }
 
   const Pattern& pattern() const { return pattern_; }  // of dg/dq, each row's followed by dg/dt
+  /// Registers of dg/dq by row and coordinate, each row's followed by dg/dt, where a tape has the
+  /// slopes from output `first` of the group on.
+  std::vector<std::size_t> slope_registers(const formula::Tape& tape, int group,
+                                           std::size_t first) const;
   const std::vector<std::pair<int, int>>& mass_places() const { return mass_places_; }
   const std::vector<double>& slack() const { return slack_; }  // g <= slack is g <= 0
 

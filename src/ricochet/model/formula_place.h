@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ricochet/model/formula_model.h"
@@ -39,5 +40,40 @@ struct FormulaPlace : ContactPlace<N, K, T> {
   }
   bool has_slack{false};  // the slack registers hold the slopes of these gaps
 };
+
+template <class Vec>
+auto view_of(const Vec& v) {
+  return std::span(v.data(), static_cast<std::size_t>(v.size()));
+}
+
+/// Gaps that functions of a program give.
+template <int N, int K, int T>
+[[gnu::noinline]] void take_outside_gaps(const FormulaModel& model, double t, const Vector<N>& q,
+                                         FormulaPlace<N, K, T>& place) {
+  place.outside_t = t;
+  place.outside_q = q;
+  for (int a = 0; a < model.contacts(); ++a) {
+    const int number = model.outside_gap(a);
+    if (number >= 0) place.gap[a] = model.outside()->gap(number, t, view_of(q));
+  }
+}
+
+/// And their slopes.
+template <int N, int K, int T>
+[[gnu::noinline]] void take_outside_slopes(const FormulaModel& model, const IndexList<K>& active,
+                                           FormulaPlace<N, K, T>& place) {
+  const Pattern& pattern = model.pattern();
+  for (const int a : active) {
+    const int number = model.outside_gap(a);
+    if (number < 0) continue;
+    place.outside_slope.resize(static_cast<std::size_t>(model.dofs()));
+    place.rate[a] = model.outside()->slope(number, place.outside_t, view_of(place.outside_q),
+                                           place.outside_slope);
+    for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+      const int i = pattern.coordinates[e];
+      place.normals.set(a, e, i, place.outside_slope[static_cast<std::size_t>(i)]);
+    }
+  }
+}
 
 }  // namespace ricochet::model

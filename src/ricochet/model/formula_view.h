@@ -40,11 +40,16 @@ class FormulaView {
         gap_at_(model.gap_tape().outputs(FormulaModel::kGaps)),
         slope_at_(model.gap_tape().outputs(FormulaModel::kGradients)),
         cone_at_(model.cone_tape().outputs(0)),
+        cone_slope_at_(cone_at_.begin() + tests(), cone_at_.end()),
         end_at_(model.end_tape().outputs(0)),
         force_at_(model.force_tape().outputs(0)),
         slack_(Eigen::Map<const Vector<kDynamic>>(model.slack().data(), model.contacts())),
         constant_force_(Vec::Zero(model.dofs())),
         mass_(model.mass().template resized<N>()) {
+    if constexpr (N != kDynamic) {
+      slope_at_ = model.slope_registers(model.gap_tape(), FormulaModel::kGradients, 0);
+      cone_slope_at_ = model.slope_registers(model.cone_tape(), 0, index(tests()));
+    }
     const std::vector<double> fresh = model.force_tape().registers();
     for (int i = 0; i < dofs(); ++i) {
       const std::size_t at = force_at_[index(i)];
@@ -84,7 +89,7 @@ class FormulaView {
     return place;
   }
 
-  void gaps(double t, const Vec& q, Place& place) const {
+  [[gnu::always_inline]] void gaps(double t, const Vec& q, Place& place) const {
     place.has_gradients = place.expects_contact;
     place.expects_contact = place.is_end = place.has_slack = false;
     if (place.has_gradients) {
@@ -97,7 +102,7 @@ class FormulaView {
       read_gaps(r, gap_at_, place);
     }
     if (is_outside()) [[unlikely]]
-      outside_gaps(t, q, place);
+      take_outside_gaps(model_, t, q, place);
   }
 
   /// g <= 0, to the rounding of the formula itself, where the row exists.
@@ -110,18 +115,17 @@ class FormulaView {
     return place.exists.empty() || place.exists[index(a)] != 0;
   }
 
-  void gradients(const IndexList<K>& active, Place& place) const {
+  [[gnu::always_inline]] void gradients(const IndexList<K>& active, Place& place) const {
     place.expects_contact = true;
     if (place.has_gradients) {
-      const std::size_t tests = index(contacts()) * (model_.has_where() ? 2 : 1);
-      read_slopes(place.cone_registers.data(), cone_at_.data() + tests, active, place);
+      read_slopes(place.cone_registers.data(), cone_slope_at_.data(), active, place);
     } else {
       double* const r = place.gap_registers.data();
       model_.gap_tape().run(FormulaModel::kGradients, r);
       read_slopes(r, slope_at_.data(), active, place);
     }
     if (is_outside()) [[unlikely]]
-      outside_slopes(active, place);
+      take_outside_slopes(model_, active, place);
   }
 
   double restitution(int a) const { return model_.restitution(a); }
@@ -168,14 +172,14 @@ class FormulaView {
                       place.coefficients[2 * a + 1], sticks);
   }
 
-  double gaps_and_potential(double t, const Vec& q, Place& place) const {
+  [[gnu::always_inline]] double gaps_and_potential(double t, const Vec& q, Place& place) const {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
     place.is_end = true;
     place.has_slack = false;
     read_gaps(r, end_at_, place);
     if (is_outside()) [[unlikely]]
-      outside_gaps(t, q, place);
+      take_outside_gaps(model_, t, q, place);
     return r[end_at_.back()];
   }
 
@@ -284,41 +288,20 @@ class FormulaView {
       model_.cone_tape().run(0, registers.data());
       place.has_slack = true;
     }
-    const std::size_t tests = index(contacts()) * (model_.has_where() ? 2 : 1);
+    const std::size_t* const at = cone_at_.data() + tests() + a;
     const Pattern& pattern = model_.pattern();
-    double size = std::abs(registers[cone_at_[tests + pattern.end(a) + index(a)]] * registers[0]);
+    double size = std::abs(registers[at[pattern.end(a)]] * registers[0]);
     for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
-      const double slope = registers[cone_at_[tests + e + index(a)]];
+      const double slope = registers[at[e]];
       size += std::abs(slope * registers[1 + index(pattern.coordinates[e])]);
     }
     return place.gap[a] <= kRounding * size;
   }
 
+  /// Outputs of a tape before its slopes: gaps, and where they exist.
+  int tests() const { return contacts() * (model_.has_where() ? 2 : 1); }
   bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
-  static auto view_of(const Vec& v) { return std::span(v.data(), std::size_t(v.size())); }
 
-  [[gnu::noinline]] void outside_gaps(double t, const Vec& q, Place& place) const {
-    place.outside_t = t;
-    place.outside_q = q;
-    for (int a = 0; a < contacts(); ++a) {
-      const int number = model_.outside_gap(a);
-      if (number >= 0) place.gap[a] = model_.outside()->gap(number, t, view_of(q));
-    }
-  }
-  [[gnu::noinline]] void outside_slopes(const IndexList<K>& active, Place& place) const {
-    const Pattern& pattern = model_.pattern();
-    for (const int a : active) {
-      const int number = model_.outside_gap(a);
-      if (number < 0) continue;
-      place.outside_slope.resize(index(dofs()));
-      place.rate[a] = model_.outside()->slope(number, place.outside_t, view_of(place.outside_q),
-                                              place.outside_slope);
-      for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
-        const int i = pattern.coordinates[e];
-        place.normals.set(a, e, i, place.outside_slope[index(i)]);
-      }
-    }
-  }
   void add_outside_force(double t, const Vec& q, const Vec& u, Vec& out) const {
     if (kPlain || !model_.system().outside_force) return;
     model_.outside()->add_force(t, view_of(q), view_of(u), {out.data(), index(dofs())});
@@ -349,11 +332,18 @@ class FormulaView {
     }
   }
 
-  /// `first` lists the registers of dg/dq (the entries of the pattern) and dg/dt, row by row.
+  /// `first` lists the registers of dg/dq and dg/dt, row by row: of all coordinates where their
+  /// number is known, else of those in the pattern.
   void read_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
                    Place& place) const {
     const Pattern& pattern = model_.pattern();
     for (const int a : active) {
+      if constexpr (N != kDynamic) {
+        const std::size_t* const at = first + (N + 1) * a;
+        for (int i = 0; i < N; ++i) place.normals.set(a, 0, i, r[at[i]]);
+        place.rate[a] = r[at[N]];
+        continue;
+      }
       const std::size_t end = pattern.end(a);
       for (std::size_t e = pattern.begin(a); e < end; ++e) {
         place.normals.set(a, e, pattern.coordinates[e], r[first[e + index(a)]]);
@@ -388,6 +378,7 @@ class FormulaView {
   std::vector<std::size_t> gap_at_;  // registers of the results, by tape and group
   std::vector<std::size_t> slope_at_;
   std::vector<std::size_t> cone_at_;
+  std::vector<std::size_t> cone_slope_at_;
   std::vector<std::size_t> end_at_;
   std::vector<std::size_t> force_at_;
   Vector<K> slack_;

@@ -51,6 +51,7 @@ GapWatch::GapWatch(const FormulaModel& model)
   if (rows_.empty()) return;
   loud_.reserve(rows_.size());
   common_.resize(most_.size());
+  shared_.reserve(most_.size());
   gather();
   plans_.resize(index(model.contacts()));
   inputs_.resize(index(model.system().inputs()));
@@ -191,8 +192,9 @@ void GapWatch::renew_box(const StepPath& path, int row) {
 }
 
 void GapWatch::gather() {
+  constexpr double kMost = std::numeric_limits<double>::max();
   loud_.clear();
-  common_.assign(common_.size(), {-kInfinity, kInfinity});
+  shared_.assign(common_.size(), {-kMost, kMost});
   common_until_ = kInfinity;
   for (const int row : rows_) {
     if (!is_quiet(row)) {
@@ -201,9 +203,14 @@ void GapWatch::gather() {
     }
     common_until_ = std::min(common_until_, until_[index(row)]);
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-      formula::Range& box = common_[index(pattern_.coordinates[e])];
+      formula::Range& box = shared_[index(pattern_.coordinates[e])];
       box = {std::max(box.low, boxes_[e].low), std::min(box.high, boxes_[e].high)};
     }
+  }
+  for (std::size_t i = 0; i < common_.size(); ++i) {
+    const double center = 0.5 * shared_[i].low + 0.5 * shared_[i].high;
+    const double radius = std::min(center - shared_[i].low, shared_[i].high - center);
+    common_[i] = {center, radius - kRounding * (std::abs(center) + radius)};
   }
 }
 

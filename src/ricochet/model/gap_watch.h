@@ -34,12 +34,18 @@ class GapWatch {
   std::span<const int> rows() const { return rows_; }  // that are not affine, joints left out
   std::span<const int> loud() const { return loud_; }  // those that are not quiet
 
-  /// Whether a step stays in the boxes of all quiet rows; of N coordinates, if that is known.
-  template <int N>
-  bool is_quiet(const StepPath& path) const {
-    bool inside = path.t + path.h <= common_until_;
-    const std::size_t n = N > 0 ? static_cast<std::size_t>(N) : common_.size();
-    for (std::size_t i = 0; i < n; ++i) inside = inside && is_within(path, i, common_[i]);
+  /// Whether a step that ends at t1 stays in the boxes of all quiet rows.
+  template <class Q, class U>
+  [[gnu::always_inline]] bool is_quiet(double t1, double h, const Q& q0, const Q& q1, const U& u0,
+                                       const U& u1) const {
+    if (loud_.size() == rows_.size()) return true;
+    bool inside = t1 <= common_until_;
+    const Ball* ball = common_.data();
+    for (Eigen::Index i = 0; i < q0.size(); ++i, ++ball) {
+      const double off = std::max(std::abs(q0[i] - ball->center), std::abs(q1[i] - ball->center));
+      const double way = h * std::max(std::abs(u0[i]), std::abs(u1[i]));
+      inside = inside & (off + 0.5 * way <= ball->radius);
+    }
     return inside;
   }
 
@@ -92,6 +98,9 @@ class GapWatch {
     bool is_made{false};
     bool moves{false};  // the gap depends on t
     bool has_kinks{false};
+  };
+  struct Ball {
+    double center{0.0}, radius{0.0};
   };
   struct Leg {
     double t{0.0}, dt{0.0};
@@ -153,7 +162,8 @@ class GapWatch {
   std::vector<double> reach_;          // steps that the box of a row is made for
   std::vector<char> quiet_;            // by row
   std::vector<int> loud_;
-  std::vector<formula::Range> common_;  // what the boxes of quiet rows have in common
+  std::vector<Ball> common_;  // what the boxes of quiet rows have in common, by coordinate
+  std::vector<formula::Range> shared_;  // the same as ranges
   double common_until_{0.0};
   std::vector<double> curves_;          // bounds of second derivatives, if they are there
   std::vector<std::size_t> first_;      // of them, by row
