@@ -92,7 +92,8 @@ void check_picture_place(const std::filesystem::path& place, const char* option)
 }
 
 /// Converted beside its place, so that it appears whole or not at all.
-void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option) {
+void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option,
+                   int zoom) {
   if (!is_converted(place)) return host::write_file(place, svg);
   if (place.has_parent_path()) std::filesystem::create_directories(place.parent_path());
   const host::TemporaryFile source(place);
@@ -107,7 +108,7 @@ void write_picture(const std::filesystem::path& place, const std::string& svg, c
                     "another place",
                     source.path().string()));
   }
-  for (const Words& way : ways(source.path(), made.path(), kind_of(place))) {
+  for (const Words& way : ways(source.path(), made.path(), kind_of(place), zoom)) {
     if (!has_tool(way[0])) continue;
     if (run_tool(way) != 0) {
       throw base::InputError(option, fmt::format("{} could not make {}", way[0], place.string()),
@@ -137,7 +138,7 @@ FilmWriter::~FilmWriter() {
 }
 
 void FilmWriter::add(const std::string& svg) {
-  write_picture(folder_ / fmt::format("{:05}.png", count_++), svg, "--out");
+  write_picture(folder_ / fmt::format("{:05}.png", count_++), svg, "--out", 1);
 }
 
 void FilmWriter::finish() {
