@@ -55,7 +55,7 @@ class EventWatch {
   /// The contact pushes in a step from t to `end`. A step that is a shock begins nothing else.
   void push(int contact, EventKind how, double t, double end, long long step) {
     Contact& one = by_contact_[static_cast<std::size_t>(contact)];
-    if (one.struck == step) how = EventKind::Shock;
+    if (one.struck == step && (quiet_ > 0 || end == t)) how = EventKind::Shock;
     if (has_ended(one, step, t)) end_contact(contact);
     if (!one.is_closed) closed_.push_back(contact);
     const bool is_new = how != EventKind::Shock && (!one.is_closed || one.kind != how);
