@@ -60,7 +60,7 @@ void enter_shock(Context<M>& context, const Shock& shock, long long step) {
   Certificate& c = context.certificate;
   ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
   c.ledger.shocks.add(shock.work);
-  if (counts && context.events.is_on()) context.events.strike(shock, step);
+  if (context.events.is_on()) context.events.strike(shock, step);
   if (c.shocks.size() < Certificate::kMostShocks) {
     c.shocks.push_back(shock);
   } else {
@@ -215,7 +215,7 @@ template <model::Model M>
     if constexpr (M::kSlips > 0) {
       if (c.model.slips(a) == 0) continue;
       c.certificate.ledger.friction.add(-shock.friction);
-      c.friction.mark(a, k, !push.is_held);
+      c.friction.mark(a, k, true);
     }
   }
 }
