@@ -16,6 +16,7 @@ namespace ricochet {
 namespace {
 
 using certify::Failure;
+using testing::run_text;
 
 const std::vector<std::string> kAhead = {"run.contact=\"ahead\"", "run.correction=\"unilateral\""};
 

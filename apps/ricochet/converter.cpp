@@ -26,11 +26,12 @@ bool is_converted(const std::filesystem::path& place) {
 }
 
 /// What makes `place` of an SVG, in the order of preference.
-std::vector<Words> ways(const std::string& svg, const std::string& place, const std::string& kind) {
-  return {
-      {"rsvg-convert", "--format=" + kind, kind == "png" ? "--zoom=2" : "--zoom=1", "-o", place,
-       svg},
-      {"inkscape", svg, "--export-type=" + kind, "--export-dpi=192", "--export-filename=" + place}};
+std::vector<Words> ways(const std::string& svg, const std::string& place, const std::string& kind,
+                        int zoom) {
+  const int times = kind == "png" ? zoom : 1;
+  return {{"rsvg-convert", "--format=" + kind, fmt::format("--zoom={}", times), "-o", place, svg},
+          {"inkscape", svg, "--export-type=" + kind, fmt::format("--export-dpi={}", 96 * times),
+           "--export-filename=" + place}};
 }
 
 std::string kind_of(const std::filesystem::path& place) {

@@ -71,15 +71,20 @@ std::vector<double> sizes_of(const Trace& trace, const Extents& extents) {
 }
 
 /// What rounding may make of positions and of velocities, beside the largest of each.
-std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents, long long steps) {
+std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents,
+                                  const step::Outcome& outcome) {
   std::array<double, 2> largest{};
   for (std::size_t i = 0; i < trace.width(); ++i) {
     double& of = largest[i < trace.positions() ? 0 : 1];
     of = std::max(of, extents.largest(i));
   }
-  const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(steps));
-  const double end = std::abs(trace.time(trace.marks() - 1));  // times are rounded too
-  return {part * largest[0] + 0.25 * kRoundingOfAStep * end * largest[1], part * largest[1]};
+  const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(outcome.steps));
+  long long shocks = 1;
+  for (const long long count : outcome.certificate.shock_counts) shocks += count;
+  // Times are rounded too, at every shock.
+  const double times = 0.25 * kRoundingOfAStep * std::sqrt(static_cast<double>(shocks)) *
+                       std::abs(trace.time(trace.marks() - 1));
+  return {part * largest[0] + times * largest[1], part * largest[1]};
 }
 
 /// The three runs, and what is asked of them.
@@ -91,7 +96,7 @@ class ThreeRuns {
         own_(*companions[0].beside),
         extents_(extents_of(own_)) {
     sizes_ = sizes_of(own_, extents_);
-    rounding_ = rounding_of(own_, extents_, run.outcome.steps);
+    rounding_ = rounding_of(own_, extents_, run.outcome);
     for (std::size_t c = 0; c < 2; ++c) matches_[c] = match_events(run, companions[c].run);
     find_events();
     weigh();
