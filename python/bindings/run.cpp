@@ -13,6 +13,7 @@
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/study/family.h"
+#include "ricochet/study/story.h"
 #include "watch.h"
 
 namespace ricochet::python {
@@ -146,7 +147,12 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
     extent.add(sample.q);
   };
   study::Companions companions(scene, error_bar);
+  study::Story story(scene.columns.contacts.size() -
+                     static_cast<std::size_t>(scene.columns.joints));
+  monitor.on_event = [&](const certify::Event& event) { story.add(event); };
   kept->report.motion = companions.run(false, observe, &monitor);
+  monitor.on_event = nullptr;
+  kept->report.story = study::tell(story, kept->report.motion);
   kept->report.error_bar = companions.compare(kept->report.motion, executor, &monitor);
   if (monitor.stop.load()) kept->report.motion.outcome.interrupted = true;
   study::conclude(kept->report, extent, no_facts.empty(), no_facts);

@@ -198,8 +198,7 @@ class System:
         """Raises SceneError for what no later argument can mend. Of the start and of the run
         something may still be missing, and functions are not called."""
         changes = [(f"run.{names[0]}", value, f"--{names[0]} {value}")
-                   for names, value in ((("scheme",), "moreau"), (("step",), "1"),
-                                        (("steps", "until"), "1"))
+                   for names, value in ((("step",), "1"), (("steps", "until"), "1"))
                    if not self._says([], *names)]
         try:
             _engine.read(self._file, self._text, self._changes + changes, self._stands, False)
