@@ -136,7 +136,7 @@ TEST(ContactTime, OfABallThatLandsAndRests) {
   // With e = 0.5 it rests after infinitely many bounces, at (1 + e)/(1 - e) of that time. Every
   // bounce that steps can see is one step of contact: as many as the logarithm of h.
   const std::string bounces = changed(ball, "e = 0", "e = 0.5");
-  expect_times(bounces, 0, 2.0 - 3.0 * lands, 0.0, 20.0);
+  expect_times(bounces, 0, 2.0 - 3.0 * lands, 0.0, 40.0);
 }
 
 /// On a sphere of radius R the bead leaves where cos(theta) = 2/3 + v0^2/(3 g R).
@@ -226,20 +226,25 @@ TEST(Ledger, AddsUpOnEveryGalleryScene) {
     const certify::Certificate& c = motion.outcome.certificate;
     const certify::Ledger& ledger = c.ledger;
     const double change = ledger.kinetic_end - ledger.kinetic_start;
-    const double size = std::max({ledger.kinetic_max, std::abs(ledger.forces.value()),
-                                  std::abs(ledger.contacts.value()), 1e-300});
+    const double size = std::max({ledger.kinetic_max, std::abs(ledger.potential_start),
+                                  std::abs(ledger.potential_end), 1e-300});
     const double works = ledger.forces.value() + ledger.contacts.value() + ledger.joints.value() +
                          ledger.defect.value();
     EXPECT_NEAR(works / size, change / size, 1e-9) << builtin.name;
     if (c.shocks_cut) continue;
     double shocks = 0.0, rubbed = 0.0;
     std::vector<long long> counts(c.shock_counts.size(), 0);
+    std::vector<long long> through = counts;
     for (const certify::Shock& shock : c.shocks) {
       shocks += shock.work;
       rubbed += shock.friction;
-      ++counts[static_cast<std::size_t>(shock.contact)];
+      const auto a = static_cast<std::size_t>(shock.contact);
+      ++(shock.transmitted ? through : counts)[a];
     }
-    EXPECT_EQ(counts, c.shock_counts) << builtin.name;
+    for (std::size_t a = 0; a < counts.size(); ++a) {  // what pushes already is not struck anew
+      EXPECT_GE(c.shock_counts[a], counts[a]) << builtin.name;
+      EXPECT_LE(c.shock_counts[a], counts[a] + through[a]) << builtin.name;
+    }
     EXPECT_NEAR(shocks / size, ledger.shocks.value() / size, 1e-9) << builtin.name;
     EXPECT_NEAR((rubbed + ledger.friction.value()) / size, ledger.tangential.value() / size, 1e-9)
         << builtin.name;

@@ -475,8 +475,8 @@ TEST(Family, AFolderNeverHoldsPartsOfTwoRuns) {
   EXPECT_EQ(run({"f.toml", "--set", "family.R=[3, 4]"}),
             (std::set<std::string>{"plot.svg", "summary.json", "trajectory-001.csv",
                                    "trajectory-002.csv", "trajectory-mine.csv"}));
-  EXPECT_EQ(run({"s.toml"}), (std::set<std::string>{"plot.svg", "summary.json", "trajectory.csv",
-                                                    "trajectory-mine.csv"}));
+  EXPECT_EQ(run({"s.toml"}), (std::set<std::string>{"events.csv", "plot.svg", "summary.json",
+                                                    "trajectory.csv", "trajectory-mine.csv"}));
   EXPECT_FALSE(run({"f.toml"}).contains("trajectory.csv"));
 }
 

@@ -110,6 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"billiard", "essai-04", {"run.scheme=billiard"}}, Case{"elast", "essai-04", {}},
         Case{"inel", "essai-05", {}}, Case{"moreau", "dropped-ball", {}, 2000},
+        Case{"ahead", "essai-10", {"run.contact=ahead", "run.correction=unilateral"}, 2000},
         Case{"mabrouk", "dropped-ball", {"run.scheme=mabrouk"}, 2000},
         Case{"paoli_schatzman", "dropped-ball", {"run.scheme=paoli-schatzman"}, 2000},
         Case{"moreau_jean", "dropped-ball", {"run.scheme=moreau-jean"}, 2000},

@@ -17,7 +17,7 @@ namespace {
 int list_entries() {
   fmt::print("Published experiments. Run one with:  ricochet gallery NAME  (or --all)\n\n");
   for (const study::GalleryEntry& entry : study::gallery()) {
-    fmt::print("  {:<12}{:<45}{}\n", entry.name, entry.title, entry.source);
+    fmt::print("  {:<11} {:<43} {}\n", entry.name, entry.title, entry.source);
   }
   return kFine;
 }

@@ -63,23 +63,21 @@ void check_first_word(const CLI::App& app, int argc, char** argv) {
 
 /// An option that the command does not have, with the one it may be meant to be.
 void refuse_option(const CLI::App& app, int argc, char** argv) {
-  for (const CLI::App* command : app.get_subcommands()) {
-    std::vector<std::string> known;
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int k = 2; k < argc; ++k) {
+    const std::string word = argv[k];
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
+      continue;
     }
-    for (int k = 2; k < argc; ++k) {
-      const std::string word = argv[k];
-      const std::string name = word.substr(0, word.find('='));
-      if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
-        continue;
-      }
-      const std::optional<std::string> near = base::nearest_name(name, known);
-      throw base::InputError(
-          "", fmt::format("{} has no option {}", command->get_name(), name),
-          fmt::format("{}known: {}", near ? fmt::format("did you mean {}? ", *near) : "",
-                      base::list_names(known, 20)));
-    }
+    const std::optional<std::string> near = base::nearest_name(name, known);
+    throw base::InputError(
+        "", fmt::format("{} has no option {}", argv[1], name),
+        fmt::format("{}known: {}", near ? fmt::format("did you mean {}? ", *near) : "",
+                    base::list_names(known, 20)));
   }
 }
 

@@ -98,6 +98,7 @@ template <model::Model M>
   watch.note_push(p * p * push.W);
   const bool is_new = takes_no_time(c, s) || watch.is_quiet(a, step);
   watch.last_push(a) = step;
+  push.is_held = !is_new;
   if (!is_new) return false;
   const double speed = push.approach / std::sqrt(push.W);  // in the kinetic norm
   if (!watch.is_fast(push.approach, speed, certificate.ledger.kinetic_max)) return false;
@@ -125,6 +126,7 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   shock.speed = -start[0] / std::sqrt(push.W_normal);
   const double jump = (push.end - start).tail<2>().norm();
   const bool held = !watch.is_quiet(a, step);
+  c.pushes[static_cast<std::size_t>(k)].is_held = held;
   const double kinetic_max = c.certificate.ledger.kinetic_max;
   const bool arrives = !held && watch.is_fast(shock.approach, shock.speed, kinetic_max);
   constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
@@ -178,7 +180,8 @@ bool enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch
 }
 
 /// A contact that did not approach is struck through others, as the last balls of a row: in a step
-/// with a shock, an impulse that is much more than its own forces ask for.
+/// with a shock, an impulse that is much more than its own forces ask for. One that was pushing
+/// already goes on to.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void enter_transmitted(Context<M>& c, const Trial<M>& s,
                                                     long long step, const ShockWatch& watch) {
@@ -203,7 +206,7 @@ template <model::Model M>
         start = rubs.start[0];
       }
     }
-    if (p <= 0.0 || is_entered || !is_beyond(p, W, free, start)) continue;
+    if (p <= 0.0 || is_entered || push.is_held || !is_beyond(p, W, free, start)) continue;
     shock.transmitted = true;
     shock.tangential = false;
     shock.speed = p * std::sqrt(W);

@@ -60,9 +60,11 @@ struct Method {
   ImpactRule impact{ImpactRule::Newton};
   std::optional<double> restitution{};  // e that the scheme implies; none: each contact states it
   bool contacts_last{false};            // where gaps open by no more than a step's curve
+  bool looks_ahead{false};              // contacts with e = 0 act before they are entered
   bool balances_energy{true};           // false for a scheme known to drift
   double anticipation{0.0};             // A_V, of the middles
   bool corrects{false};                 // violations of q_M are put right
+  bool corrects_by_pushes{false};       // by pushes alone
   double theta{0.5};
   Average average{Average::Central};
   double stiffness{0.0};   // of springs, force over gap; 0: by the length of the step

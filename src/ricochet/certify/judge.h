@@ -41,7 +41,8 @@ class Judge {
     c_.may_gain = law_may_gain();
     bounces_ = law_bounces();
     open_energy(c_, start, energy_);
-    may_be_brief_ = !method.corrects && !energy_.is_driven && !model.force_uses_velocity();
+    may_be_brief_ = !method.corrects && !method.looks_ahead && !energy_.is_driven &&
+                    !model.force_uses_velocity();
     if (takes_means(method.integrator)) {
       energy_.created.assign(static_cast<std::size_t>(c_.contacts()), {});
       energy_.works.assign(static_cast<std::size_t>(c_.model.contacts()), 0.0);

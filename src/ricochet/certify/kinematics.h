@@ -39,6 +39,29 @@ bool find_violated(Context<M>& c, const Trial<M>& s) {
   return violated;
 }
 
+/// How far a correction by pushes is off its law, 0 <= weight, g + J shift >= 0 and one of them 0,
+/// over what is allowed. Contacts that were not pushed are not on their walls, and leave the list.
+template <model::Model M>
+double worst_push(Context<M>& c, const Trial<M>& s) {
+  const Eigen::VectorXd& weights = *s.claim.shift_weights;
+  const model::IndexList<M::kContacts> all = c.listed;
+  c.listed.clear();
+  double worst = 0.0;
+  for (int k = 0; k < all.size(); ++k) {
+    const int a = all[k];
+    const bool is_joint = a >= c.contacts();
+    if (!is_joint && !(weights[k] >= 0.0)) return std::numeric_limits<double>::infinity();
+    const double left = c.place.normals.dot(a, c.scratch.shift) + c.place.gap[a];
+    const double size = c.place.normals.abs_dot(a, c.scratch.shift) + std::abs(c.place.gap[a]);
+    const double rounding = 32.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid);
+    const bool is_put = is_joint || weights[k] > 0.0;
+    const double off = is_put ? std::abs(left) : std::max(0.0, -left);
+    worst = std::max(worst, off / (c.limits.correction * size + rounding));
+    if (weights[k] > 0.0) c.listed.push(a);
+  }
+  return worst;
+}
+
 /// A correction is made exactly where a contact is violated at q_M. It is M^-1 J^T weights, J at
 /// the unshifted q_M, and puts what touches there right in the sense of least squares: J^T (J shift
 /// + g) = 0.
@@ -67,8 +90,8 @@ template <model::Model M>
     const double rounding = 32.0 * kEpsilon * normals.abs_dot(a, s.q_mid);
     allowed += normals.norm(a) * (limit * size + rounding);
   }
-  const double off = s.free.norm();
-  if (!(off <= allowed)) return c.fail(Failure::Correction, s.t_contact, -1, off);
+  const double off = c.method.corrects_by_pushes ? worst_push(c, s) : s.free.norm() / allowed;
+  if (!(off <= 1.0)) return c.fail(Failure::Correction, s.t_contact, -1, off);
   c.model.advance(s.q_mid, shift, 1.0, s.q_mid);
   s.is_shifted = true;
 }

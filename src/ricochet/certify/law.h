@@ -26,9 +26,9 @@ template <model::Model M>
 [[gnu::always_inline]] inline void check_active_set(Context<M>& c, const Trial<M>& s) {
   const auto& active = s.claim.active;
   if (!c.lasting.empty()) c.lasting.clear();
-  if (!c.touched.empty()) {
+  if (!c.touched.empty() || c.method.looks_ahead) {
     c.lasting.find(c.model, s.t_contact, *s.cone_point, s.before.u, s.h, c.touched, c.place,
-                   c.joint_place);
+                   c.joint_place, c.method.looks_ahead);
   }
   int next = 0;
   const int contacts = c.contacts();
@@ -121,7 +121,8 @@ template <model::Model M>
   // What the evaluation of J u loses, 32 eps |J| (|u| + |u+|): the norms only where it matters.
   const double lost = 32.0 * kEpsilon * normals.largest(a) * s.largest_speeds;
   const auto lost_exactly = [&] {
-    return 32.0 * kEpsilon * normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
+    const double speed = normals.norm(a) * (s.before.u.norm() + s.after.u.norm());
+    return 32.0 * kEpsilon * speed + lost_ahead(c, s, a);
   };
   const bool alone = s.claim.active.size() == 1 && c.model.joints() == 0;
   if (s.acts_by_law) {
@@ -139,6 +140,7 @@ template <model::Model M>
   s.contact_work += work;
   s.gain += 0.5 * p * (start + end);
   s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
+  if (c.lasting.has_ahead()) s.gain_allowed += 0.5 * std::abs(p * curve_ahead(c, s, a));
   c.pushes[static_cast<std::size_t>(k)] = {-start, W, work};
 }
 
@@ -215,6 +217,7 @@ template <model::Model M>
     c.model.friction(s.t_contact, *s.cone_point, s.before.u, active, c.place);
   }
   if constexpr (!M::kPlain) take_joints(c, s);
+  if (c.lasting.has_ahead()) aim_ahead(c, s);
   if (!c.has_constant_mass()) free_velocity_of_varying_mass(c, s);
   if constexpr (model::ImpactModel<M>) {
     if (c.model.has_laws() && !s.restitution) check_impact_law(c, s, residual);

@@ -67,7 +67,7 @@ void check_mean_gain(Context<M>& c, Trial<M>& s, EnergyWatch& energy) {
         0.5 * (c.place.normals.dot(a, s.before.u) + c.place.normals.dot(a, s.after.u));
     const double work = p * (mean + c.place.rate[a]);
     const double lent = 0.5 * std::abs(p * c.place.normals.dot(a, s.work));
-    energy.works[static_cast<std::size_t>(k)] = work - std::clamp(work, -lent, lent);
+    energy.works[static_cast<std::size_t>(k)] = work - lent;
   }
   const Ledger& ledger = c.certificate.ledger;
   check_creation(c, s, energy, std::max(ledger.kinetic_max, ledger.highest - ledger.lowest));

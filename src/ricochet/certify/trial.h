@@ -28,6 +28,7 @@ struct Push {
   double W{0.0};           // W_aa
   double work{0.0};        // (u + u+)/2 . J^T p
   bool is_entered{false};  // as a shock
+  bool is_held{false};     // it pushed in the steps before
 };
 
 /// The same for a contact with friction, vectors as (normal, tangential, tangential).
@@ -129,6 +130,7 @@ struct Context {
   typename M::Place place;        // at the point of the test, then of the cone
   typename M::Place end_place;    // at the end of the step
   typename M::Place joint_place;  // at q_M, then at the next middle
+  typename M::Place ahead_place;  // at the next middle
   Scratch<M::kPlaces, N> scratch;
   ByPlace<Push, K> pushes{};
   ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
@@ -154,6 +156,7 @@ struct Context {
         place(the_model.make_place()),
         end_place(the_model.make_place()),
         joint_place(the_model.make_place()),
+        ahead_place(the_model.make_place()),
         scratch(start.q, start.u),
         joints(the_model.contacts()),
         listed(the_model.contacts()),
@@ -320,6 +323,27 @@ template <model::Model M>
   if (!(W <= 0.0)) return c.fail(Failure::NotFinite, t, a, W);
   const bool violated = a < c.contacts() && c.place.gap[a] < 0.0;
   if (p != 0.0 || violated || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
+}
+
+/// Of contacts that are looked at ahead the judge takes the next middle itself, by u+.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void aim_ahead(Context<M>& c, const Trial<M>& s) {
+  c.lasting.aim(c.model, s.t_contact, s.q_mid, s.after.u, s.h, c.place, c.ahead_place);
+}
+
+/// What the gap at the next middle loses by rounding, as a speed.
+template <model::Model M>
+double lost_ahead(const Context<M>& c, const Trial<M>& s, int a) {
+  if (!c.lasting.has_ahead() || !c.lasting.is_ahead(a)) return 0.0;
+  return 32.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid) / s.h;
+}
+
+/// What the curve of its wall adds to the velocity of a contact that is looked at ahead, besides
+/// what closes the gap: the way back from a chord to its arc does work.
+template <model::Model M>
+double curve_ahead(const Context<M>& c, const Trial<M>& s, int a) {
+  if (!c.lasting.is_ahead(a)) return 0.0;
+  return c.lasting.speed(a) - std::max(0.0, c.place.gap[a]) / s.h;
 }
 
 /// e of contact a in this step.

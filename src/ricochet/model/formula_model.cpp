@@ -42,8 +42,11 @@ std::vector<NodeId> total_forces(FormulaSystem& system) {
 NodeId stretch_of(FormulaSystem& system, NodeId gap, NodeId normal) {
   formula::Graph& graph = system.graph;
   if (normal < 0) return graph.constant(1.0);
-  const std::vector<NodeId> J = formula::gradient(graph, gap, system.position_slots());
-  const std::vector<NodeId> n = formula::gradient(graph, normal, system.velocity_slots());
+  std::vector<int> slots = graph.inputs_of(gap);
+  std::erase(slots, FormulaSystem::kTimeSlot);
+  const std::vector<NodeId> J = formula::gradient(graph, gap, slots);
+  for (int& slot : slots) slot += system.velocity_slot(0) - system.position_slot(0);
+  const std::vector<NodeId> n = formula::gradient(graph, normal, slots);
   NodeId product = graph.constant(0.0);
   NodeId square = graph.constant(0.0);
   for (std::size_t i = 0; i < J.size(); ++i) {

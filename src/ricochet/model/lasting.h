@@ -22,6 +22,14 @@ namespace ricochet::model {
 /// the gap is closed by the end of the step, whatever e is, since no approach is left that a step
 /// could see. Without this, rounding or a curved wall opens contacts at rest for a step or more.
 /// Of linear structures, whose accelerations are those of waves, only what rounding opens lasts.
+///
+/// Contacts with e = 0 may be looked at *ahead* instead: all that touch or that the velocities may
+/// close within the step obey 0 <= p, v >= 0, p v = 0 with
+///
+///     v = [g(t + h, q + h u+) - min(0, g)] / h,
+///
+/// q + h u+ being the next middle: the gap is closed there exactly, neither entered nor left by
+/// more than it was. Written as U+ plus a speed, which depends on u+ where walls are curved.
 template <Model M>
 class Lasting {
  public:
@@ -31,39 +39,75 @@ class Lasting {
   Lasting(const M& model, const Vector<M::kPlaces>& q)
       : open_(model.contacts()),
         candidates_(model.contacts()),
-        speed_(Vector<K>::Constant(model.contacts(), -1.0)),
+        ahead_(model.contacts()),
+        speed_(Vector<K>::Constant(model.contacts(), kNone)),
         curve_(speed_),
+        next_(speed_),
         moved_(q),
         force_(Vec::Zero(model.dofs())),
         acceleration_(force_),
         momentum_(force_),
         slope_(force_) {}
 
-  /// The contacts of `touched` that last with an open gap; gaps of `place` are taken at (t, q).
+  /// The contacts of `touched` that last with an open gap, and those that are looked at ahead;
+  /// gaps of `place` are taken at (t, q).
   bool find(const M& model, double t, const Vector<M::kPlaces>& q, const Vec& u, double h,
-            std::span<const Key> touched, typename M::Place& place, typename M::Place& scratch) {
+            std::span<const Key> touched, typename M::Place& place, typename M::Place& scratch,
+            bool ahead = false) {
     clear();
     const int contacts = model.contacts() - model.joints();
+    for (int a = 0; ahead && a < contacts; ++a) {
+      if (model.exists(a, place) && is_inelastic(model, a)) open_.push(a);
+    }
     for (const Key key : touched) {
       const int a = static_cast<int>(key);
       if (a >= contacts || model.touches(a, place) || !model.exists(a, place)) continue;
-      if (is_impact_law(model, a)) continue;
+      if (is_impact_law(model, a) || (ahead && is_inelastic(model, a))) continue;
       open_.push(a);
     }
-    if (!open_.empty()) measure(model, t, q, u, h, place, scratch);
+    if (!open_.empty()) measure(model, t, q, u, h, place, scratch, ahead);
     return !open_.empty();
   }
   void clear() {
-    for (const int a : open_) speed_[a] = -1.0;
+    for (const int a : open_) speed_[a] = kNone;
     open_.clear();
+    ahead_.clear();
+  }
+
+  /// The speeds of contacts that are looked at ahead, for u+ = v; gradients of `place` are taken.
+  void aim(const M& model, double t, const Vector<M::kPlaces>& q, const Vec& v, double h,
+           const typename M::Place& place, typename M::Place& scratch) {
+    model.advance(q, v, h, moved_);
+    model.gaps(t + h, moved_, scratch);
+    difference_size(model, q, slope_);
+    for (const int a : ahead_) {
+      const double rounding = kRounding * place.normals.abs_dot(a, slope_);
+      double gap = scratch.gap[a] - std::min(0.0, place.gap[a]);
+      if (std::abs(gap) <= rounding || !model.exists(a, scratch)) gap = 0.0;
+      speed_[a] = gap / h - (place.normals.dot(a, v) + place.rate[a]);
+    }
   }
 
   bool empty() const { return open_.empty(); }
-  const IndexList<K>& open() const { return open_; }  // ascending
-  bool holds(int a) const { return speed_[a] >= 0.0; }
-  double speed(int a) const { return speed_[a]; }  // g/h beyond rounding
+  bool holds(int a) const { return speed_[a] > kNone; }
+  double speed(int a) const { return speed_[a]; }  // what is added to U+; of open gaps g/h
+  bool has_ahead() const { return !ahead_.empty(); }
+  bool is_ahead(int a) const { return std::find(ahead_.begin(), ahead_.end(), a) != ahead_.end(); }
 
  private:
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
+  static constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+
+  /// Whether e is the number 0.
+  static bool is_inelastic(const M& model, int a) {
+    if constexpr (ImpactModel<M>) {
+      if (model.has_laws() && (is_impact_law(model, a) || model.restitution_varies(a))) {
+        return false;
+      }
+    }
+    return model.restitution(a) == 0.0;
+  }
+
   /// Laws of several contacts at once, or of the user's own, say themselves what comes to rest.
   static bool is_impact_law(const M& model, int a) {
     if constexpr (ImpactModel<M>) {
@@ -90,15 +134,17 @@ class Lasting {
 
   [[gnu::cold, gnu::noinline]] void measure(const M& model, double t, const Vector<M::kPlaces>& q,
                                             const Vec& u, double h, typename M::Place& place,
-                                            typename M::Place& scratch) {
-    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+                                            typename M::Place& scratch, bool ahead) {
     constexpr double kFall = ImplicitModel<M> ? 16.0 * kRounding : 1.0;
     accelerate(model, t, q, u, h, place, scratch);
     for (const int a : open_) curve_[a] = -2.0 * place.gap[a];
     for (const double way : {h, -h}) {
       model.advance(q, u, way, moved_);
       model.gaps(t + way, moved_, scratch);
-      for (const int a : open_) curve_[a] += scratch.gap[a];
+      for (const int a : open_) {
+        curve_[a] += scratch.gap[a];
+        if (way > 0.0) next_[a] = scratch.gap[a];
+      }
     }
     model.gradients(open_, place);
     difference_size(model, q, slope_);
@@ -108,17 +154,22 @@ class Lasting {
       const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
       const double fall = kFall * h * h * place.normals.abs_dot(a, acceleration_);
       const double rounding = kRounding * place.normals.abs_dot(a, slope_);
-      const double reach = fall + bend + rounding;
-      if (!(place.gap[a] <= reach)) continue;
+      const bool is_ahead = ahead && is_inelastic(model, a);
+      const double way = is_ahead ? 2.0 * std::max(0.0, place.gap[a] - next_[a]) : 0.0;
+      const double reach = fall + bend + rounding + way;
+      if (!(place.gap[a] <= reach || (is_ahead && model.touches(a, place)))) continue;
       open_.push(a);
       speed_[a] = std::max(0.0, place.gap[a] - rounding) / h;
+      if (is_ahead) ahead_.push(a);
     }
   }
 
   IndexList<K> open_;
   IndexList<K> candidates_;
+  IndexList<K> ahead_;  // of `open_`, those that are looked at ahead
   Vector<K> speed_;
   Vector<K> curve_;  // h^2 gamma
+  Vector<K> next_;   // gaps at the next middle, for u+ = u
   Vector<M::kPlaces> moved_;
   Vec force_;
   Vec acceleration_;

@@ -84,8 +84,8 @@ Collector::Collector(const scene::PlotPlan& plan, std::size_t runs)
   for (std::size_t k = 0; k < plans_.size(); ++k) {
     if (plans_[k].kind != scene::PlotPanel::Kind::Events) continue;
     for (const scene::PlotFormula& y : plans_[k].y) {  // without friction: whether it pushed
-      const bool tells_pushes = plan.graph[y.node].op == formula::Op::Less;
-      panels_[k].states.emplace_back(plan.rows_are_sums && tells_pushes);
+      const bool of_pushes = plan.graph[y.node].op == formula::Op::Less;
+      panels_[k].states.emplace_back(plan.rows_are_sums, of_pushes);
     }
   }
   roots.insert(roots.end(), body.begin(), body.end());

@@ -19,7 +19,7 @@ bool States::Run::is_pure() const {
 
 void States::add(double t, double state) {
   const std::size_t number = number_of(state);
-  const bool unknown = of_sums_ && number == kContact;
+  const bool unknown = of_sums_ && of_pushes_ && number == kContact;
   add(t, unknown ? static_cast<double>(kTouched) : state, number == kFree ? 0.0 : 1.0);
 }
 
@@ -33,7 +33,9 @@ void States::add(double t, double state, double pushed) {
   const std::size_t number = number_of(state);
   const double length = std::abs(t - last_);
   const double part = std::clamp(pushed, 0.0, 1.0);
-  run.time[number == kFree ? kTouched : number] += part * length;
+  // A row of several steps says shock where one of them was, and free where the last one was.
+  const bool unknown = number == kFree || (number == kShock && of_sums_);
+  run.time[unknown ? kTouched : number] += part * length;
   run.time[kFree] += (1.0 - part) * length;
   last_ = t;
   append(run);

@@ -24,8 +24,10 @@ class States {
     bool is_pure() const;               // all of it in one state
   };
 
-  /// Rows are sums over several steps, of which they do not tell in how many contacts push.
-  explicit States(bool of_sums = false) : of_sums_(of_sums) {}
+  /// `of_sums`: rows are sums over several steps; `of_pushes`: they tell whether the contact pushed
+  /// in them, not how it was in the last.
+  explicit States(bool of_sums = false, bool of_pushes = true)
+      : of_sums_(of_sums), of_pushes_(of_pushes) {}
 
   /// The state in the step, or at the end of the steps, that end at t.
   void add(double t, double state);
@@ -44,6 +46,7 @@ class States {
   double shortest_{0.0};  // runs shorter than this are joined to the one before
   bool is_started_{false};
   bool of_sums_;
+  bool of_pushes_;
 };
 
 }  // namespace ricochet::plot

@@ -13,18 +13,22 @@
 namespace ricochet::scene {
 namespace {
 
+constexpr const char* kControl = "a string has control characters";
+
+/// Whether there are no control characters but ends of lines and tabs.
+bool is_text(std::string_view text) {
+  if (base::first_line_that_is_no_text(text) > 0) return false;
+  for (std::size_t k = 0; k + 1 < text.size(); ++k) {  // U+0080 to U+009F
+    if (text[k] == '\xC2' && static_cast<unsigned char>(text[k + 1]) < 0xA0U) return false;
+  }
+  return true;
+}
+
 /// TOML's escapes can write what does anything to a terminal.
 void refuse_control(std::string_view text, const toml::source_position& at,
                     const std::string& file) {
-  const int line = base::first_line_that_is_no_text(text);
-  const bool is_c1 = [&] {  // U+0080 to U+009F
-    for (std::size_t k = 0; k + 1 < text.size(); ++k) {
-      if (text[k] == '\xC2' && static_cast<unsigned char>(text[k + 1]) < 0xA0U) return true;
-    }
-    return false;
-  }();
-  if (line == 0 && !is_c1) return;
-  throw base::InputError("", "a string has control characters", "take them out",
+  if (is_text(text)) return;
+  throw base::InputError("", kControl, "take them out",
                          {file, static_cast<int>(at.line), static_cast<int>(at.column), 1, ""});
 }
 
@@ -156,6 +160,7 @@ Document::Document(std::string file, std::string text)
 void Document::set(std::string_view dotted_key, std::string_view value, std::string_view argument) {
   const bool is_option = argument.substr(0, 2) == "--";
   const std::string typed = fmt::format("{}{}", is_option ? "" : "--set ", argument);
+  if (!is_text(argument)) throw base::InputError("--set", kControl, "take them out");
   check_depth(dotted_key, typed);
   check_depth(value, typed);
   Value made;
@@ -164,7 +169,6 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
   } catch (const toml::parse_error&) {
     made.kind = Value::Kind::Text;
     made.text = value;
-    refuse_control(made.text, {}, typed);
   }
   take_out_of_file(made, typed);
   Value* table = &root_;

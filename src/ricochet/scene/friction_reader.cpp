@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ricochet/base/random.h"
 #include "ricochet/base/text.h"
@@ -151,7 +152,7 @@ void FrictionReader::check_slip(TableReader& contact, NodeId gap, const model::S
     rows.push_back(formula::gradient(graph, velocity, system_.velocity_slots()));
   }
   const bool is_particle = is_of_particle(gap, slip);
-  for (const std::vector<double>& at : touching_places(gap)) {
+  for (const std::vector<double>& at : touching_places(gap, slip.velocities)) {
     const auto product = [&](std::size_t i, std::size_t j) {
       double sum = 0.0;
       for (std::size_t k = 0; k < rows[i].size(); ++k) {
@@ -190,9 +191,11 @@ void FrictionReader::check_linear(TableReader& contact, const Value& value, cons
   if (!graph.depends_on(velocity, first, last)) {
     contact.fail(value, key, "does not depend on any velocity", kSlipExample);
   }
-  const std::vector<NodeId> slopes = formula::gradient(graph, velocity, system_.velocity_slots());
-  for (int i = 0; i < system_.dofs(); ++i) {
-    if (!graph.depends_on(slopes[static_cast<std::size_t>(i)], first, last)) continue;
+  for (const int slot : graph.inputs_of(velocity)) {
+    if (slot < first || slot >= last) continue;
+    const NodeId slope = formula::gradient(graph, velocity, {slot})[0];
+    if (!graph.depends_on(slope, first, last)) continue;
+    const int i = slot - first;
     contact.fail(value, key,
                  fmt::format("is not linear in the velocities: its part in {}' is not",
                              system_.coordinates[static_cast<std::size_t>(i)]),
@@ -200,16 +203,25 @@ void FrictionReader::check_linear(TableReader& contact, const Value& value, cons
   }
 }
 
-std::vector<std::vector<double>> FrictionReader::touching_places(NodeId gap) const {
+std::vector<std::vector<double>> FrictionReader::touching_places(
+    NodeId gap, const std::vector<NodeId>& others) const {
   formula::Graph& graph = formulas_.graph();
-  const std::vector<NodeId> slopes = formula::gradient(graph, gap, system_.position_slots());
+  // Of many coordinates a contact has few: all else costs time for each of them.
+  const std::vector<int> slots = graph.inputs_of(gap);
+  const std::vector<NodeId> slopes = formula::gradient(graph, gap, slots);
+  std::set<int> used(slots.begin(), slots.end());
+  for (const NodeId other : others) {
+    for (const int slot : graph.inputs_of(other)) {
+      if (slot < system_.velocity_slot(0)) used.insert(slot);
+    }
+  }
   base::Random random(7);
   std::vector<std::vector<double>> places;
   constexpr int kTrials = 12;
   for (int trial = 0; trial < kTrials; ++trial) {
     const double reach = trial % 3 == 0 ? 1.0 : trial % 3 == 1 ? 10.0 : 100.0;
     std::vector<double> at(static_cast<std::size_t>(system_.inputs()), 0.0);
-    for (int slot = 0; slot < system_.velocity_slot(0); ++slot) {
+    for (const int slot : used) {
       at[static_cast<std::size_t>(slot)] = random.uniform(-reach, reach);
     }
     at[model::FormulaSystem::kTimeSlot] = random.uniform();
@@ -217,8 +229,9 @@ std::vector<std::vector<double>> FrictionReader::touching_places(NodeId gap) con
       const double g = graph.evaluate(gap, at);
       std::vector<double> J;
       double square = 0.0;
-      for (const NodeId slope : slopes) {
-        J.push_back(graph.evaluate(slope, at));
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        const bool is_time = slots[i] == model::FormulaSystem::kTimeSlot;
+        J.push_back(is_time ? 0.0 : graph.evaluate(slopes[i], at));
         square += J.back() * J.back();
       }
       if (!std::isfinite(g) || !std::isfinite(square) || !(square > 0.0)) break;
@@ -226,7 +239,9 @@ std::vector<std::vector<double>> FrictionReader::touching_places(NodeId gap) con
         places.push_back(at);
         break;
       }
-      for (std::size_t i = 0; i < J.size(); ++i) at[i + 1] -= g * J[i] / square;
+      for (std::size_t i = 0; i < J.size(); ++i) {
+        at[static_cast<std::size_t>(slots[i])] -= g * J[i] / square;
+      }
     }
   }
   return places;
@@ -237,12 +252,22 @@ void FrictionReader::check_normal(TableReader& contact, NodeId gap, const model:
                                   const Value& value, const std::string& key) const {
   formula::Graph& graph = formulas_.graph();
   const int first = system_.velocity_slot(0);
-  std::vector<int> slots = system_.position_slots();
+  std::vector<int> slots;    // of the places that the gap or the velocity is made of, and of time
+  std::vector<int> of_rate;  // their velocities
+  for (const NodeId node : {gap, slip.normal}) {
+    for (const int slot : graph.inputs_of(node)) {
+      if (slot >= first) slots.push_back(slot - first + system_.position_slot(0));
+      if (slot < first && slot != model::FormulaSystem::kTimeSlot) slots.push_back(slot);
+    }
+  }
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  for (const int slot : slots) of_rate.push_back(slot - system_.position_slot(0) + first);
   slots.push_back(model::FormulaSystem::kTimeSlot);
   const std::vector<NodeId> gap_slopes = formula::gradient(graph, gap, slots);
-  std::vector<NodeId> row = formula::gradient(graph, slip.normal, system_.velocity_slots());
+  std::vector<NodeId> row = formula::gradient(graph, slip.normal, of_rate);
   row.push_back(formula::substitute(graph, slip.normal, first, first + system_.dofs(), 0.0));
-  for (const std::vector<double>& at : touching_places(gap)) {
+  for (const std::vector<double>& at : touching_places(gap, {slip.normal})) {
     double product = 0.0;
     double square = 0.0;
     double size = 0.0;
@@ -280,7 +305,7 @@ void FrictionReader::check_is_length(TableReader& contact, NodeId gap,
   if (!is_particle) return;
   formula::Graph& graph = formulas_.graph();
   const std::vector<NodeId> slopes = formula::gradient(graph, gap, system_.position_slots());
-  for (const std::vector<double>& at : touching_places(gap)) {
+  for (const std::vector<double>& at : touching_places(gap, {})) {
     double square = 0.0;
     for (const NodeId slope : slopes) {
       const double J = graph.evaluate(slope, at);

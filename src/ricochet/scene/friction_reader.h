@@ -64,8 +64,10 @@ class FrictionReader {
   NodeId coefficient(const Value& value, const std::string& key, const model::Slip& slip,
                      const formula::Locals& locals);
 
-  /// Values of t and q near which a gap vanishes, for checks that no simplification shows.
-  std::vector<std::vector<double>> touching_places(NodeId gap) const;
+  /// Values of t and q near which a gap vanishes, for checks that no simplification shows; at
+  /// random in what the gap and the others are made of.
+  std::vector<std::vector<double>> touching_places(NodeId gap,
+                                                   const std::vector<NodeId>& others) const;
 
   const Document& document_;
   FormulaReader& formulas_;

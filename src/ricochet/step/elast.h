@@ -39,8 +39,7 @@ template <model::Model M>
                                                       const model::StateOf<M>& s, double h,
                                                       model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u
-  problem::Report report;
-  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  problem::Report report = correct(scheme, model, w);
   if (report.status != problem::Status::Solved) return report;
   report = free_velocity(model, s, h, w.q_mid, w);  // u' = u + h a
   if (report.status != problem::Status::Solved) return report;

@@ -78,7 +78,7 @@ void take_reactions(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M
 
 /// Structures are not offered a correction.
 template <model::ImplicitModel M>
-problem::Report correct_violation(const M&, Workspace<M>&) {
+problem::Report correct_violation(const M&, Workspace<M>&, bool) {
   return {};
 }
 

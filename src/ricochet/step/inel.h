@@ -39,9 +39,8 @@ template <model::Model M>
                                                       const model::StateOf<M>& s, double h,
                                                       model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (10.3), as (6.14)
-  problem::Report report;
-  const bool corrects = scheme.correction == Correction::Project;
-  if (corrects) report = correct_violation(model, w);
+  const bool corrects = scheme.correction != Correction::None;
+  problem::Report report = correct(scheme, model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
   if (corrects) {

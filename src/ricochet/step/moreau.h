@@ -5,9 +5,28 @@
 
 namespace ricochet::step {
 
+/// Which contacts act in a step: those that touch at its middle, or with e = 0 all that would be
+/// closed by the next.
+enum class Acting { Touching, Ahead };
+inline constexpr std::array<std::string_view, 2> kActing = {"touching", "ahead"};
+
+/// Those of Moreau's schemes, and which contacts act. A scene that names no scheme gets no wall
+/// entered, and places put back where a curved wall or a bounce left them beyond.
+constexpr std::array<Setting, 3> moreau_settings() {
+  auto [anticipation, correction] = staggered_settings(0.0);
+  correction.unnamed = static_cast<double>(Correction::Unilateral);
+  return {
+      anticipation, correction,
+      Setting{.name = "contact",
+              .meaning = "which contacts act: those that touch at the middle of a step, or with "
+                         "e = 0 all that the next would find closed, so that none is entered",
+              .unnamed = static_cast<double>(Acting::Ahead),
+              .words = kActing}};
+}
+
 /// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
 struct Moreau {
-  static constexpr auto kSettings = staggered_settings(0.0);
+  static constexpr std::array<Setting, 3> kSettings = moreau_settings();
   static constexpr SchemeInfo kInfo{.name = "moreau",
                                     .meaning = "at the middles of steps",
                                     .use = "the default",
@@ -22,8 +41,17 @@ struct Moreau {
                                     .settings = kSettings};
   double anticipation{0.0};  // A_V [-]
   Correction correction{Correction::None};
-  static Moreau from(const Scheme& scheme) { return staggered_from<Moreau>(scheme); }
-  certify::Method method() const { return staggered_method(*this); }
+  Acting contact{Acting::Touching};
+  static Moreau from(const Scheme& scheme) {
+    Moreau moreau = staggered_from<Moreau>(scheme);
+    moreau.contact = scheme.choice<Acting>("contact");
+    return moreau;
+  }
+  certify::Method method() const {
+    certify::Method method = staggered_method(*this);
+    method.looks_ahead = contact == Acting::Ahead;
+    return method;
+  }
 };
 
 /// One step with dry friction: u+ = u' + M^-1 G^T R, with R in C and -G u+ in proj_T of the normal
@@ -32,17 +60,17 @@ struct Moreau {
 /// G and C are taken at q' = q_M + A_V h u, C by the velocity at the start of the step. Deviations:
 /// the metric is M, not the identity; several contacts, coupled; restitution, by U_N + e U_N(u) in
 /// place of U_N; the force is taken at q_M unless a contact is active (see `Inel`); contacts of the
-/// step before last while their gap is no more than a step's curve (see `model::Lasting`). Without
-/// friction, restitution and such gaps this is `Inel` with the same A_V.
+/// step before last while their gap is no more than a step's curve, or those with e = 0 are kept
+/// from being entered at the next middle (both: `model::Lasting`). Without friction, restitution
+/// and such gaps this is `Inel` with the same A_V.
 template <model::Model M>
 problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
-  problem::Report report;
-  if (scheme.correction == Correction::Project) report = correct_violation(model, w);
+  problem::Report report = correct(scheme, model, w);
   if (report.status != problem::Status::Solved) return report;
-  model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);  // q' = q_M + A_V h u
-  find_contacts(model, s, h, w.q_cone, w);                         // A = { a : g_a(q') <= 0 }
+  model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);            // q' = q_M + A_V h u
+  find_contacts(model, s, h, w.q_cone, w, scheme.contact == Acting::Ahead);  // g_a(q') <= 0
   const bool touches = w.claim.active.size() > model.joints();
   report = free_velocity(model, s, h, touches ? w.q_cone : w.q_mid, w);  // u' = u + h a   (11.19)
   if (report.status != problem::Status::Solved) return report;

@@ -66,7 +66,12 @@ Scheme make_scheme(const std::string& name, bool of_structure) {
 
 Scheme default_scheme(bool of_structure) {
   for (const SchemeInfo* info : all_schemes()) {
-    if (info->is_default && info->runs_systems != of_structure) return Scheme(*info);
+    if (!info->is_default || info->runs_systems == of_structure) continue;
+    Scheme scheme(*info);
+    for (const Setting& setting : info->settings) {
+      if (setting.unnamed) scheme.set(setting.name, *setting.unnamed);
+    }
+    return scheme;
   }
   return {};
 }

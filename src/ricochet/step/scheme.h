@@ -29,6 +29,7 @@ struct Setting {
   double most{std::numeric_limits<double>::infinity()};
   bool is_positive{false};                    // > 0
   bool of_structures{false};                  // they have it too
+  std::optional<double> unnamed{};            // the standard where the scene names no scheme
   std::string_view remedy{};                  // what to write, where a number is out of its range
   std::span<const std::string_view> words{};  // of a choice; else empty
 

@@ -4,6 +4,7 @@
 
 #include "ricochet/model/formula_view.h"
 #include "ricochet/model/time_reversed.h"
+#include "ricochet/step/correction.h"
 #include "ricochet/step/friction_stages.h"
 #include "ricochet/step/guide_stages.h"
 #include "ricochet/step/recorder.h"
@@ -49,14 +50,14 @@ using SpeedOf = model::Vector<M::kDofs>;
 #define RICOCHET_SHARE_RUN(KIND, M)   \
   KIND class step::Recorder<step::M>; \
   KIND struct step::Workspace<step::M>;
-#define RICOCHET_SHARE_STAGES(KIND, M)                                                         \
-  RICOCHET_SHARE_RUN(KIND, M)                                                                  \
-  KIND problem::Report step::correct_violation(const step::M&, step::Workspace<step::M>&);     \
-  KIND void step::add_lasting(const step::M&, const model::StateOf<step::M>&, double,          \
-                              step::Workspace<step::M>&);                                      \
-  KIND problem::Report step::push_many(const step::M&, std::optional<double>,                  \
-                                       const step::SpeedOf<step::M>&, step::SpeedOf<step::M>&, \
-                                       step::Workspace<step::M>&);                             \
+#define RICOCHET_SHARE_STAGES(KIND, M)                                                           \
+  RICOCHET_SHARE_RUN(KIND, M)                                                                    \
+  KIND problem::Report step::correct_violation(const step::M&, step::Workspace<step::M>&, bool); \
+  KIND void step::add_lasting(const step::M&, const model::StateOf<step::M>&, double,            \
+                              step::Workspace<step::M>&, bool);                                  \
+  KIND problem::Report step::push_many(const step::M&, std::optional<double>,                    \
+                                       const step::SpeedOf<step::M>&, step::SpeedOf<step::M>&,   \
+                                       step::Workspace<step::M>&);                               \
   RICOCHET_SHARE_CHECK(KIND, M, MiddleAhead)
 #define RICOCHET_SHARE_SMOOTH(KIND, M) \
   RICOCHET_SHARE_STAGES(KIND, M)       \

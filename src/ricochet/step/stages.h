@@ -111,7 +111,7 @@ template <model::Model M>
 /// Adds the contacts that last though their gap is open: see `model::Lasting`.
 template <model::Model M>
 [[gnu::noinline]] void add_lasting(const M& model, const model::StateOf<M>& s, double h,
-                                   Workspace<M>& w) {
+                                   Workspace<M>& w, bool ahead) {
   w.touched = s.memory.scheme.touched;
   if (s.memory.steps == 0) {  // what touches at the start
     model.gaps(s.t, s.q, w.joint_place);
@@ -120,7 +120,8 @@ template <model::Model M>
       if (model.touches(a, w.joint_place)) w.touched.push_back(static_cast<model::Key>(a));
     }
   }
-  if (!w.lasting.find(model, w.t_mid, *w.test_point, s.u, h, w.touched, w.place, w.joint_place)) {
+  if (!w.lasting.find(model, w.t_mid, *w.test_point, s.u, h, w.touched, w.place, w.joint_place,
+                      ahead)) {
     return;
   }
   w.claim.active.clear();
@@ -132,14 +133,16 @@ template <model::Model M>
   }
 }
 
-/// A, and the contacts of the last step that last.
+/// A, and the contacts of the last step that last, or those that are looked at ahead.
 template <model::Model M>
 [[gnu::always_inline]] inline void find_contacts(const M& model, const model::StateOf<M>& s,
                                                  double h, const model::Vector<M::kPlaces>& point,
-                                                 Workspace<M>& w) {
+                                                 Workspace<M>& w, bool ahead = false) {
   find_touching(model, point, w);
   if (!w.lasting.empty()) w.lasting.clear();
-  if (!s.memory.scheme.touched.empty() || s.memory.steps == 0) add_lasting(model, s, h, w);
+  if (ahead || !s.memory.scheme.touched.empty() || s.memory.steps == 0) {
+    add_lasting(model, s, h, w, ahead);
+  }
 }
 
 /// Gradients of the active gaps at `point`, which may differ from where they were tested.
@@ -200,31 +203,6 @@ void assemble(const M& model, Workspace<M>& w, Free&& free) {
     add_row(w.place.normals, active[k], 1.0, b, noise, w);
   }
   w.problem.held = model.joints();
-}
-
-/// Replaces a violated q_M by q_M - M^-1 J^T W^-1 g, the intersection of the active surfaces to
-/// first order; least-norm when W is singular.                    [Moreau 1986 (10.8)-(10.9)]
-/// Joints, which the impulses keep, are put right along with the contacts.
-template <model::Model M>
-problem::Report correct_violation(const M& model, Workspace<M>& w) {
-  if constexpr (!M::kPlain) {
-    if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
-  }
-  find_touching(model, w.q_mid, w);
-  bool violated = false;
-  const int contacts = w.claim.active.size() - model.joints();
-  for (int k = 0; k < contacts; ++k) violated = violated || w.place.gap[w.claim.active[k]] < 0.0;
-  if (!violated) return {};
-  take_gradients(model, w.q_mid, w);
-  if (w.weights.size() < w.claim.active.size()) w.weights.resize(w.claim.active.size());
-  assemble(model, w, [&](int k, double&) { return w.place.gap[w.claim.active[k]]; });
-  w.solver.balance(w.problem);  // W weights = -g
-  for (int k = 0; k < w.claim.active.size(); ++k) w.weights[k] = w.solver.impulse(k);
-  w.shift = w.solver.motion();
-  model.advance(w.q_mid, w.shift, 1.0, w.q_mid);
-  w.claim.shift_weights = &w.weights;
-  w.put = w.claim.active;
-  return {};
 }
 
 /// U_a = J_a v + dg_a/dt.
@@ -364,29 +342,36 @@ void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Work
   }
 }
 
-/// Repeats `push`, which finds u+ from u' and the biases, until both belong to the u+ found.
-/// For a constant mass without joints once is enough.
+template <model::Model M, class Push>
+[[gnu::noinline]] problem::Report settle_rounds(const M& model, double h,
+                                                model::Vector<M::kDofs>& u_next, Workspace<M>& w,
+                                                Push& push) {
+  u_next = w.free;
+  const bool ahead = w.lasting.has_ahead();
+  double size = w.free.cwiseAbs().sum();
+  if (model.joints() > 0 || ahead) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity
+  for (int round = 0; round < kMostRounds; ++round) {
+    w.last = u_next;
+    if (model.joints() > 0) aim_joints(model, h, w.last, w);
+    if (ahead) w.lasting.aim(model, w.t_mid, w.q_mid, w.last, h, w.place, w.joint_place);
+    if (!M::kPlain && !model.has_constant_mass() && round > 0) relax(model, h, w.last, w);
+    const problem::Report report = push();
+    if (report.status != problem::Status::Solved || !u_next.allFinite()) return report;
+    if (round > 0 && is_settled(u_next, w.last, size)) return report;
+  }
+  return is_close(u_next, w.last, size);
+}
+
+/// Repeats `push`, which finds u+ from u' and what joints and contacts that are looked at ahead
+/// need, until both belong to the u+ found. For a constant mass without these once is enough.
 template <model::Model M, class Push>
 [[gnu::always_inline]] inline problem::Report settle(const M& model, double h,
                                                      model::Vector<M::kDofs>& u_next,
                                                      Workspace<M>& w, Push&& push) {
-  if constexpr (M::kPlain) {
-    return push();
-  } else {
-    if (model.has_constant_mass() && model.joints() == 0) return push();
-    u_next = w.free;
-    double size = w.free.cwiseAbs().sum();
-    if (model.joints() > 0) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity
-    for (int round = 0; round < kMostRounds; ++round) {
-      w.last = u_next;
-      if (model.joints() > 0) aim_joints(model, h, w.last, w);
-      if (!model.has_constant_mass() && round > 0) relax(model, h, w.last, w);
-      const problem::Report report = push();
-      if (report.status != problem::Status::Solved) return report;
-      if (round > 0 && is_settled(u_next, w.last, size)) return report;
-    }
-    return is_close(u_next, w.last, size);
-  }
+  const bool varies = !M::kPlain && !model.has_constant_mass();
+  const bool aims = model.joints() > 0 || w.lasting.has_ahead();
+  if (!varies && !aims) return push();
+  return settle_rounds(model, h, u_next, w, push);
 }
 
 /// q+ = q_M + h/2 u+, read at t + h.                        [Moreau 1986 (6.16)-(6.17)]

@@ -200,6 +200,7 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_ = traced_run(every, motion.outcome);
   own_.phases = std::move(phases);
   own_.miss = misses.first();
+  own_.bends = misses.bends();
   if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
     own_.releases = misses.releases();
   }
@@ -249,9 +250,11 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     const auto integrator = scene_.scheme.info().integrator;
     const bool at_ends = integrator == certify::Integrator::End ||
                          integrator == certify::Integrator::Theta ||
-                         integrator == certify::Integrator::MeanPosition;
+                         integrator == certify::Integrator::MeanPosition || finds_times(scene_);
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
-    if (const auto t = ForceProbe(*scene_.formulas(), traces_[0], h, !at_ends).find()) {
+    const bool nets = finds_times(scene_) || scene_.run.control.is_on();
+    ForceProbe probe(*scene_.formulas(), companions[0].trace, h, !at_ends, nets);
+    if (const auto t = probe.find()) {
       bar.unresolved = fmt::format(
           "a force acts for less than a step near t = {:.6g}, and steps do not see it", *t);
     }

@@ -71,15 +71,20 @@ std::vector<double> sizes_of(const Trace& trace, const Extents& extents) {
 }
 
 /// What rounding may make of positions and of velocities, beside the largest of each.
-std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents, long long steps) {
+std::array<double, 2> rounding_of(const Trace& trace, const Extents& extents,
+                                  const step::Outcome& outcome) {
   std::array<double, 2> largest{};
   for (std::size_t i = 0; i < trace.width(); ++i) {
     double& of = largest[i < trace.positions() ? 0 : 1];
     of = std::max(of, extents.largest(i));
   }
-  const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(steps));
-  const double end = std::abs(trace.time(trace.marks() - 1));  // times are rounded too
-  return {part * largest[0] + 0.25 * kRoundingOfAStep * end * largest[1], part * largest[1]};
+  const double part = kRoundingOfAStep * std::sqrt(static_cast<double>(outcome.steps));
+  long long shocks = 1;
+  for (const long long count : outcome.certificate.shock_counts) shocks += count;
+  // Times are rounded too, at every shock.
+  const double times = 0.25 * kRoundingOfAStep * std::sqrt(static_cast<double>(shocks)) *
+                       std::abs(trace.time(trace.marks() - 1));
+  return {part * largest[0] + times * largest[1], part * largest[1]};
 }
 
 /// The three runs, and what is asked of them.
@@ -91,7 +96,7 @@ class ThreeRuns {
         own_(*companions[0].beside),
         extents_(extents_of(own_)) {
     sizes_ = sizes_of(own_, extents_);
-    rounding_ = rounding_of(own_, extents_, run.outcome.steps);
+    rounding_ = rounding_of(own_, extents_, run.outcome);
     for (std::size_t c = 0; c < 2; ++c) matches_[c] = match_events(run, companions[c].run);
     find_events();
     weigh();
@@ -125,6 +130,8 @@ class ThreeRuns {
   double last_window() const;
   double recent_past() const;
   double jump_of(std::size_t i) const;
+  double part_of_jump() const;
+  double lateness(const std::vector<double>& found) const;
   double rate_of(std::size_t i) const;
   void fill_band(ErrorBar& bar) const;
   void fill_end(ErrorBar& bar) const;
@@ -214,6 +221,31 @@ double ThreeRuns::jump_of(std::size_t i) const {
   return std::abs(own_.values(after)[i] - own_.values(before)[i]);
 }
 
+/// How much of the last jump may be off since the shock is met within a step: its approach changes
+/// from step to step, also where walls move.
+double ThreeRuns::part_of_jump() const {
+  const auto& shocks = run_.outcome.certificate.shocks;
+  const auto last = std::find_if(shocks.rbegin(), shocks.rend(),
+                                 [](const certify::Shock& shock) { return !shock.tangential; });
+  if (last == shocks.rend() || !(last->approach > 0.0)) return 0.0;
+  const auto a = static_cast<std::size_t>(last->contact);
+  return a < run_.bends.size() ? std::min(1.0, run_.bends[a] / last->approach) : 0.0;
+}
+
+/// How late the last events may be, by their shifts from run to run, weighed as differences are; 0
+/// where what it would make of positions is far from what they show: of a chatter no two are alike.
+double ThreeRuns::lateness(const std::vector<double>& found) const {
+  constexpr double kFar = 5.0;
+  const double late = std::max(weights_[0] * shifts_[0], weights_[1] * shifts_[1]);
+  double shown = 0.0;
+  double jump = 0.0;
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    shown = std::max(shown, found[i]);
+    if (sizes_.size() + i < found.size()) jump = std::max(jump, jump_of(sizes_.size() + i));
+  }
+  return late * jump <= kFar * shown ? late : 0.0;
+}
+
 /// The largest rate of a column since the last event, in the last third of the run.
 double ThreeRuns::rate_of(std::size_t i) const {
   const double last = events_.empty() ? 0.0 : events_.back() + 2.0 * run_.step;
@@ -276,13 +308,15 @@ void ThreeRuns::fill_end(ErrorBar& bar) const {
   const double inside = run_.finds_times ? 0.0 : own_.time_in_contact();
   const bool strikes = std::min(run_.length - last, own_.time_to_contact()) < kNear * tau;
   const double h = events_.empty() ? 0.0 : run_.quantum;
-  const double late = std::max(h, std::max(weights_[0] * shifts_[0], weights_[1] * shifts_[1]));
+  const double unsure = part_of_jump();
+  const double late = std::max(h, lateness(found));
   for (std::size_t i = 0; i < count && count + i < found.size(); ++i) {
     const std::size_t v = count + i;
     const double speed = std::abs(end[v]);
     const double jump = jump_of(v);
     found[i] = std::max({found[i], late * std::max(jump, 0.5 * speed), 2.0 * inside * speed});
     if (speed > 0.0) found[v] = std::max(found[v], kRate * h * rate_of(v));
+    found[v] = std::max(found[v], unsure * jump);
     if (strikes || inside > 0.0) found[v] = std::max({found[v], jump, 2.0 * speed});
   }
   bar.position.assign(found.begin(), found.begin() + static_cast<long>(count));

@@ -17,12 +17,13 @@ constexpr std::size_t kMostInstructions = 2000;
 }  // namespace
 
 ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, double h,
-                       bool in_middle)
+                       bool in_middle, bool nets)
     : model_(model),
       tape_(model.force_tape()),
       trace_(trace),
       h_(h),
       in_middle_(in_middle),
+      nets_(nets),
       left_(kMostPieces),
       registers_(tape_.registers()),
       ranges_(tape_.range_registers()) {
@@ -66,6 +67,21 @@ void ForceProbe::place_at(double time, Place& place) const {
         a[i] + s * (b[i] - a[i]) - 0.5 * trace_.sign() * dt * s * (1.0 - s) * (b[n + i] - a[n + i]);
     place.u[i] = a[n + i] + s * (b[n + i] - a[n + i]);
   }
+}
+
+/// Whether the way between two marks is nearly what their velocities say: else it is not known.
+bool ForceProbe::is_followed(std::size_t mark) const {
+  constexpr double kNearly = 0.05;
+  const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
+  const double dt = trace_.time(mark + 1) - trace_.time(mark);
+  const std::size_t n = limits_.size();
+  double off = 0.0;
+  double way = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    off = std::max(off, std::abs(b[i] - a[i] - 0.5 * dt * (a[n + i] + b[n + i])));
+    way = std::max(way, std::abs(dt) * std::max(std::abs(a[n + i]), std::abs(b[n + i])));
+  }
+  return off <= kNearly * way;
 }
 
 void ForceProbe::force_at(double time, std::span<double> out) {
@@ -138,8 +154,9 @@ bool ForceProbe::is_missed(const Piece& steps) {
       continue;
     }
     for (std::size_t i = 0; i < missed_.size(); ++i) {
-      missed_[i] +=
-          length * (std::max(force_[i] - high_[i], 0.0) + std::min(force_[i] - low_[i], 0.0));
+      const double beyond =
+          std::max(force_[i] - high_[i], 0.0) + std::min(force_[i] - low_[i], 0.0);
+      missed_[i] += length * (nets_ ? beyond : std::abs(beyond));
     }
   }
   place_at(steps.from, from_);
@@ -173,7 +190,7 @@ std::optional<double> ForceProbe::find() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Piece> pieces;
   for (std::size_t k = trace_.marks() - 1; k-- > 0;) {
-    pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), 0});
+    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), 0});
   }
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();

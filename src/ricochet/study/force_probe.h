@@ -17,8 +17,10 @@ namespace ricochet::study {
 /// down to single steps, and then to parts of a step, whose forces are summed up.
 class ForceProbe {
  public:
-  /// Steps of length h, who look at forces in the middle, or at their ends.
-  ForceProbe(const model::FormulaModel& model, const Trace& trace, double h, bool in_middle);
+  /// Steps of length h, who look at forces in the middle, or at their ends. `nets`: they may be
+  /// made of shorter ones, so that forces which cancel each other may have been seen.
+  ForceProbe(const model::FormulaModel& model, const Trace& trace, double h, bool in_middle,
+             bool nets);
 
   /// [s] of a force that steps do not see and that changes a momentum by more than a small part of
   /// its largest value; none, too, where the forces are too many to look at.
@@ -36,6 +38,7 @@ class ForceProbe {
 
   void take_momenta();
   void place_at(double time, Place& place) const;
+  bool is_followed(std::size_t mark) const;
   void force_at(double time, std::span<double> out);
   void see(double time);
   bool may_matter(const Piece& piece, double part);
@@ -47,6 +50,7 @@ class ForceProbe {
   const Trace& trace_;
   double h_;
   bool in_middle_;
+  bool nets_;
   int left_;  // pieces that may be looked at
   Place from_, to_;
   std::vector<double> limits_;      // by coordinate: a momentum that matters

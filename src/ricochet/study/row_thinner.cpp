@@ -9,6 +9,7 @@ namespace ricochet::study {
 void RowThinner::take(const step::Sample& sample) {
   if (sample.step == 0) {
     impulses_.assign(sample.impulses.size(), 0.0);
+    pushed_ = impulses_;
     tangential_.assign(sample.tangential.size(), 0.0);
     slips_.assign(sample.slips.size(), 0.0);
     states_.assign(sample.states.size(), 0.0);
@@ -25,7 +26,11 @@ void RowThinner::take(const step::Sample& sample) {
 
 void RowThinner::sum(const step::Sample& sample) {
   step_ = sample.step;
-  for (std::size_t a = 0; a < impulses_.size(); ++a) impulses_[a] += sample.impulses[a];
+  ++steps_;
+  for (std::size_t a = 0; a < impulses_.size(); ++a) {
+    impulses_[a] += sample.impulses[a];
+    pushed_[a] += sample.impulses[a] > 0.0 ? 1.0 : 0.0;
+  }
   if (!states_.empty()) {
     constexpr auto kShock = static_cast<double>(certify::ContactState::Shock);
     for (std::size_t i = 0; i < tangential_.size(); ++i) tangential_[i] += sample.tangential[i];
@@ -42,7 +47,11 @@ void RowThinner::show(step::Sample sample) {
   sample.tangential = tangential_;
   sample.slips = slips_;
   sample.states = states_;
+  for (double& part : pushed_) part /= static_cast<double>(steps_);
+  if (steps_ > 1) sample.pushed = pushed_;
   observe_(sample);
+  steps_ = 0;
+  std::fill(pushed_.begin(), pushed_.end(), 0.0);
   std::fill(impulses_.begin(), impulses_.end(), 0.0);
   std::fill(tangential_.begin(), tangential_.end(), 0.0);
   pending_ = false;

@@ -40,7 +40,9 @@ class RowThinner {
   const step::Observer& observe_;
   long long step_{0};
   bool pending_{false};  // the last sample was not shown
+  long long steps_{0};   // since the last row
   std::vector<double> impulses_;
+  std::vector<double> pushed_;  // so many of them
   std::vector<double> tangential_;
   std::vector<double> slips_;
   std::vector<double> states_;

@@ -106,6 +106,9 @@ class LineWatch {
     }
     copy(s.gaps, gaps_);
     add(s.impulses, impulses_);
+    pushed_.resize(s.impulses.size(), 0.0);
+    for (std::size_t a = 0; a < pushed_.size(); ++a) pushed_[a] += s.impulses[a] > 0.0 ? 1.0 : 0.0;
+    ++summed_;
     add(s.tangential, tangential_);
     copy(s.slips, slips_);
     states_.resize(s.states.size(), 0.0);
@@ -122,8 +125,11 @@ class LineWatch {
     row_.tangential = tangential_;
     row_.slips = slips_;
     row_.states = states_;
+    for (double& part : pushed_) part /= static_cast<double>(summed_);
+    row_.pushed = summed_ > 1 ? std::span<const double>(pushed_) : std::span<const double>();
     if (observe_) observe_(row_);
-    for (std::vector<double>* sum : {&impulses_, &tangential_, &states_}) {
+    summed_ = 0;
+    for (std::vector<double>* sum : {&impulses_, &tangential_, &states_, &pushed_}) {
       std::fill(sum->begin(), sum->end(), 0.0);
     }
     is_told_ = true;
@@ -137,6 +143,8 @@ class LineWatch {
   ShapeObserver show_shape_;
   const step::Observer& observe_;
   step::Sample row_;
+  long long summed_{0};  // steps since the last row
+  std::vector<double> pushed_;
   bool is_told_{false};
   std::vector<double> q_;
   std::vector<double> u_;

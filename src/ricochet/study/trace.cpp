@@ -109,10 +109,10 @@ bool NearMisses::turns_near(const Watched& w, double fell) const {
   constexpr double kKink = 4.0;     // times the bend before
   constexpr double kSmooth = 1e-6;  // of a step's way: less is rounding
   const double bend = w.fell - fell;
-  if (!(w.fell > 0.0 && fell <= 0.0 && w.gap > 0.0)) return false;
+  if (!(w.fell > 0.0 && fell <= 0.0)) return false;
   if (bend > kKink * std::abs(w.bend) || bend < kSmooth * w.fastest) return false;
   const double lowest = w.gap - 0.125 * (w.fell + fell) * (w.fell + fell) / bend;
-  return lowest < (is_rough_ ? std::max(bend, w.fastest) : bend);
+  return std::abs(lowest) < (is_rough_ ? std::max(bend, w.fastest) : bend);
 }
 
 void NearMisses::follow(const step::Sample& sample) {
@@ -129,8 +129,10 @@ void NearMisses::follow(const step::Sample& sample) {
       releases_.push_back(last_t_);
     }
     if (sample.impulses[a] != 0.0) {
+      if (w.quiet > kLasts) w.struck = w.largest / std::abs(sample.t - last_t_);
       w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
       w.quiet = 0;
+      w.largest = 0.0;
       w.missed.reset();
       is_rough_ = true;
     } else if (w.missed && w.quiet > 2 * kQuiet) {
@@ -142,10 +144,17 @@ void NearMisses::follow(const step::Sample& sample) {
     }
     w.fastest = std::max(w.fastest, std::abs(fell));
     w.bend = w.fell - fell;
+    if (w.quiet > 2) w.largest = std::max(w.largest, std::abs(w.bend));
     w.fell = fell;
     w.gap = gap;
   }
   last_t_ = sample.t;
+}
+
+std::vector<double> NearMisses::bends() const {
+  std::vector<double> bends;
+  for (const Watched& w : watched_) bends.push_back(w.struck);
+  return bends;
 }
 
 void Phases::follow(const step::Sample& sample) {

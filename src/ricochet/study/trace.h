@@ -86,6 +86,9 @@ class NearMisses {
   const std::optional<Miss>& first() const { return first_; }
   /// [s], when contacts that had pushed for some steps let go: the last ones.
   const std::vector<double>& releases() const { return releases_; }
+  /// By contact: how much the rate of its gap changed in a step, at most, before it was last
+  /// struck.
+  std::vector<double> bends() const;
 
  private:
   struct Watched {
@@ -93,6 +96,8 @@ class NearMisses {
     double fell{0.0};              // since the one before
     double bend{0.0};              // by how much more than in the step before that
     double fastest{0.0};           // the largest change in a step
+    double largest{0.0};           // bend since it was struck
+    double struck{0.0};            // the same when it last was, [gap/s]
     int quiet{0};                  // steps since a push
     int pushes{0};                 // steps in a row with one
     std::optional<double> missed;  // [s]
