@@ -16,6 +16,7 @@ namespace ricochet {
 namespace {
 
 using certify::Failure;
+using testing::run_text;
 
 const std::vector<std::string> kAhead = {"run.contact=\"ahead\"", "run.correction=\"unilateral\""};
 
@@ -181,8 +182,8 @@ TEST(Ahead, AColumnLandsWithoutOverlap) {
 
 /// What begins beyond a wall is neither thrown out nor let deeper; put back, it gains its height.
 TEST(Ahead, ABadStartGainsNoSpeed) {
-  const std::vector<std::string> deep = {"start.position.z=-0.001", "run.until=0.1",
-                                         "run.contact=\"ahead\""};
+  const std::vector<std::string> deep = {"start.position.z=-0.001", "start.tolerance=0.002",
+                                         "run.until=0.1", "run.contact=\"ahead\""};
   const study::Motion stays = run_text(kDrop, deep);
   ASSERT_EQ(stays.outcome.certificate.failure, Failure::None);
   EXPECT_EQ(stays.final_state.q[0], -0.001);
@@ -215,6 +216,7 @@ keep = "y >= 0"
 keep = "x + y >= 0"
 [start]
 position = { x = 0.0095, y = -0.01 }
+tolerance = 0.1
 [run]
 scheme = "moreau"
 step = 0.01

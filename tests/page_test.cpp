@@ -139,14 +139,62 @@ TEST(Report, SaysWhenARunFailedAndWhenThereIsNothingToShow) {
   EXPECT_EQ(count(read_file(folder / "n/report.html"), "class=\"picture\""), 3);
 }
 
-TEST(Report, IsNotMadeOfAFamily) {
+TEST(Report, OfAFamilyHasItsMembersAndTheirEnds) {
   const Folder folder;
   const Finished run = run_program(
-      {"run", scene("essai-04"), "--out", "o", "--report", "--set", "family.R=[30, 40]"},
+      {"run", scene("essai-04"), "--out", "o", "--report", "--set", "family.R=[30, 35, 40]"},
       folder.path());
-  EXPECT_EQ(run.code, 2);
-  EXPECT_NE(run.err.find("--report"), std::string::npos);
-  EXPECT_FALSE(fs::exists(folder / "o"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  const std::string page = read_file(folder / "o/report.html");
+  expect_nothing_from_elsewhere(page);
+  for (const char* file : {"trajectory-001.csv", "trajectory-003.csv"}) {
+    EXPECT_NE(page.find(std::string("href=\"") + file), std::string::npos);
+    EXPECT_TRUE(fs::exists(folder / "o" / file));
+  }
+  // A dot for each member, in the panels of x and of y at the end.
+  const std::regex dots("<path class=\"curve dots s0\" d=\"([^\"]*)\"");
+  int panels = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), dots), end; at != end; ++at, ++panels) {
+    EXPECT_EQ(count((*at)[1], "M"), 3);
+  }
+  EXPECT_EQ(panels, 2);
+}
+
+TEST(Report, ShowsAParticleInSpaceAndOneOnALine) {
+  const Folder folder;
+  run_program({"run", scene("essai-06"), "--out", "o", "--report", "--quiet"}, folder.path());
+  const std::string space = read_file(folder / "o/report.html");
+  ASSERT_NE(space.find("<div class=\"space\""), std::string::npos);
+  const auto data = animation_of(space.substr(space.find("<div class=\"space\"")));
+  EXPECT_EQ(data["q"].size(), 3 * data["t"].size());
+  EXPECT_GE(data["walls"].size(), 3U);
+  run_program({"run", scene("dropped-ball"), "--out", "b", "--report", "--quiet"}, folder.path());
+  const auto ball = animation_of(read_file(folder / "b/report.html"));
+  EXPECT_EQ(ball["trail"], false);
+  double left = 1e9;
+  double right = -1e9;
+  double top = 1e9;
+  double bottom = -1e9;
+  for (const auto& p : ball["p"]) {
+    left = std::min<double>(left, p[0]);
+    right = std::max<double>(right, p[0]);
+    top = std::min<double>(top, p[1]);
+    bottom = std::max<double>(bottom, p[1]);
+  }
+  // Its coordinate is x: it lies, and nothing moves across it.
+  EXPECT_GT(right - left, 100.0);
+  EXPECT_EQ(bottom - top, 0.0);
+}
+
+TEST(Report, CanBeLightOrDark) {
+  const Folder folder;
+  run_program({"run", scene("corner"), "--out", "o", "--report", "--quiet"}, folder.path());
+  const std::string page = read_file(folder / "o/report.html");
+  EXPECT_NE(page.find("class=\"theme\""), std::string::npos);
+  EXPECT_NE(page.find(":root[data-theme=\"dark\"] .rico .s0 { stroke: #5eb5ec }"),
+            std::string::npos);
+  EXPECT_NE(page.find(":root[data-theme=\"light\"] .rico .s0 { stroke: #0072b2 }"),
+            std::string::npos);
 }
 
 TEST(Report, ALaterRunWithoutOneRemovesIt) {

@@ -395,5 +395,85 @@ TEST(Pictures, AreWrittenAsTheirEndingSays) {
   EXPECT_FALSE(fs::exists(folder / "y.png"));
 }
 
+/// x = a^2 at the end of each member, which is a dot over a: on a parabola. (exact)
+TEST(Pictures, AFamilyIsDrawnAsDots) {
+  const Folder folder;
+  write_file(folder / "s.toml", R"toml(
+[system]
+coordinates = ["x"]
+parameters = { a = 1 }
+mass = [1]
+[start]
+position = { x = 0 }
+velocity = { x = "a^2" }
+[run]
+scheme = "moreau"
+step = 0.25
+until = 1
+[family]
+a = { from = 0, to = 4, count = 9 }
+)toml");
+  ASSERT_EQ(run_program({"run", "s.toml", "--out", "o", "--quiet"}, folder.path()).code, 0);
+  const auto dots = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"plot", "o", "--scene", "s.toml", "--out", "d.svg"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished plot = run_program(words, folder.path());
+    EXPECT_EQ(plot.code, 0) << plot.err;
+    return elements(read_file(folder / "d.svg"), "<path class=\"curve dots s0\"").at(0);
+  };
+  const std::string ends = dots({"--x", "a", "--y", "x"});
+  EXPECT_EQ(count(ends, "M"), 9);
+  const std::regex pair("M([0-9.]+) ([0-9.]+)");
+  std::vector<std::pair<double, double>> places;
+  for (std::sregex_iterator at(ends.begin(), ends.end(), pair), end; at != end; ++at) {
+    places.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+  }
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const double part = static_cast<double>(k) / 8.0;
+    EXPECT_NEAR((places[k].first - places[0].first) / (places[8].first - places[0].first), part,
+                1e-3);
+    EXPECT_NEAR((places[k].second - places[0].second) / (places[8].second - places[0].second),
+                part * part, 1e-3);
+  }
+  EXPECT_EQ(count(dots({"--y", "x/a^2", "--after", "0.5"}), "M"), 24);  // 3 rows of 8; 0/0 is none
+  const Finished lost = run_program({"plot", "o"}, folder.path());
+  EXPECT_EQ(lost.code, 2);
+  EXPECT_NE(lost.err.find("--scene"), std::string::npos) << lost.err;
+}
+
+TEST(Pictures, TheStartIsDrawnBeforeItIsRun) {
+  const Folder folder;
+  write_file(folder / "s.toml", kDoublePendulum);
+  const Finished check = run_program({"check", "s.toml", "--plot", "start.svg"}, folder.path());
+  EXPECT_EQ(check.code, 0) << check.err;
+  const std::string svg = read_file(folder / "start.svg");
+  EXPECT_EQ(elements(svg, "<path class=\"body\"").size(), 1U);
+  EXPECT_FALSE(fs::exists(folder / "out"));
+  EXPECT_EQ(run_program({"check", "s.toml", "--plot", "start.doc"}, folder.path()).code, 2);
+}
+
+/// One film of a motion that is told in closed form; without ffmpeg the message names the package.
+TEST(Pictures, AFilmIsMadeWhereItCanBe) {
+  const Folder folder;
+  write_file(folder / "s.toml", kFloor);
+  ASSERT_EQ(
+      run_program({"run", "s.toml", "--out", "o", "--quiet", "--set", "start.velocity={x=1,y=0}"},
+                  folder.path())
+          .code,
+      0);
+  const Finished alone = run_command({"/usr/bin/env", "PATH=/nowhere", RICOCHET_PROGRAM, "plot",
+                                      "o/trajectory.csv", "--scene", "s.toml", "--out", "a.gif"},
+                                     folder.path());
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_NE(alone.err.find("apt-get install ffmpeg"), std::string::npos) << alone.err;
+  const bool can = std::system("command -v ffmpeg >/dev/null 2>&1") == 0 &&
+                   std::system("command -v rsvg-convert >/dev/null 2>&1") == 0;
+  if (!can) GTEST_SKIP() << "ffmpeg or rsvg-convert is not there";
+  const Finished film = run_program(
+      {"plot", "o/trajectory.csv", "--scene", "s.toml", "--out", "a.gif"}, folder.path());
+  ASSERT_EQ(film.code, 0) << film.err;
+  EXPECT_EQ(read_file(folder / "a.gif").substr(0, 6), "GIF89a");
+}
+
 }  // namespace
 }  // namespace ricochet::testing

@@ -398,8 +398,9 @@ restitution = 0
 keep = "0.5*x - 0.8660254037844386*y >= 0"
 restitution = 1
 [start]
-position = { x = 0, y = 0 }
+position = { x = 0, y = -0.002 }
 velocity = { x = -1, y = 0.1 }
+tolerance = 0.01
 [run]
 scheme = "moreau"
 step = 0.01

@@ -26,11 +26,12 @@ bool is_converted(const std::filesystem::path& place) {
 }
 
 /// What makes `place` of an SVG, in the order of preference.
-std::vector<Words> ways(const std::string& svg, const std::string& place, const std::string& kind) {
-  return {
-      {"rsvg-convert", "--format=" + kind, kind == "png" ? "--zoom=2" : "--zoom=1", "-o", place,
-       svg},
-      {"inkscape", svg, "--export-type=" + kind, "--export-dpi=192", "--export-filename=" + place}};
+std::vector<Words> ways(const std::string& svg, const std::string& place, const std::string& kind,
+                        int zoom) {
+  const int times = kind == "png" ? zoom : 1;
+  return {{"rsvg-convert", "--format=" + kind, fmt::format("--zoom={}", times), "-o", place, svg},
+          {"inkscape", svg, "--export-type=" + kind, fmt::format("--export-dpi={}", 96 * times),
+           "--export-filename=" + place}};
 }
 
 std::string kind_of(const std::filesystem::path& place) {
@@ -92,7 +93,8 @@ void check_picture_place(const std::filesystem::path& place, const char* option)
 }
 
 /// Converted beside its place, so that it appears whole or not at all.
-void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option) {
+void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option,
+                   int zoom) {
   if (!is_converted(place)) return host::write_file(place, svg);
   if (place.has_parent_path()) std::filesystem::create_directories(place.parent_path());
   const host::TemporaryFile source(place);
@@ -107,7 +109,7 @@ void write_picture(const std::filesystem::path& place, const std::string& svg, c
                     "another place",
                     source.path().string()));
   }
-  for (const Words& way : ways(source.path(), made.path(), kind_of(place))) {
+  for (const Words& way : ways(source.path(), made.path(), kind_of(place), zoom)) {
     if (!has_tool(way[0])) continue;
     if (run_tool(way) != 0) {
       throw base::InputError(option, fmt::format("{} could not make {}", way[0], place.string()),
@@ -137,7 +139,7 @@ FilmWriter::~FilmWriter() {
 }
 
 void FilmWriter::add(const std::string& svg) {
-  write_picture(folder_ / fmt::format("{:05}.png", count_++), svg, "--out");
+  write_picture(folder_ / fmt::format("{:05}.png", count_++), svg, "--out", 1);
 }
 
 void FilmWriter::finish() {

@@ -20,8 +20,9 @@ bool is_film(const std::filesystem::path& place);
 /// Throws base::InputError, which names `option`, the endings, and the package that is missing.
 void check_picture_place(const std::filesystem::path& place, const char* option);
 
-/// Writes a picture as what the ending of its place says.
-void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option);
+/// Writes a picture as what the ending of its place says; a PNG so many times as large.
+void write_picture(const std::filesystem::path& place, const std::string& svg, const char* option,
+                   int zoom = 2);
 
 /// Makes a film of pictures, which come one after the other.
 class FilmWriter {

@@ -37,10 +37,10 @@ class Stepping(unittest.TestCase):
 
     def test_a_force_acts_from_the_next_step_on(self):
         sim = cart().start()
-        sim.set_force(x=3)
+        sim.set_force(x=1)
         sim.step(100)
-        self.assertAlmostEqual(sim.u[0], 1.5, 12)  # exact: F t / m
-        sim.set_force([-3])
+        self.assertAlmostEqual(sim.u[0], 0.5, 12)  # exact: F t / m
+        sim.set_force([-1])
         sim.step(100)
         self.assertAlmostEqual(sim.u[0], 0, 12)
         sim.force[0] = 8
@@ -105,14 +105,17 @@ class Stepping(unittest.TestCase):
         self.assertAlmostEqual(sim.slip[0, 0], sim.u[0], 12)
 
     def test_a_call_costs_less_than_two_microseconds(self):
-        def seconds(calls, steps):
-            sim = cart().start(record=False)
-            begin = time.perf_counter()
-            for _ in range(calls):
-                sim.step(steps)
-            return time.perf_counter() - begin
-        best = min((seconds(2000, 1) - seconds(1, 2000)) / 2000 for _ in range(15))
-        self.assertLess(best, 2e-6)
+        sim = cart().start(record=False)
+
+        def seconds(calls, steps):  # in the best of many short tries: others use the machine, too
+            best = 1.0
+            for _ in range(300):
+                begin = time.perf_counter()
+                for _ in range(calls):
+                    sim.step(steps)
+                best = min(best, time.perf_counter() - begin)
+            return best
+        self.assertLess((seconds(100, 1) - seconds(1, 100)) / 100, 2e-6)
 
 
 class GoingOn(unittest.TestCase):
@@ -161,6 +164,10 @@ class Names(unittest.TestCase):
             pendulum.set({"contact.wal.restitution": 0.5})
         with self.assertRaises(ricochet.SceneError):
             pendulum.set({"run.stp": 0.5})
+        with self.assertRaisesRegex(ricochet.SceneError, "is no coordinate"):
+            ricochet.System(["y"], mass=[1], position={"z": 1})
+        with self.assertRaisesRegex(ricochet.SceneError, "is no parameter"):
+            pendulum.set({"family.r": [1, 2]})
 
     def test_what_may_come_later_may_be_missing(self):
         ball = ricochet.System(["y"], mass=[1], potential="g*y", parameters={"g": 10},

@@ -205,7 +205,8 @@ class System:
             _engine.read(self._file, self._text, self._changes + changes, self._stands, False)
         except SceneError as error:
             later = (error.key or "").split(".")[0] in ("run", "start", "family")
-            if not later or "unknown" in error.message or "is no " in error.message:
+            wrong = ("unknown", "is no coordinate", "is no parameter")
+            if not later or any(words in error.message for words in wrong):
                 raise
 
     def set(self, changes=None, /, **named):

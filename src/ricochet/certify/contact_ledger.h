@@ -56,9 +56,9 @@ class ShockWatch {
 };
 
 template <model::Model M>
-void enter_shock(Context<M>& context, const Shock& shock, long long step, bool counts = true) {
+void enter_shock(Context<M>& context, const Shock& shock, long long step) {
   Certificate& c = context.certificate;
-  if (counts) ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
+  ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
   c.ledger.shocks.add(shock.work);
   if (context.events.is_on()) context.events.strike(shock, step);
   if (c.shocks.size() < Certificate::kMostShocks) {
@@ -180,8 +180,8 @@ bool enter_friction(Context<M>& c, const Trial<M>& s, long long step, ShockWatch
 }
 
 /// A contact that did not approach is struck through others, as the last balls of a row: in a step
-/// with a shock, an impulse that is much more than its own forces ask for. It counts as a shock of
-/// the contact unless that was pushing already.
+/// with a shock, an impulse that is much more than its own forces ask for. One that was pushing
+/// already goes on to.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void enter_transmitted(Context<M>& c, const Trial<M>& s,
                                                     long long step, const ShockWatch& watch) {
@@ -206,12 +206,12 @@ template <model::Model M>
         start = rubs.start[0];
       }
     }
-    if (p <= 0.0 || is_entered || !is_beyond(p, W, free, start)) continue;
+    if (p <= 0.0 || is_entered || push.is_held || !is_beyond(p, W, free, start)) continue;
     shock.transmitted = true;
     shock.tangential = false;
     shock.speed = p * std::sqrt(W);
     if (!watch.is_fast(p * W, shock.speed, kinetic_max)) continue;
-    enter_shock(c, shock, step, !push.is_held);
+    enter_shock(c, shock, step);
     if constexpr (M::kSlips > 0) {
       if (c.model.slips(a) == 0) continue;
       c.certificate.ledger.friction.add(-shock.friction);

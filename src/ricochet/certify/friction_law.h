@@ -80,25 +80,30 @@ inline bool is_moderate(const convex::FrictionCone& cone, int slips) {
   return along <= kMost && (slips < 2 || cone.lift({0.0, 1.0}) <= kMost);
 }
 
-/// What a contact is said to do decides its next cone: free where R = 0, stick where U_T = 0, slip
-/// where it slips or R is on the surface of its cone.
+/// Whether a contact does something else than it is said to: free where R = 0, stick where U_T = 0,
+/// slip where it slips or R is on the surface of its cone; velocities to `allowed`.
+inline bool is_misnamed(problem::Grip grip, const FrictionPush& push,
+                        const convex::FrictionCone& cone, double allowed, double rho) {
+  const bool slips = push.end.tail<2>().norm() > allowed;
+  const bool pushes = push.impulse.norm() > rho * allowed;
+  switch (grip) {
+    case problem::Grip::Free: return pushes;
+    case problem::Grip::Stick: return slips;
+    case problem::Grip::Slip: return pushes && !slips && is_inside(cone, push.impulse);
+  }
+  return true;
+}
+
+/// What a contact is said to do decides its next cone. It is held to the residual of its island.
 template <model::Model M>
 void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
-  const double size = push.impulse.norm();
-  const double allowed = lost + c.limits.residual * (size / rho + push.free.norm());
-  const bool slips = push.end.tail<2>().norm() > allowed;
-  const bool pushes = size > rho * allowed;
-  bool lies = false;
-  switch (s.claim.grip(k)) {
-    case problem::Grip::Free: lies = pushes; break;
-    case problem::Grip::Stick:  // to the residual that its island is held to
-      lies = slips && push.end.tail<2>().norm() >
-                          allowed + c.limits.residual * largest_impulse(c, s, k) / rho;
-      break;
-    case problem::Grip::Slip: lies = pushes && !slips && is_inside(cone, push.impulse); break;
-  }
-  if (lies) c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  const problem::Grip grip = s.claim.grip(k);
+  const double allowed = lost + c.limits.residual * (push.impulse.norm() / rho + push.free.norm());
+  if (!is_misnamed(grip, push, cone, allowed, rho)) return;
+  const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
+  if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
+  c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
 }
 
 /// W of the tangential rows; returns |G| of the whole contact.

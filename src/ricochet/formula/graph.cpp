@@ -21,7 +21,7 @@ std::size_t Graph::KeyHash::operator()(const Key& key) const {
   };
   for (const NodeId operand : key.operands) mix(static_cast<std::uint32_t>(operand));
   mix(key.bits);
-  return hash ^ (hash >> 32U);
+  return static_cast<std::size_t>(hash ^ (hash >> 32U));
 }
 
 NodeId Graph::intern(const Key& key, const Node& node) {

@@ -16,7 +16,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw OutputError(fmt::format("cannot make the folder {}: {}\nremedy: choose another place",
+    throw OutputError(fmt::format("cannot write to {}: {}\nremedy: choose another place",
                                   folder.string(), error.message()));
   }
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -101,14 +101,15 @@ class FrameWriter {
       places = places_now();
       way += fmt::format("{}{:.1f} {:.1f}", f == first ? "M" : "L", places[0].x, places[0].y);
     }
-    std::string text = fmt::format("<path class=\"trail\" d=\"{}\"/>\n", way);
+    std::string text;
+    if (!panel_.is_line()) text = fmt::format("<path class=\"trail\" d=\"{}\"/>\n", way);
     if (moving_walls_) {
       text += fmt::format("<path class=\"wall\" d=\"{}\"/>\n", walls_of_row(frames_.row(k)));
     }
     if (!plan_.body.empty()) text += draw_body();
     for (const Point& p : places) {
       text += fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>\n", p.x,
-                          p.y, plan_.body.empty() ? 5 : 3);
+                          p.y, panel_.is_line() ? 8 : (plan_.body.empty() ? 5 : 3));
     }
     return text;
   }
@@ -325,10 +326,12 @@ std::string make_player(const scene::Scene& scene, const Collector& data, const 
   FrameWriter writer(scene, stage.plan, stage.frame(), frames);
   const Frame& frame = stage.frame();
   const std::string json = fmt::format(
-      "{{\"box\":[{:.1f},{:.1f},{:.1f},{:.1f}],\"history\":{},\n\"parts\":[{}],\n\"shocks\":[{}],"
+      "{{\"box\":[{:.1f},{:.1f},{:.1f},{:.1f}],\"history\":{},\"trail\":{},\n\"parts\":[{}],"
+      "\n\"shocks\":[{}],"
       "\n{}}}",
       frame.corner.x, frame.corner.y, frame.width, frame.height, stage.plan.panels[0].is_history(),
-      parts_json(stage.plan.body), shocks_json(certificate), writer.write());
+      !stage.plan.panels[0].is_line(), parts_json(stage.plan.body), shocks_json(certificate),
+      writer.write());
   return wrap_player(scene.title, stage.sheet.svg, frames.row(0)[0], json);
 }
 

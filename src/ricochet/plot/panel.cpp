@@ -398,7 +398,7 @@ void PanelView::draw_bands(Svg& svg, const Frame& frame) const {
 
 void PanelView::draw_curves(Svg& svg, const Frame& frame) const {
   // Where the body itself is drawn, the way of one of its points would be in the way.
-  if (plan().snapshots.is_on()) return;
+  if (plan().snapshots.is_on() || plan().is_line()) return;
   for (std::size_t r = 0; r < block_.runs.size(); ++r) {
     for (std::size_t j = 0; j < plan().y.size(); ++j) {
       std::vector<std::vector<Point>> drawn;
@@ -426,7 +426,7 @@ void PanelView::draw_walls(Svg& svg, const Frame& frame) const {
 }
 
 void PanelView::draw_ends(Svg& svg, const Frame& frame) const {
-  if (plan().snapshots.is_on()) return;
+  if (plan().snapshots.is_on() || (plan().is_line() && block_.runs[0].data->rows() > 1)) return;
   for (const ShownRun& run : block_.runs) {
     for (const Trail& trail : data(run).trails) {
       if (trail.empty()) continue;

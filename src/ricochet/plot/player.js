@@ -168,7 +168,7 @@
       const a = (x - middle[0]) / side, b = (y - middle[1]) / side, c = (z - middle[2]) / side;
       const u = a * Math.cos(yaw) + b * Math.sin(yaw), v = b * Math.cos(yaw) - a * Math.sin(yaw);
       const depth = v * Math.cos(pitch) - c * Math.sin(pitch);
-      const size = 0.62 * zoom * Math.min(canvas.width, canvas.height * 1.3) / (1 + 0.35 * depth);
+      const size = 0.5 * zoom * Math.min(canvas.width, canvas.height * 1.15) / (1 + 0.3 * depth);
       return [canvas.width / 2 + u * size, canvas.height / 2 - (c * Math.cos(pitch) + v * Math.sin(pitch)) * size, depth];
     }
     function line(list, from, to) {

@@ -15,7 +15,7 @@ std::string remarks_on(const scene::PlotPlan& plan, const Collector& data,
   if (data.rows() == 0) return "";
   std::string remarks;
   for (const scene::PlotPanel& panel : plan.panels) {
-    if (model == nullptr || !has_moving_walls(*model, panel, plan)) continue;
+    if (model == nullptr || panel.only_played || !has_moving_walls(*model, panel, plan)) continue;
     double t = data.last_row()[0];
     for (const auto& [slot, value] : panel.at) {
       if (slot == model::FormulaSystem::kTimeSlot) t = value;
@@ -70,18 +70,30 @@ scene::PlotPlan plan_of_start(const scene::PlotPlan& plan) {
   return planes;
 }
 
-/// A point alone has no size: what is between it and the origin is shown.
-void give_size(scene::PlotPanel& panel, const PanelData& data) {
-  if (panel.shows_body() || panel.x_range || panel.y_range || data.trails.empty()) return;
-  const Point p = data.trails[0].last();
-  const double reach = std::max({std::abs(p.x), std::abs(p.y), 1e-300});
-  const auto range = [&](double value) {
-    return std::pair{std::min(value, 0.0) - 0.3 * reach, std::max(value, 0.0) + 0.3 * reach};
+/// Room around the body, so that walls near it are seen. A point alone has no size: what is between
+/// it and the origin is shown.
+void give_size(scene::PlotPanel& panel, const Collector& data, std::size_t number) {
+  if (panel.x_range || panel.y_range) return;
+  const auto widen = [](Range range, double reach) {
+    return std::pair{range.low - 0.4 * reach, range.high + 0.4 * reach};
   };
-  if (reach > 1e-300) {
-    panel.x_range = range(p.x);
-    panel.y_range = range(p.y);
+  if (panel.shows_body() && data.body().is_known) {
+    const BodyExtent& body = data.body();
+    const double reach = std::max(body.x.size(), body.y.size());
+    if (!(reach > 0.0)) return;
+    panel.x_range = widen(body.x, reach);
+    panel.y_range = widen(body.y, reach);
+    return;
   }
+  const Point p = data.panels()[number].trails[0].last();
+  const double reach = std::max(std::abs(p.x), std::abs(p.y));
+  if (!(reach > 0.0)) return;
+  const auto range = [&](double value, bool is_idle) {
+    return is_idle ? std::pair{-reach, reach}
+                   : widen({std::min(value, 0.0), std::max(value, 0.0)}, reach);
+  };
+  panel.x_range = range(p.x, panel.x.text.empty());
+  panel.y_range = range(p.y, panel.y[0].text.empty());
 }
 
 }  // namespace
@@ -96,7 +108,7 @@ std::optional<Sheet> draw_start(const scene::Scene& scene) {
   Collector data(plan);
   data.add(row);
   data.close();
-  for (std::size_t k = 0; k < plan.panels.size(); ++k) give_size(plan.panels[k], data.panels()[k]);
+  for (std::size_t k = 0; k < plan.panels.size(); ++k) give_size(plan.panels[k], data, k);
   const Block block{&plan, {{&data, "", scene.formulas(), nullptr}}, ""};
   return draw_sheet({block},
                     {scene.title, fmt::format("as it starts, t = {:g}", scene.start.t), ""});

@@ -43,10 +43,20 @@ void break_legend(Slot& slot) {
               (slot.view.title().empty() ? 0.0 : 20.0);
 }
 
+/// Panels in a row of a block: no more than there are to be shown.
+int columns_of(const Block& block) {
+  int shown = 0;
+  for (std::size_t k = 0; k < block.plan->panels.size(); ++k) {
+    const bool is_wide = block.plan->panels[k].kind == scene::PlotPanel::Kind::Events;
+    if (!is_wide && PanelView(block, k).is_shown()) ++shown;
+  }
+  return std::max(1, std::min(block.plan->side_by_side, shown));
+}
+
 std::vector<Slot> make_slots(const std::vector<Block>& blocks) {
   std::vector<Slot> slots;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const int columns = std::max(1, blocks[b].plan->side_by_side);
+    const int columns = columns_of(blocks[b]);
     int column = 0;
     for (std::size_t k = 0; k < blocks[b].plan->panels.size(); ++k) {
       if (!PanelView(blocks[b], k).is_shown()) continue;
@@ -68,7 +78,7 @@ void size_slots(std::vector<Slot>& slots, const std::vector<Block>& blocks, doub
   for (int round = 0; round < 3; ++round) {
     std::vector<double> needed(4, 40.0);
     for (Slot& slot : slots) {
-      const int columns = std::max(1, blocks[slot.block].plan->side_by_side);
+      const int columns = columns_of(blocks[slot.block]);
       const bool is_wide = slot.view.plan().kind == scene::PlotPanel::Kind::Events;
       const double whole = (width - 2.0 * kSheetMargin + kRight) / (is_wide ? 1 : columns);
       const double room = left[static_cast<std::size_t>(slot.column)];
@@ -133,7 +143,7 @@ void draw_head(Svg& svg, const Slot& slot) {
 
 Sheet draw_sheet(const std::vector<Block>& blocks, const SheetText& text) {
   int columns = 1;
-  for (const Block& block : blocks) columns = std::max(columns, block.plan->side_by_side);
+  for (const Block& block : blocks) columns = std::max(columns, columns_of(block));
   Sheet sheet;
   sheet.width = text.width > 0.0 ? text.width : (columns > 1 ? 960.0 : 720.0);
   const double room = sheet.width - 2.0 * kSheetMargin;

@@ -73,7 +73,7 @@ class Archive {
       refuse(fmt::format("{} is not a numpy array", entry), "write it with numpy.savez");
     }
     const bool is_first = raw[6] == 1;
-    const std::size_t data = raw.data() - bytes_.data();
+    const auto data = static_cast<std::size_t>(raw.data() - bytes_.data());
     const std::size_t length = number(data + 8, is_first ? 2 : 4);
     const std::string_view header = part(data + (is_first ? 10 : 12), length);
     if (header.find("'<f8'") == std::string_view::npos) {

@@ -155,14 +155,17 @@ class Planner {
     for (const bool angle : {false, true}) {
       std::vector<std::size_t> same;
       for (std::size_t i = 0; i < dofs(); ++i) {
-        if (angles_[i] == angle) same.push_back(i);
+        if (is_angle(i) == angle) same.push_back(i);
       }
       if (same.size() >= 2) return {same[0], same[1]};
     }
     return {0, 1};
   }
   bool all_alike() const {
-    return std::all_of(angles_.begin(), angles_.end(), [&](bool a) { return a == angles_[0]; });
+    for (std::size_t i = 1; i < dofs(); ++i) {
+      if (is_angle(i) != is_angle(0)) return false;
+    }
+    return true;
   }
 
  private:

@@ -76,6 +76,8 @@ struct PlotPanel {
   bool is_of_y{false};      // of its second coordinate
   bool is_history() const;  // x is t
   bool shows_body() const { return snapshots.is_on() || plays_body; }
+  /// One coordinate as a place on a line: the other axis is idle.
+  bool is_line() const { return x.text.empty() || (!y.empty() && y[0].text.empty()); }
 };
 
 /// What to draw of a run.

@@ -73,6 +73,11 @@ void SystemReader::read_coordinates(TableReader& system) {
     for (int k = 0; k < group.count; ++k) system_.coordinates.push_back(group.full_name(k));
     groups_.push_back(group);
   }
+  constexpr std::size_t kMost = 500'000;
+  if (system_.coordinates.size() > kMost) {
+    system.fail(value, "coordinates", fmt::format("there are more than {} of them", kMost),
+                "split the system into smaller ones");
+  }
   check_column_names(value);
   formulas_.add_coordinates(groups_);
 }

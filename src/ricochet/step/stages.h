@@ -356,7 +356,7 @@ template <model::Model M, class Push>
     if (ahead) w.lasting.aim(model, w.t_mid, w.q_mid, w.last, h, w.place, w.joint_place);
     if (!M::kPlain && !model.has_constant_mass() && round > 0) relax(model, h, w.last, w);
     const problem::Report report = push();
-    if (report.status != problem::Status::Solved) return report;
+    if (report.status != problem::Status::Solved || !u_next.allFinite()) return report;
     if (round > 0 && is_settled(u_next, w.last, size)) return report;
   }
   return is_close(u_next, w.last, size);

@@ -38,7 +38,7 @@ double horizontal_jump(const Motion& motion, double middle) {
 std::vector<double> shock_times(const Motion& motion, int contact) {
   std::vector<double> times;
   for (const certify::Shock& shock : motion.outcome.certificate.shocks) {
-    if (shock.contact == contact && !shock.transmitted) times.push_back(shock.t);
+    if (shock.contact == contact) times.push_back(shock.t);
   }
   return times;
 }

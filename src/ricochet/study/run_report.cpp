@@ -149,11 +149,10 @@ std::string describe_good_end(const RunReport& report) {
   return "ok: each step obeys the law; " + describe_error(report);
 }
 
-/// What became no number in the step after the last one that holds, where that can be told.
-std::string name_not_finite(const Motion& motion) {
-  const std::string meaning = certify::describe(certify::Failure::NotFinite).meaning;
+/// What is no number in the step after the last one that holds; empty where that cannot be told.
+std::string find_not_finite(const Motion& motion) {
   const model::FormulaModel* model = motion.scene.formulas();
-  if (model == nullptr) return meaning;
+  if (model == nullptr) return "";
   const model::FormulaView<model::kDynamic, model::kDynamic> view(*model);
   const auto& [t, q, u, memory] = motion.final_state;
   auto place = view.make_place();
@@ -166,16 +165,27 @@ std::string name_not_finite(const Motion& motion) {
     const double potential = view.gaps_and_potential(t + h, moved, place);
     for (std::size_t a = 0; a < motion.scene.columns.contacts.size(); ++a) {
       if (std::isfinite(place.gap[static_cast<Eigen::Index>(a)])) continue;
-      return fmt::format("{}: the gap of '{}'", meaning, motion.scene.columns.contacts[a]);
+      return fmt::format("the gap of '{}'", motion.scene.columns.contacts[a]);
     }
-    if (!std::isfinite(potential)) return meaning + ": the potential";
+    if (!std::isfinite(potential)) return "the potential";
     view.force(t + h, moved, u, place, force);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (std::isfinite(force[static_cast<Eigen::Index>(i)])) continue;
-      return fmt::format("{}: the force on '{}'", meaning, names[i]);
+      return fmt::format("the force on '{}'", names[i]);
     }
   }
-  return meaning;
+  return "";
+}
+
+/// The meaning of a failure; where a formula has no value, with its name.
+std::string describe_meaning(const Motion& motion) {
+  const certify::Failure failure = motion.outcome.certificate.failure;
+  const std::string meaning = certify::describe(failure).meaning;
+  if (failure != certify::Failure::NotFinite && failure != certify::Failure::NoConvergence) {
+    return meaning;
+  }
+  const std::string part = find_not_finite(motion);
+  return part.empty() ? meaning : fmt::format("{}: {} is no number there", meaning, part);
 }
 
 std::string describe_status(const RunReport& report) {
@@ -188,10 +198,7 @@ std::string describe_status(const RunReport& report) {
     words += fmt::format(
         " in '{}'", motion.scene.columns.contacts[static_cast<std::size_t>(c.failure_contact)]);
   }
-  words += fmt::format(": {}{}; {} done",
-                       c.failure == certify::Failure::NotFinite && c.failure_contact < 0
-                           ? name_not_finite(motion)
-                           : failure.meaning,
+  words += fmt::format(": {}{}; {} done", describe_meaning(motion),
                        describe_excess(c, motion.scene.run.limits), describe_progress(motion));
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }

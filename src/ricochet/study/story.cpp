@@ -12,6 +12,15 @@ namespace ricochet::study {
 
 using certify::EventKind;
 
+namespace {
+
+/// "once", "twice", "6 times".
+std::string times(long long count) {
+  return count == 1 ? "once" : count == 2 ? "twice" : fmt::format("{} times", count);
+}
+
+}  // namespace
+
 void Story::add(const certify::Event& event) {
   Contact& one = contacts_[static_cast<std::size_t>(event.at.contact)];
   const double t = event.at.t;
@@ -63,17 +72,14 @@ std::string Story::tell_one(const Contact& one, const std::string& name, double 
   } else if (one.shocks == 1 && one.bounces == 1) {
     parts.push_back(fmt::format("hits '{}' at t = {:.4g}", name, one.last_shock));
   } else if (one.bounces == one.shocks && one.shocks > 1 && one.now == EventKind::Open) {
-    parts.push_back(fmt::format("hits '{}' {} times, t = {:.4g} to {:.4g}", name, one.shocks,
+    parts.push_back(fmt::format("hits '{}' {}, t = {:.4g} to {:.4g}", name, times(one.shocks),
                                 one.first, one.last_shock));
   } else {
     parts.push_back(fmt::format("lands on '{}' at t = {:.4g}", name, one.first));
-    if (one.bounces > 0) {
-      parts.push_back(one.bounces == 1 ? "bounces once"
-                                       : fmt::format("bounces {} times", one.bounces));
-    }
+    if (one.bounces > 0) parts.push_back("bounces " + times(one.bounces));
   }
   if (one.changes > 1) {
-    parts.push_back(fmt::format("changes {} times between sticking and sliding", one.changes));
+    parts.push_back(fmt::format("changes {} between sticking and sliding", times(one.changes)));
   }
   if (const std::string end = tell_end(one, at_rest); !end.empty()) parts.push_back(end);
   return fmt::format("{}", fmt::join(parts, ", "));
