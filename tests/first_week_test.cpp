@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -282,9 +283,13 @@ TEST(FirstWeek, ReadingContactsTakesTimeInProportion) {
                 a + "] - y[" + b + "]) >= 1\"\n";
       }
     }
-    const Tried run(text + "[start]\nposition = { x = \"2*i\", y = 0 }\n" + kRun, {"check"});
-    EXPECT_EQ(run.code, 0) << run.err.substr(0, 500);
-    return run.seconds;
+    double least = 1e9;  // of three, since others may be at work on the machine
+    for (int trial = 0; trial < 3; ++trial) {
+      const Tried run(text + "[start]\nposition = { x = \"2*i\", y = 0 }\n" + kRun, {"check"});
+      EXPECT_EQ(run.code, 0) << run.err.substr(0, 500);
+      least = std::min(least, run.seconds);
+    }
+    return least;
   };
   const double few = seconds(57);           // 1596 contacts
   const double many = seconds(114);         // 6441
