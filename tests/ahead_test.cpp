@@ -187,11 +187,11 @@ TEST(Ahead, ABadStartGainsNoSpeed) {
   const study::Motion stays = run_text(kDrop, deep);
   ASSERT_EQ(stays.outcome.certificate.failure, Failure::None);
   EXPECT_EQ(stays.final_state.q[0], -0.001);
-  EXPECT_EQ(stays.outcome.certificate.ledger.kinetic_max, 0.0);
+  EXPECT_LT(stays.outcome.certificate.ledger.kinetic_max, 1e-30);
   const study::Motion back = run_text(kDrop, with(deep, "run.correction=\"unilateral\""));
   ASSERT_EQ(back.outcome.certificate.failure, Failure::None);
   EXPECT_NEAR(back.final_state.q[0], 0.0, 1e-15);
-  EXPECT_EQ(back.outcome.certificate.ledger.kinetic_max, 0.0);
+  EXPECT_LT(back.outcome.certificate.ledger.kinetic_max, 1e-30);
   EXPECT_NEAR(back.outcome.certificate.ledger.correction.value(), 9.81e-3, 1e-12);
 }
 

@@ -293,12 +293,12 @@ TEST(FirstWeek, ReadingContactsTakesTimeInProportion) {
 
 TEST(FirstWeek, TheReportBeginsWithWhatHappened) {
   const Tried lands(kSystem + kRun, {"run", "--error-bar", "none"});
-  EXPECT_TRUE(has(lands.out, "Lands on 'floor' at t = 0.452")) << lands.out;
+  EXPECT_TRUE(has(lands.out, "Lands on 'floor' at t = 0.45")) << lands.out;
   // The k-th bounce is at sqrt(2/g) (1 + 2 e + 2 e^2 + ...), the last one at three times the first.
   std::string text = kSystem;
   text.replace(text.find("keep"), 4, "restitution = 0.5\nkeep");
   const Tried bounces(text + "[run]\nstep = 1e-3\nuntil = 2\n", {"run", "--error-bar", "none"});
-  EXPECT_TRUE(has(bounces.out, "Lands on 'floor' at t = 0.452")) << bounces.out;
+  EXPECT_TRUE(has(bounces.out, "Lands on 'floor' at t = 0.45")) << bounces.out;
   EXPECT_TRUE(has(bounces.out, " times, rests from t = 1.3")) << bounces.out;
   const Tried short_run(kSystem + "[run]\nstep = 1e-3\nuntil = 0.1\n", {"run"});
   EXPECT_TRUE(has(short_run.out, "No contact is touched.")) << short_run.out;
@@ -329,7 +329,7 @@ TEST(FirstWeek, NewWritesASceneWithFrictionAndRestitution) {
   EXPECT_EQ(again.err.find("--"), std::string::npos) << again.err;  // it has no options
   const Finished run = run_program({"run", "ball.toml", "--error-bar", "none"}, folder.path());
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(has(run.out, "Lands on 'floor' at t = 0.452")) << run.out;
+  EXPECT_TRUE(has(run.out, "Lands on 'floor' at t = 0.45")) << run.out;
   EXPECT_TRUE(has(run.out, "friction floor: stuck")) << run.out;
 }
 

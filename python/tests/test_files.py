@@ -136,6 +136,21 @@ record = 0
         shocks = (events.event == "shock").sum()
         self.assertAlmostEqual(shocks, 3000, delta=60)  # one in every 1/100 s
 
+    def test_events_that_are_located(self):
+        pandas = needs("pandas")
+        text = SCENE.split("[record]")[0].replace("friction    = 0.1\n", "").replace(
+            "slip        = [\"x'\"]\n", "")
+        text = text.replace("step  = 0.001", 'scheme = "event-driven"\nzeno = "contact"\nstep = 0.05')
+        events = pandas.read_csv(self.run_scene(text) / "events.csv")
+        lands = (2 / 10) ** 0.5
+        shocks = events[events.event == "shock"]
+        self.assertAlmostEqual(shocks.t.iloc[0], lands, delta=1e-9)
+        self.assertAlmostEqual(shocks.t.iloc[1], 2 * lands, delta=1e-9)
+        lasting = events[events.event == "contact"]  # from the end of infinitely many bounces on
+        self.assertEqual(len(lasting), 1)
+        self.assertAlmostEqual(lasting.t.iloc[0], 3 * lands, delta=1e-6)
+        self.assertEqual(events.event.iloc[-1], "contact")
+
     def test_declared_sizes_are_not_believed(self):
         h5py = needs("h5py")
         with tempfile.TemporaryDirectory() as folder:

@@ -292,7 +292,7 @@ template <model::Model M, class TheClaim>
     c.events.push(a, how, t, end, step);
   }
   for (const int a : c.held) c.events.push(a, EventKind::Contact, t, end, step);
-  if (takes_time) c.events.pass(step);
+  if (takes_time) c.events.pass(step, end);
 }
 
 /// A contact that touches at the start and does not approach is no shock when it first pushes.

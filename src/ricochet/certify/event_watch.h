@@ -32,7 +32,8 @@ struct Event {
 using EventObserver = std::function<void(const Event&)>;
 
 /// Tells all events of a run in the order of time, each once it is certain: a contact has opened
-/// when it did not push for more than `quiet` steps, from the end of its last push.
+/// when it did not push for `quiet` steps, from the end of its last push; with none, as soon as it
+/// does not push.
 class EventWatch {
  public:
   void open(const EventObserver* observe, int contacts, long long quiet) {
@@ -46,7 +47,7 @@ class EventWatch {
 
   void strike(const Shock& shock, long long step) {
     Contact& one = by_contact_[static_cast<std::size_t>(shock.contact)];
-    if (one.is_closed && step - one.last > quiet_) end_contact(shock.contact);
+    if (has_ended(one, step, shock.t)) end_contact(shock.contact);
     one.struck = step;
     add({shock.tangential ? EventKind::TangentialShock : EventKind::Shock, shock, step});
   }
@@ -54,8 +55,8 @@ class EventWatch {
   /// The contact pushes in a step from t to `end`. A step that is a shock begins nothing else.
   void push(int contact, EventKind how, double t, double end, long long step) {
     Contact& one = by_contact_[static_cast<std::size_t>(contact)];
-    if (one.struck == step) how = EventKind::Shock;
-    if (one.is_closed && step - one.last > quiet_) end_contact(contact);
+    if (one.struck == step && (quiet_ > 0 || end == t)) how = EventKind::Shock;
+    if (has_ended(one, step, t)) end_contact(contact);
     if (!one.is_closed) closed_.push_back(contact);
     const bool is_new = how != EventKind::Shock && (!one.is_closed || one.kind != how);
     one.is_closed = true;
@@ -68,11 +69,11 @@ class EventWatch {
     if (is_new) add({how, at, step});
   }
 
-  /// After all pushes of a step: openings, and what is certain by now.
-  void pass(long long step) {
+  /// After all pushes of a step that ends at t: openings, and what is certain by now.
+  void pass(long long step, double t) {
     for (std::size_t i = closed_.size(); i-- > 0;) {
       const int contact = closed_[i];
-      if (step - by_contact_[static_cast<std::size_t>(contact)].last > quiet_) end_contact(contact);
+      if (has_ended(by_contact_[static_cast<std::size_t>(contact)], step, t)) end_contact(contact);
     }
     tell(step - quiet_ - 1);
   }
@@ -90,6 +91,10 @@ class EventWatch {
     long long struck{-1};             // step of the last shock
     double end{0.0};                  // [s], of the last push
   };
+
+  bool has_ended(const Contact& one, long long step, double t) const {
+    return one.is_closed && (quiet_ > 0 ? step - one.last > quiet_ : t > one.end);
+  }
 
   void add(const Event& event) {
     const auto later = [](const Event& a, const Event& b) { return a.step < b.step; };

@@ -67,18 +67,14 @@ Eigen::VectorXd singular_values(Eigen::MatrixXd a) {
   return eigen.eigenvalues().tail(n).reverse().cwiseMax(0.0);
 }
 
-Cholesky::Cholesky(const Eigen::MatrixXd& matrix) : factor_(matrix) {}
+void Cholesky::compute_large(const Eigen::MatrixXd& matrix) { LLT::compute(matrix); }
 
-void Cholesky::compute(const Eigen::MatrixXd& matrix) { factor_.compute(matrix); }
-
-double Cholesky::rcond() const { return factor_.rcond(); }
-
-void Cholesky::solve(Eigen::VectorXd& x) const { factor_.solveInPlace(x); }
-
-void Cholesky::half_solve(Eigen::VectorXd& x) const { factor_.matrixL().solveInPlace(x); }
-
-void Cholesky::half_solve_transposed(Eigen::VectorXd& x) const {
-  factor_.matrixU().solveInPlace(x);
+double Cholesky::rcond() const {
+  return m_l1_norm < 0.0 ? LLT(reconstructedMatrix()).rcond() : LLT::rcond();
 }
+
+void Cholesky::half_solve_large(Eigen::VectorXd& x) const { matrixL().solveInPlace(x); }
+
+void Cholesky::half_solve_transposed_large(Eigen::VectorXd& x) const { matrixU().solveInPlace(x); }
 
 }  // namespace ricochet::convex

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <cmath>
 
 namespace ricochet::convex {
 
@@ -39,20 +40,54 @@ Eigen::VectorXd singular_values(Eigen::MatrixXd matrix);
 /// Number of independent columns: of pivots above `threshold` times the largest.
 Eigen::Index rank_of(const Eigen::MatrixXd& matrix, double threshold);
 
-/// A = L L^T, symmetric positive definite, factored again and again without allocation.
-class Cholesky {
+/// A = L L^T, symmetric positive definite, factored again and again without allocation. Few rows
+/// are done by plain loops, in the order in which Eigen does them.
+class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
  public:
-  explicit Cholesky(const Eigen::MatrixXd& matrix);
-  void compute(const Eigen::MatrixXd& matrix);
-  Eigen::ComputationInfo info() const { return factor_.info(); }
+  using LLT::info;
+  using LLT::LLT;
+  using LLT::matrixLLT;
+
+  void compute(const Eigen::MatrixXd& matrix) {
+    if (!is_small()) return compute_large(matrix);
+    m_info = Eigen::Success;
+    m_l1_norm = -1.0;  // not known
+    for (Eigen::Index k = 0; k < rows(); ++k) {
+      for (Eigen::Index i = k; i < rows(); ++i) {
+        double sum = 0.0;
+        for (Eigen::Index j = 0; j < k; ++j) sum += m_matrix(i, j) * m_matrix(k, j);
+        const double rest = matrix(i, k) - sum;
+        if (i == k && !(rest > 0.0)) m_info = Eigen::NumericalIssue;
+        m_matrix(i, k) = i == k ? std::sqrt(rest) : rest / m_matrix(k, k);
+      }
+    }
+  }
   double rcond() const;
-  const Eigen::MatrixXd& matrixLLT() const { return factor_.matrixLLT(); }
-  void solve(Eigen::VectorXd& x) const;                  // x becomes A^-1 x
-  void half_solve(Eigen::VectorXd& x) const;             // L^-1 x
-  void half_solve_transposed(Eigen::VectorXd& x) const;  // L^-T x
+  void solve(Eigen::VectorXd& x) const {  // x becomes A^-1 x
+    half_solve(x);
+    half_solve_transposed(x);
+  }
+  void half_solve(Eigen::VectorXd& x) const {  // L^-1 x
+    if (!is_small()) return half_solve_large(x);
+    for (Eigen::Index i = 0; i < rows(); ++i) {
+      x[i] /= m_matrix(i, i);
+      for (Eigen::Index j = i + 1; j < rows(); ++j) x[j] -= x[i] * m_matrix(j, i);
+    }
+  }
+  void half_solve_transposed(Eigen::VectorXd& x) const {  // L^-T x
+    if (!is_small()) return half_solve_transposed_large(x);
+    for (Eigen::Index i = rows() - 1; i >= 0; --i) {
+      double sum = 0.0;
+      for (Eigen::Index j = i + 1; j < rows(); ++j) sum += m_matrix(j, i) * x[j];
+      x[i] = (x[i] - sum) / m_matrix(i, i);
+    }
+  }
 
  private:
-  Eigen::LLT<Eigen::MatrixXd> factor_;
+  bool is_small() const { return rows() <= 4; }
+  void compute_large(const Eigen::MatrixXd& matrix);
+  void half_solve_large(Eigen::VectorXd& x) const;
+  void half_solve_transposed_large(Eigen::VectorXd& x) const;
 };
 
 }  // namespace ricochet::convex

@@ -11,7 +11,7 @@ namespace ricochet::model {
 
 /// A formula model with its numbers of coordinates and contacts known to the compiler, so that the
 /// small vectors of small systems live in registers; or, with both kDynamic, of any size, with
-/// joints, `where`, a mass that varies and friction. A view of known size has T tangential
+/// joints, a mass that varies and friction. A view of known size has T tangential
 /// directions at each contact. Evaluation allocates nothing.
 template <int N, int K, int T = (N == kDynamic && K == kDynamic) ? 2 : 0>
 class FormulaView {
@@ -25,9 +25,9 @@ class FormulaView {
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain || (model.outside() == nullptr && model.has_constant_mass() &&
-                       model.joints() == 0 && !model.has_where() && !model.has_laws() &&
-                       model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
+    return !kPlain ||
+           (model.outside() == nullptr && model.has_constant_mass() && model.joints() == 0 &&
+            !model.has_laws() && model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
   }
 
   using Place = FormulaPlace<N, K, T>;
@@ -72,9 +72,9 @@ class FormulaView {
     place.end_registers = model_.end_tape().registers();
     place.slack_registers = model_.cone_tape().registers();
     place.force_registers = model_.force_tape().registers();
+    if (model_.has_where()) place.exists.assign(index(contacts()), 1);
     if constexpr (!kPlain) {
       if (model_.has_laws()) place.law_registers = model_.law_tape().registers();
-      if (model_.has_where()) place.exists.assign(index(contacts()), 1);
       if (!model_.has_constant_mass()) {
         place.mass_registers = model_.mass_tape().registers();
         place.momentum_registers = model_.momentum_tape().registers();
@@ -111,7 +111,6 @@ class FormulaView {
     return (place.gap[a] <= 0.0 || is_rounding(a, place)) && exists(a, place);
   }
   static bool exists(int a, const Place& place) {
-    if constexpr (kPlain) return true;
     return place.exists.empty() || place.exists[index(a)] != 0;
   }
 
@@ -323,12 +322,14 @@ class FormulaView {
 
   void read_gaps(const double* r, const std::vector<std::size_t>& at, Place& place) const {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
-    if constexpr (!kPlain) {
-      for (std::size_t a = 0; a < place.exists.size(); ++a) {
-        const double where = r[at[index(contacts()) + a]];
-        place.exists[a] = where != 0.0 ? 1 : 0;
-        if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
-      }
+    if (!place.exists.empty()) [[unlikely]]
+      read_where(r, at.data() + contacts(), place);
+  }
+  [[gnu::noinline]] static void read_where(const double* r, const std::size_t* at, Place& place) {
+    for (std::size_t a = 0; a < place.exists.size(); ++a) {
+      const double where = r[at[a]];
+      place.exists[a] = where != 0.0 ? 1 : 0;
+      if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
     }
   }
 

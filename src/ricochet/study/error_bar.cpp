@@ -233,9 +233,8 @@ double ThreeRuns::part_of_jump() const {
 }
 
 /// How late the last events may be, by their shifts from run to run, weighed as differences are; 0
-/// where what it would make of positions is far from what they show: of a chatter no two are alike.
+/// where it would make more of positions than any of them shows: of a chatter no two are alike.
 double ThreeRuns::lateness(const std::vector<double>& found) const {
-  constexpr double kFar = 5.0;
   const double late = std::max(weights_[0] * shifts_[0], weights_[1] * shifts_[1]);
   double shown = 0.0;
   double jump = 0.0;
@@ -243,7 +242,7 @@ double ThreeRuns::lateness(const std::vector<double>& found) const {
     shown = std::max(shown, found[i]);
     if (sizes_.size() + i < found.size()) jump = std::max(jump, jump_of(sizes_.size() + i));
   }
-  return late * jump <= kFar * shown ? late : 0.0;
+  return late * jump <= shown ? late : 0.0;
 }
 
 /// The largest rate of a column since the last event, in the last third of the run.
