@@ -19,18 +19,18 @@ class Json {
  public:
   struct Member;
 
-  Json() = default;
-  Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
+  Json();
+  Json(std::nullptr_t);
+  Json(bool value);
   template <std::integral T>
-  Json(T value) : value_(static_cast<long long>(value)) {}
-  Json(double value) : value_(value) {}  // written as null where it is not finite
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
+  Json(T value);
+  Json(double value);  // written as null where it is not finite
+  Json(std::string value);
+  Json(const char* value);
   template <class T>
-  Json(const std::vector<T>& values) : value_(List(values.begin(), values.end())) {}
+  Json(const std::vector<T>& values);
   template <std::size_t N>
-  Json(const std::array<double, N>& values) : value_(List(values.begin(), values.end())) {}
+  Json(const std::array<double, N>& values);
   /// {{"key", value}, ...}
   Json(std::initializer_list<Member> members);
 
@@ -68,5 +68,19 @@ struct Json::Member {
   Json value;
   friend bool operator==(const Member& a, const Member& b) = default;
 };
+
+// Here a member is complete.
+inline Json::Json() = default;
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(bool value) : value_(value) {}
+template <std::integral T>
+Json::Json(T value) : value_(static_cast<long long>(value)) {}
+template <class T>
+Json::Json(const std::vector<T>& values) : value_(List(values.begin(), values.end())) {}
+template <std::size_t N>
+Json::Json(const std::array<double, N>& values) : value_(List(values.begin(), values.end())) {}
+inline Json::Json(double value) : value_(value) {}
+inline Json::Json(std::string value) : value_(std::move(value)) {}
+inline Json::Json(const char* value) : value_(std::string(value)) {}
 
 }  // namespace ricochet::base

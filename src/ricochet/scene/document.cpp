@@ -82,7 +82,7 @@ Value convert(const toml::node& node, const std::string& file) {
       Value entry = convert(item, file);
       entry.key_line = static_cast<int>(key.source().begin.line);
       entry.key_column = static_cast<int>(key.source().begin.column);
-      value.entries.emplace_back(std::string(key.str()), std::move(entry));
+      value.entries.push_back({std::string(key.str()), std::move(entry)});
     }
     // toml++ sorts by name; people mean the order they wrote.
     std::stable_sort(value.entries.begin(), value.entries.end(), [](const auto& a, const auto& b) {
@@ -180,7 +180,7 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
       if (entry != nullptr) {
         *entry = std::move(made);
       } else {
-        table->entries.emplace_back(std::string(head), std::move(made));
+        table->entries.push_back({std::string(head), std::move(made)});
       }
       return;
     }
@@ -188,7 +188,8 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
       Value fresh;
       fresh.kind = Value::Kind::Table;
       fresh.override_text = typed;
-      entry = &table->entries.emplace_back(std::string(head), std::move(fresh)).second;
+      table->entries.push_back({std::string(head), std::move(fresh)});
+      entry = &table->entries.back().second;
     }
     if (entry->kind != Value::Kind::Table) {
       throw base::InputError("", fmt::format("{}: '{}' is not a table", typed, head),

@@ -11,14 +11,15 @@ namespace ricochet::scene {
 
 /// A value of a TOML document, with the place where it was written.
 struct Value {
+  struct Entry;
   enum class Kind { Missing, Number, Text, Boolean, Other, Array, Table };
   Kind kind{Kind::Missing};
   double number{0.0};
   std::string text;
   bool boolean{false};
-  std::vector<Value> items;                            // of an Array
-  std::vector<std::pair<std::string, Value>> entries;  // of a Table, in the order of the file
-  int line{0};                                         // where the value starts; 0: not in the file
+  std::vector<Value> items;    // of an Array
+  std::vector<Entry> entries;  // of a Table, in the order of the file
+  int line{0};                 // where the value starts; 0: not in the file
   int column{0};
   int key_line{0};  // where its key starts
   int key_column{0};
@@ -26,6 +27,11 @@ struct Value {
 
   const Value* find(std::string_view key) const;
   const char* kind_name() const;
+};
+
+struct Value::Entry {
+  std::string first;
+  Value second;
 };
 
 /// A parsed TOML text that can point at its own lines.

@@ -66,7 +66,7 @@ const Value& TableReader::require(const std::string& key, const std::string& rem
   throw base::InputError(full(key), "is missing", remedy, std::move(spot));
 }
 
-const std::pair<std::string, Value>* TableReader::misspelt(const std::string& key) const {
+const Value::Entry* TableReader::misspelt(const std::string& key) const {
   std::vector<std::string> others;
   for (const auto& [name, value] : table_.entries) {
     if (!known_.contains(name) && !is_word(name) && !differ_by_number(name, key)) {

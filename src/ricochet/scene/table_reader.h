@@ -41,7 +41,7 @@ class TableReader {
 
  private:
   /// The key of the table, unknown to the language, that a typing error made of `key`.
-  const std::pair<std::string, Value>* misspelt(const std::string& key) const;
+  const Value::Entry* misspelt(const std::string& key) const;
 
   const Document& document_;
   const Value& table_;
