@@ -256,10 +256,14 @@ until  = 100
 record = 500
 )toml",
                                      folder);
-  double contact = 0.0;
-  double free = 0.0;
-  for (const Box& box : boxes(svg, "state1")) contact += box.width() * box.height();
-  for (const Box& box : boxes(svg, "state0")) free += box.width() * box.height();
+  const auto area = [&](const std::string& css_class) {
+    double sum = 0.0;
+    for (const Box& box : boxes(svg, css_class)) sum += box.width() * box.height();
+    return sum - 20.0 * 11.0;  // without the rectangle of the legend
+  };
+  const double contact = area("state1");
+  const double free = area("state0");
+  EXPECT_GT(contact, 0.0);
   EXPECT_GT(free, 0.0);
   EXPECT_LT(contact, 0.01 * free);  // qualitative: one step in some 470
   EXPECT_GT(elements(svg, "<path class=\"shock\"").size(), 0U);
