@@ -342,20 +342,39 @@ GapWatch::Finding GapWatch::search(int row, double allowed) {
 GapWatch::Finding GapWatch::look(const StepPath& path, std::span<const int> suspects) {
   take_legs(path);
   Finding worst;
+  // How far the motion may be from the path: forces bend it within the step.
+  const auto bent = [&](int row) {
+    double allowed = 0.0;
+    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+      const auto i = index(pattern_.coordinates[e]);
+      const double rounding =
+          1024.0 * kRounding * std::max(std::abs(path.q0[i]), std::abs(path.q1[i]));
+      allowed +=
+          most_of(slope(row, e)) * (0.25 * path.h * std::abs(path.u1[i] - path.u0[i]) + rounding);
+    }
+    return allowed;
+  };
   for (const int row : suspects) {
     if (is_outside(path, row) || reach_[index(row)] > kReach) {
       renew_box(path, row);
       if (is_clear(path, row)) continue;
     }
-    pieces_.clear();
-    if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
-    pieces_.push_back({&legs_[0], 0.0, 1.0});
+    const auto open = [&] {
+      pieces_.clear();
+      if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
+      pieces_.push_back({&legs_[0], 0.0, 1.0});
+    };
+    open();
     const bool clear = std::all_of(pieces_.begin(), pieces_.end(),
                                    [&](const Piece& piece) { return is_free(piece, row, 0.0); });
     if (clear) continue;
-    const Finding finding = search(row, tolerance(path, row));
+    Finding finding = search(row, tolerance(path, row));
     if (finding.verdict == Verdict::Crossed) return finding;
-    if (finding.verdict == Verdict::Undecided) worst = finding;
+    if (finding.verdict == Verdict::Clear) {  // no deeper than a chord is below its arc
+      open();
+      finding = search(row, bent(row));
+    }
+    if (finding.verdict != Verdict::Clear) worst = {Verdict::Undecided, row, finding.gap};
   }
   return worst;
 }

@@ -259,6 +259,11 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
           "a force acts for less than a step near t = {:.6g}, and steps do not see it", *t);
     }
   }
+  const certify::Certificate& certificate = outcome.certificate;
+  if (bar.is_resolved() && certificate.undecided_crossings > 0 && !finds_times(scene_)) {
+    bar.unresolved =
+        fmt::format("a wall may be stepped over near t = {:.6g}", certificate.undecided_time);
+  }
   return bar;
 }
 
