@@ -153,7 +153,9 @@ TEST(RunPlot, DrawsWallsWhereTheAxesShowThem) {
   EXPECT_GE(count(plane, "class=\"wall\""), 1);
   EXPECT_NE(plane.find("moving walls as at t = 9"), std::string::npos);
   // space: only what depends on nothing else
-  EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 0.5", "z <= 0.55")),
+  EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"",
+                                    "x = 0, y = 0, z = 0.5 }\nvelocity = { x = 1, z = 0.01",
+                                    "z <= 0.55")),
                   "class=\"wall\""),
             1);
   EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 0.5",
@@ -219,7 +221,8 @@ TEST(RunPlot, SuitsAnyNumberOfCoordinates) {
         picture_of("[system]\ncoordinates = [" + names + "]\nmass = [" + masses +
                    "]\npotential = \"0.5*q0^2\"\n[start]\nposition = {" + position +
                    "}\n[run]\nscheme = \"inel\"\nstep = 0.1\nuntil = 5\n");
-    EXPECT_EQ(count(svg, "class=\"frame\""), n == 3 ? 2 : 5);
+    // one coordinate moves: three with their velocities, or five alone
+    EXPECT_EQ(count(svg, "class=\"frame\""), n == 3 ? 6 : 5);
   }
 }
 

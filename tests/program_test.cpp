@@ -514,7 +514,9 @@ TEST(Program, AnInterruptedGalleryStopsAtOnceAndExits130) {
     if (run.code == 0) continue;
     EXPECT_EQ(run.out.find("experiments agree"), std::string::npos);
     for (const std::string& name : files_below(folder.path())) {
-      EXPECT_TRUE(name == "trajectory.csv" || name == "plot.svg" || name == "summary.json") << name;
+      EXPECT_TRUE(name == "trajectory.csv" || name == "events.csv" || name == "plot.svg" ||
+                  name == "summary.json")
+          << name;
     }
     stopped = run.err.find("interrupted") != std::string::npos;
   }

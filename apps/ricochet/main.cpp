@@ -298,7 +298,8 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_name() == "ExtrasError") refuse_option(app, argc, argv);
+    const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    if (is_extra) refuse_option(app, argc, argv);
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
@@ -317,8 +318,12 @@ int parse_and_run(int argc, char** argv) {
   return command_gallery(gallery);
 }
 
-/// To standard error, where it is open.
-void complain(const std::string& text) {
+/// To standard error, where it is open. What a terminal would obey is left out.
+void complain(std::string text) {
+  for (char& letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if ((code < 0x20 && letter != '\n') || code == 0x7f) letter = '?';
+  }
   std::fputs(text.c_str(), stderr);
   std::fputc('\n', stderr);
 }

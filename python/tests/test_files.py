@@ -146,9 +146,11 @@ record = 0
         shocks = events[events.event == "shock"]
         self.assertAlmostEqual(shocks.t.iloc[0], lands, delta=1e-9)
         self.assertAlmostEqual(shocks.t.iloc[1], 2 * lands, delta=1e-9)
-        lasting = events[events.event == "contact"]  # from the end of infinitely many bounces on
-        self.assertEqual(len(lasting), 1)
-        self.assertAlmostEqual(lasting.t.iloc[0], 3 * lands, delta=1e-6)
+        # impacts slower than what counts as a shock, halved each time, and then rest from the end of
+        # infinitely many bounces on
+        lasting = events[events.event == "contact"]
+        self.assertLess(len(lasting), 30)
+        self.assertAlmostEqual(lasting.t.iloc[-1], 3 * lands, delta=1e-5)
         self.assertEqual(events.event.iloc[-1], "contact")
 
     def test_declared_sizes_are_not_believed(self):

@@ -285,8 +285,8 @@ class Errors(unittest.TestCase):
     def test_a_missing_setting_is_named(self):
         ball = ricochet.System(["y"], mass=[1], position=[1])
         with self.assertRaises(ricochet.SceneError) as caught:
-            ball.run(step=0.1, until=1)
-        self.assertEqual(caught.exception.key, "run.scheme")
+            ball.run(until=1)
+        self.assertEqual(caught.exception.key, "run.step")
 
 
 STRING = """

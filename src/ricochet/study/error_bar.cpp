@@ -199,7 +199,7 @@ double ThreeRuns::last_window() const {
 }
 
 double ThreeRuns::recent_past() const {
-  if (events_.empty()) return 0.25 * run_.length;  // a start that is forgotten counts no more
+  if (events_.empty()) return 0.0;
   if (events_.size() < kEvents) return events_.front();
   return std::max(0.5 * run_.length, events_[events_.size() - kEvents]);
 }
