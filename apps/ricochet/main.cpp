@@ -62,7 +62,8 @@ void check_first_word(const CLI::App& app, int argc, char** argv) {
 }
 
 /// An option that the command does not have, with the one it may be meant to be.
-void refuse_option(const CLI::App& app, int argc, char** argv) {
+void refuse_option(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return;
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -298,8 +299,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    if (is_extra) refuse_option(app, argc, argv);
+    refuse_option(app, error, argc, argv);
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
