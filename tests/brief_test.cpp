@@ -87,7 +87,8 @@ struct Motion {
   }
   void advance(bool in_full) {
     make();
-    ASSERT_TRUE(check(in_full, next, workspace.claim)) << describe(judge.certificate().failure).name;
+    ASSERT_TRUE(check(in_full, next, workspace.claim))
+        << describe(judge.certificate().failure).name;
     std::swap(now, next);
   }
 };

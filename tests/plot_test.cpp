@@ -153,11 +153,11 @@ TEST(RunPlot, DrawsWallsWhereTheAxesShowThem) {
   EXPECT_GE(count(plane, "class=\"wall\""), 1);
   EXPECT_NE(plane.find("moving walls as at t = 9"), std::string::npos);
   // space: only what depends on nothing else
-  EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"",
-                                    "x = 0, y = 0, z = 0.5 }\nvelocity = { x = 1, z = 1",
-                                    "z <= 0.55")),
-                  "class=\"wall\""),
-            1);
+  EXPECT_EQ(
+      count(picture_of(moving("\"x\", \"y\", \"z\"",
+                              "x = 0, y = 0, z = 0.5 }\nvelocity = { x = 1, z = 1", "z <= 0.55")),
+            "class=\"wall\""),
+      1);
   EXPECT_EQ(count(picture_of(moving("\"x\", \"y\", \"z\"", "x = 0, y = 0, z = 0.5",
                                     "x^2 + y^2 + z^2 <= 0.3")),
                   "class=\"wall\""),
