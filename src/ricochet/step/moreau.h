@@ -81,7 +81,7 @@ problem::Report advance(const Moreau& scheme, const M& model, const model::State
     if (report.status != problem::Status::Solved) return report;
     take_laws(model, s, w);  // e
     take_joint_gradients(model, w);
-    report = settle(model, h, next.u, w, [&] {  // (11.21)-(11.23)
+    report = settle<true>(model, h, next.u, w, [&] {  // (11.21)-(11.23)
       return push(model, s, next.u, w);
     });
   }

@@ -363,15 +363,20 @@ template <model::Model M, class Push>
 }
 
 /// Repeats `push`, which finds u+ from u' and what joints and contacts that are looked at ahead
-/// need, until both belong to the u+ found. For a constant mass without these once is enough.
-template <model::Model M, class Push>
+/// need, until both belong to the u+ found. For a constant mass without these once is enough; no
+/// scheme that does not say `kAhead` has the latter.
+template <bool kAhead = false, model::Model M, class Push>
 [[gnu::always_inline]] inline problem::Report settle(const M& model, double h,
                                                      model::Vector<M::kDofs>& u_next,
                                                      Workspace<M>& w, Push&& push) {
-  const bool varies = !M::kPlain && !model.has_constant_mass();
-  const bool aims = model.joints() > 0 || w.lasting.has_ahead();
-  if (!varies && !aims) return push();
-  return settle_rounds(model, h, u_next, w, push);
+  if constexpr (M::kPlain && !kAhead) {
+    return push();
+  } else {
+    const bool varies = !M::kPlain && !model.has_constant_mass();
+    const bool aims = model.joints() > 0 || w.lasting.has_ahead();
+    if (!varies && !aims) return push();
+    return settle_rounds(model, h, u_next, w, push);
+  }
 }
 
 /// q+ = q_M + h/2 u+, read at t + h.                        [Moreau 1986 (6.16)-(6.17)]
