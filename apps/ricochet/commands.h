@@ -69,6 +69,17 @@ struct CompareArguments {
   bool json{false};
 };
 
+/// Of the studies of attractors.
+struct DynamicsArguments {
+  SceneArguments scene;
+  std::string time;  // --for
+  std::string settle;
+  std::string out;
+  bool json{false};
+  bool quiet{false};
+  int threads{0};  // 0: one for each core
+};
+
 struct PlotArguments {
   std::vector<std::string> files;
   SceneArguments scene;  // file may be empty
@@ -102,6 +113,7 @@ int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 int command_converge(const ConvergeArguments& arguments);
 int command_compare(const CompareArguments& arguments);
+int command_lyapunov(const DynamicsArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

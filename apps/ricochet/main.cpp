@@ -151,6 +151,19 @@ CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
   return command;
 }
 
+CLI::App* add_lyapunov(CLI::App& app, DynamicsArguments& lyapunov) {
+  CLI::App* command = app.add_subcommand("lyapunov", "all exponents, through every impact");
+  command->add_option("scene", lyapunov.scene.file, "the scene, a TOML file; - is standard input")
+      ->required();
+  add_set(*command, lyapunov.scene);
+  const AddOption add = option_adder(*command);
+  add("--for", lyapunov.time, "T", "time over which (until they are known)");
+  add("--settle", lyapunov.settle, "T", "time before that (200 periods or impacts)");
+  add("--out", lyapunov.out, "DIR", "folder for lyapunov.json (out/<scene>)");
+  command->add_flag("--json", lyapunov.json, "print JSON");
+  return command;
+}
+
 CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
   CLI::App* command = app.add_subcommand("solve", "solve contact problems stored in files");
   command->add_option("problem", solve.files, "FCLIB HDF5, Siconos text or npz")->required();
@@ -290,6 +303,8 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* converge_command = add_converge(app, converge);
   CompareArguments compare;
   const CLI::App* compare_command = add_compare(app, compare);
+  DynamicsArguments lyapunov;
+  const CLI::App* lyapunov_command = add_lyapunov(app, lyapunov);
   SolveArguments solve;
   const CLI::App* solve_command = add_solve(app, solve);
   PlotArguments plot;
@@ -304,7 +319,7 @@ int parse_and_run(int argc, char** argv) {
   }
   if (make->parsed()) return command_new(new_file);
   for (SceneArguments* scene : {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene,
-                                &plot.scene}) {  // one of them at most is given
+                                &plot.scene, &lyapunov.scene}) {  // one of them at most is given
     if (!scene->file.empty()) read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
@@ -312,6 +327,7 @@ int parse_and_run(int argc, char** argv) {
   if (inspect_command->parsed()) return command_inspect(inspect);
   if (converge_command->parsed()) return command_converge(converge);
   if (compare_command->parsed()) return command_compare(compare);
+  if (lyapunov_command->parsed()) return command_lyapunov(lyapunov);
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
   if (schemes_command->parsed()) return command_schemes();
