@@ -104,8 +104,8 @@ class Search {
       }
       (value > 0.0 ? low : high) = s;
       double next = s - value / slope;
+      if (value == 0.0 || std::abs(next - s) <= 4e-16 * s) return s;
       if (!(next > low && next < high)) next = 0.5 * (low + high);
-      if (std::abs(next - s) <= 4e-16 * next || value == 0.0) return next;
       s = next;
     }
     return s;
