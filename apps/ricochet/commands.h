@@ -72,11 +72,15 @@ struct CompareArguments {
 /// Of the studies of attractors.
 struct DynamicsArguments {
   SceneArguments scene;
-  std::string time;  // --for
+  std::string time;
   std::string settle;
+  std::string show;
+  std::vector<std::string> over;  // "A=0.3..1.2:900"
+  std::string follow;
+  std::string seeds;
   std::string out;
+  bool lyapunov{false};  // exponents under a diagram
   bool json{false};
-  bool quiet{false};
   int threads{0};  // 0: one for each core
 };
 
@@ -114,6 +118,9 @@ int command_gallery(const GalleryArguments& arguments);
 int command_converge(const ConvergeArguments& arguments);
 int command_compare(const CompareArguments& arguments);
 int command_lyapunov(const DynamicsArguments& arguments);
+int command_section(const DynamicsArguments& arguments);
+int command_bifurcate(const DynamicsArguments& arguments);
+int command_basin(const DynamicsArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

@@ -54,7 +54,7 @@ SceneArguments with_step(SceneArguments arguments, const std::string& step) {
   return arguments;
 }
 
-scene::Scene read_exact_scene(SceneArguments arguments) {
+SceneArguments exact_arguments(SceneArguments arguments) {
   const scene::Document document(arguments.file, arguments.text);
   const scene::Value* run = document.root().find("run");
   const auto lacks = [&](const char* key) { return run == nullptr || run->find(key) == nullptr; };
@@ -65,11 +65,7 @@ scene::Scene read_exact_scene(SceneArguments arguments) {
       if (info->integrator == certify::Integrator::Arcs) arguments.scheme = info->name;
     }
   }
-  return read_scene(arguments);
-}
-
-std::filesystem::path out_folder(const std::string& out, const scene::Scene& scene) {
-  return out.empty() ? std::filesystem::path("out") / scene.name : std::filesystem::path(out);
+  return arguments;
 }
 
 void read_text(SceneArguments& arguments) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,12 +15,9 @@ void read_text(SceneArguments& arguments);
 /// The scene of the text, with what the arguments change. Throws base::InputError.
 scene::Scene read_scene(const SceneArguments& arguments);
 
-/// The scene for a study that has its own exact motion: by whatever scheme, step and end, which it
-/// may leave out.
-scene::Scene read_exact_scene(SceneArguments arguments);
-
-/// `out`, or out/<scene>.
-std::filesystem::path out_folder(const std::string& out, const scene::Scene& scene);
+/// The same arguments for a study of the exact motion, from event to event: scheme, step and end
+/// are not needed, and filled in where they are not given.
+SceneArguments exact_arguments(SceneArguments arguments);
 
 /// The same arguments with a step, where neither they nor the scene state one.
 SceneArguments with_step(SceneArguments arguments, const std::string& step);

@@ -30,9 +30,9 @@ struct Event {
 enum class Direction { Up, Down, Both };
 
 struct FlowSettings {
-  double accuracy{1e-15};          // of an arc, relative
-  double period{0.0};              // of the forces and walls in t; 0: none
-  std::vector<Direction> watched;  // of the watched formulas; Both where there is none
+  double accuracy{1e-15};            // of an arc, relative
+  double period{0.0};                // of the forces and walls in t; 0: none
+  std::vector<Direction> watched{};  // of the watched formulas; Both where there is none
 };
 
 /// The motion of a system without friction from event to event, with its first variations.

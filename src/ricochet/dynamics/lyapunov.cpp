@@ -1,4 +1,4 @@
-#include "ricochet/study/lyapunov.h"
+#include "ricochet/dynamics/lyapunov.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "ricochet/base/version.h"
 #include "ricochet/flow/flow.h"
 
-namespace ricochet::study {
+namespace ricochet::dynamics {
 namespace {
 
 /// Growth of each column in blocks of equal length; when there are too many, two become one.
@@ -268,4 +268,4 @@ std::string describe(const Lyapunov& found, const scene::Scene& scene) {
   return text;
 }
 
-}  // namespace ricochet::study
+}  // namespace ricochet::dynamics

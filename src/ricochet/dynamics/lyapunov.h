@@ -7,7 +7,7 @@
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/outcome.h"
 
-namespace ricochet::study {
+namespace ricochet::dynamics {
 
 struct LyapunovSettings {
   double until{0.0};                 // time over which exponents are taken; 0: until they are known
@@ -53,4 +53,4 @@ std::string describe(const Lyapunov& found, const scene::Scene& scene);
 /// 0.
 double kaplan_yorke(const std::vector<double>& exponents);
 
-}  // namespace ricochet::study
+}  // namespace ricochet::dynamics
