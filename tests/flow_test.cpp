@@ -95,10 +95,10 @@ TEST(Flow, TheFirstZeroIsFoundHoweverNearTheNext) {
     }
     double least = 1.0;  // distance of neighbours: what rounding does to a zero
     for (std::size_t k = 1; k < zeros.size(); ++k) least = std::min(least, zeros[k] - zeros[k - 1]);
-    if (least < 1e-6 || std::abs(expected - 1.0) < 1e-6 || std::abs(expected) < 1e-6) continue;
+    if (least < 1e-5 || std::abs(expected - 1.0) < 1e-5 || std::abs(expected) < 1e-5) continue;
     const std::optional<double> found = first_fall(row.data(), 0, 1.0);
     ASSERT_EQ(found.has_value(), expected > 0.0) << trial;
-    if (found) EXPECT_NEAR(*found, expected, 1e-7) << trial;
+    if (found) EXPECT_NEAR(*found, expected, 0.3 * least) << trial;
   }
 }
 
@@ -269,7 +269,7 @@ TEST(Flow, ChatterEndsInContactAndAllVariationsDie) {
   EXPECT_NEAR(event.approach, 4.0 / 3.0, 1e-9);
   event = flow.advance(100.0);
   EXPECT_NEAR((flow.elapsed() - kPi) / (4.0 * kPi), 0.642549479296, 1e-9);
-  EXPECT_NEAR(event.approach, 0.65, 1e-2);
+  EXPECT_NEAR(event.approach, 0.65, 5e-3);
   while (event.kind == EventKind::Impact) event = flow.advance(100.0);
   ASSERT_EQ(event.kind, EventKind::Rest);
   EXPECT_NEAR((flow.elapsed() - kPi) / (4.0 * kPi), 0.69467381715, 1e-6);

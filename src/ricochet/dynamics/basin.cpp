@@ -72,8 +72,9 @@ class Basins {
   }
 
  private:
-  static constexpr int kMost = 4000;  // sections of one motion
-  static constexpr int kLook = 64;    // sections between two looks for a recurrence
+  static constexpr int kMost = 4000;       // sections of one motion
+  static constexpr int kTransient = 1000;  // of them
+  static constexpr int kLook = 64;         // sections between two looks for a recurrence
 
   scene::Scene member(std::size_t cell) const {
     std::vector<scene::Override> all = overrides_;
@@ -112,7 +113,10 @@ class Basins {
       }
     }
     int take(const Eigen::VectorXd& state) {
+      ++seen_;
       for (std::size_t k = 0; k < known_.size(); ++k) {
+        // What does not repeat has many points: it is looked at once transients are over.
+        if (known_[k].period == 0 && seen_ < kTransient) continue;
         double least = std::numeric_limits<double>::infinity();
         for (const Eigen::VectorXd& point : known_[k].states) {
           least = std::min(least, (state - point).cwiseAbs().maxCoeff());
@@ -129,6 +133,7 @@ class Basins {
     const std::vector<Attractor>& known_;
     std::vector<double> near_;
     std::vector<int> runs_;  // of states nearby
+    int seen_{0};
   };
 
   int follow(const Instant& start, const std::vector<Attractor>& known, SectionFlow& motion,

@@ -17,37 +17,35 @@ namespace {
 
 using Follow = scene::SweepPlan::Follow;
 
-/// Lowest, highest and mean of what is kept.
+/// Lowest, highest and mean of coordinates and velocities.
 struct Extent {
-  std::vector<double> low, high, mean;
+  Eigen::ArrayXd low, high, mean;
 
-  explicit Extent(const std::vector<std::vector<double>>& rows, std::size_t begin = 0,
-                  std::size_t end = ~std::size_t{0}) {
-    end = std::min(end, rows.size());
+  Extent(const std::vector<Eigen::VectorXd>& states, Eigen::Index size, std::size_t begin,
+         std::size_t end) {
     if (begin >= end) return;
-    low = high = rows[begin];
-    mean.assign(low.size(), 0.0);
+    low = high = states[begin].head(size);
+    mean.setZero(size);
     for (std::size_t k = begin; k < end; ++k) {
-      for (std::size_t i = 0; i < low.size(); ++i) {
-        low[i] = std::min(low[i], rows[k][i]);
-        high[i] = std::max(high[i], rows[k][i]);
-        mean[i] += rows[k][i] / static_cast<double>(end - begin);
-      }
+      low = low.min(states[k].head(size).array());
+      high = high.max(states[k].head(size).array());
+      mean += states[k].head(size).array() / static_cast<double>(end - begin);
     }
-  }
-  /// The largest difference, in parts of `scale`.
-  double distance(const Extent& other, const std::vector<double>& scale) const {
-    if (low.empty() || other.low.empty()) return low.size() == other.low.size() ? 0.0 : 1.0;
-    double most = 0.0;
-    for (std::size_t i = 0; i < low.size(); ++i) {
-      if (!(scale[i] > 0.0)) continue;
-      most = std::max({most, std::abs(low[i] - other.low[i]) / scale[i],
-                       std::abs(high[i] - other.high[i]) / scale[i],
-                       std::abs(mean[i] - other.mean[i]) / scale[i]});
-    }
-    return most;
   }
 };
+
+std::vector<double> list_of(const Eigen::ArrayXd& values) { return {values.begin(), values.end()}; }
+
+/// The largest difference, in parts of `scale`.
+double distance(const std::vector<double>& a, const std::vector<double>& b,
+                const std::vector<double>& scale) {
+  if (a.size() != b.size()) return 1.0;
+  double most = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (scale[i] > 0.0) most = std::max(most, std::abs(a[i] - b[i]) / scale[i]);
+  }
+  return most;
+}
 
 class Sweep {
  public:
@@ -143,7 +141,7 @@ class Sweep {
     }
     branch.ended = motion.ended();
     branch.period = period_of(states, 64, 1e-5);
-    branch.settled = branch.ended.empty() && (branch.period > 0 || has_same_halves(branch.rows));
+    take_extent(states, motion.flow().q().size(), branch);
     if (with_exponents_ && motion.time() > begin) {
       motion.flow().orthonormalise();
       const auto& growth = motion.flow().growth();
@@ -154,12 +152,22 @@ class Sweep {
     return branch;
   }
 
-  static bool has_same_halves(const std::vector<std::vector<double>>& rows) {
-    const Extent all(rows), first(rows, 0, rows.size() / 2), second(rows, rows.size() / 2);
-    if (all.low.empty()) return false;
-    std::vector<double> scale;
-    for (std::size_t i = 0; i < all.low.size(); ++i) scale.push_back(all.high[i] - all.low[i]);
-    return first.distance(second, scale) < 0.25;
+  /// What the motion did, and whether both halves of it did the same.
+  static void take_extent(const std::vector<Eigen::VectorXd>& states, Eigen::Index dofs,
+                          Branch& branch) {
+    if (states.empty()) return;
+    const std::size_t count = states.size();
+    const Extent all(states, 2 * dofs, 0, count);
+    branch.low = list_of(all.low);
+    branch.high = list_of(all.high);
+    branch.mean = list_of(all.mean);
+    bool same = branch.period > 0;
+    if (!same && count > 1) {
+      const Extent first(states, 2 * dofs, 0, count / 2),
+          second(states, 2 * dofs, count / 2, count);
+      same = ((first.mean - second.mean).abs() <= 0.25 * (all.high - all.low)).all();
+    }
+    branch.settled = branch.ended.empty() && same;
   }
 
   const scene::Scene& scene_;
@@ -174,14 +182,18 @@ class Sweep {
 class Labels {
  public:
   explicit Labels(Diagram& diagram) : diagram_(diagram) {
-    std::vector<std::vector<double>> rows;
+    std::vector<double> low, high;
     for (const auto* part : {&diagram.forward, &diagram.backward, &diagram.fresh}) {
       for (const Branch& branch : *part) {
-        if (!branch.rows.empty()) rows.push_back(branch.rows.back());
+        if (branch.low.empty()) continue;
+        if (low.empty()) low = branch.low, high = branch.high;
+        for (std::size_t i = 0; i < low.size(); ++i) {
+          low[i] = std::min(low[i], branch.low[i]);
+          high[i] = std::max(high[i], branch.high[i]);
+        }
       }
     }
-    const Extent all(rows);
-    for (std::size_t i = 0; i < all.low.size(); ++i) scale_.push_back(all.high[i] - all.low[i]);
+    for (std::size_t i = 0; i < low.size(); ++i) scale_.push_back(high[i] - low[i]);
   }
 
   void give() {
@@ -207,8 +219,9 @@ class Labels {
   static constexpr double kSame = 0.02;  // of the diagram: one attractor
   static constexpr double kJump = 0.12;  // of the diagram, between neighbours: another attractor
 
-  double distance(const Branch& a, const Branch& b) const {
-    return Extent(a.rows).distance(Extent(b.rows), scale_);
+  double between(const Branch& a, const Branch& b) const {
+    return std::max({distance(a.low, b.low, scale_), distance(a.high, b.high, scale_),
+                     distance(a.mean, b.mean, scale_)});
   }
 
   void label_along(std::vector<Branch>& branches, bool forward) {
@@ -218,7 +231,7 @@ class Labels {
       Branch& branch = branches[static_cast<std::size_t>(forward ? k : count - 1 - k)];
       if (branch.rows.empty() || !branch.ended.empty()) continue;
       branch.attractor = known(branch);
-      const bool is_near = last != nullptr && distance(*last, branch) < kJump;
+      const bool is_near = last != nullptr && between(*last, branch) < kJump;
       if (branch.attractor < 0 && is_near) branch.attractor = last->attractor;
       if (branch.attractor < 0) branch.attractor = next_++;
       if (last != nullptr && !is_near && branch.seed == 0 && &branches != &diagram_.fresh) {
@@ -234,7 +247,7 @@ class Labels {
     for (const auto* part : {&diagram_.forward, &diagram_.backward, &diagram_.fresh}) {
       for (const Branch& other : *part) {
         if (&other == &branch || other.value != branch.value || other.attractor < 0) continue;
-        if (distance(other, branch) < (branch.period > 0 ? kSame : kJump)) return other.attractor;
+        if (between(other, branch) < (branch.period > 0 ? kSame : kJump)) return other.attractor;
       }
     }
     return -1;

@@ -16,8 +16,9 @@ struct Branch {
   int period{0};         // in sections; 0: it does not repeat
   bool settled{false};   // it repeats, or both halves of what is shown have the same statistics
   double exponent{0.0};  // the first one, where asked for
-  std::string ended;
-  std::vector<std::vector<double>> rows;  // of what is kept
+  std::string ended{};
+  std::vector<std::vector<double>> rows{};    // of what is kept
+  std::vector<double> low{}, high{}, mean{};  // of coordinates and velocities
 };
 
 /// Values of the parameter between which the attractor that is followed changes at once.

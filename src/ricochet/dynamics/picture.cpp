@@ -52,12 +52,15 @@ class Cloud {
         counts_(static_cast<std::size_t>(kinds),
                 std::vector<int>(static_cast<std::size_t>(width_ * height_), 0)) {}
 
-  void add(int kind, Point value) {
+  /// A dot `wide` points wide.
+  void add(int kind, Point value, int wide = 1) {
     const Point at = frame_.at(value);
-    const int x = static_cast<int>(at.x - frame_.corner.x);
+    const int left = static_cast<int>(at.x - frame_.corner.x) - wide / 2;
     const int y = static_cast<int>(at.y - frame_.corner.y);
-    if (x < 0 || x >= width_ || y < 0 || y >= height_) return;
-    ++counts_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(y * width_ + x)];
+    if (y < 0 || y >= height_) return;
+    for (int x = std::max(0, left); x < std::min(width_, left + wide); ++x) {
+      ++counts_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(y * width_ + x)];
+    }
   }
 
   void draw(Svg& svg) const {
@@ -164,11 +167,13 @@ std::string draw(const Diagram& found, const scene::Scene& scene) {
                                  {ys.range(), false, found.names[0]});
   frame.draw(svg);
   Cloud cloud(frame, 3);
+  const int wide = std::clamp(
+      static_cast<int>(0.8 * frame.width / static_cast<double>(found.values.size())), 1, 6);
   int kind = 0;
   for (const auto* part : {&found.forward, &found.backward, &found.fresh}) {
     for (const Branch& branch : *part) {
       for (const std::vector<double>& row : branch.rows) {
-        cloud.add(kind, {found.values[branch.value], row[0]});
+        cloud.add(kind, {found.values[branch.value], row[0]}, wide);
       }
     }
     ++kind;

@@ -24,22 +24,25 @@ void add_row(Rows& rows, int row) {
 
 }  // namespace
 
-void Flow::load_tape(const formula::Tape& tape, const Eigen::VectorXd& u) {
-  registers_ = tape.registers();
-  registers_[0] = t_;
+/// The registers of a tape, run at the place with the velocity u.
+const double* Flow::load_tape(const formula::Tape& tape, const Eigen::VectorXd& u) {
+  std::vector<double>& registers = registers_[&tape];
+  if (registers.empty()) registers = tape.registers();
+  registers[0] = t_;
   for (int i = 0; i < n_; ++i) {
-    registers_[static_cast<std::size_t>(1 + i)] = q_[i];
-    registers_[static_cast<std::size_t>(1 + n_ + i)] = u[i];
+    registers[static_cast<std::size_t>(1 + i)] = q_[i];
+    registers[static_cast<std::size_t>(1 + n_ + i)] = u[i];
   }
-  tape.run(0, registers_.data());
+  tape.run(0, registers.data());
+  return registers.data();
 }
 
 /// Gaps, their velocities, gradients and responses at the state.
 void Flow::look_at_contacts() {
   const formula::Tape& tape = equations_.contact_tape();
-  load_tape(tape, u_);
+  const double* const registers = load_tape(tape, u_);
   std::size_t output = 0;
-  const auto next = [&] { return registers_[tape.outputs(0)[output++]]; };
+  const auto next = [&] { return registers[tape.outputs(0)[output++]]; };
   for (Contact& contact : contacts_) {
     contact.gap = next();
     contact.speed = next();
@@ -53,9 +56,9 @@ void Flow::look_at_contacts() {
 
 void Flow::accelerate(const Eigen::VectorXd& u, Eigen::VectorXd& a) {
   const formula::Tape& tape = equations_.mode(held_).acceleration;
-  load_tape(tape, u);
+  const double* const registers = load_tape(tape, u);
   a.resize(n_);
-  for (int i = 0; i < n_; ++i) a[i] = registers_[tape.outputs(0)[static_cast<std::size_t>(i)]];
+  for (int i = 0; i < n_; ++i) a[i] = registers[tape.outputs(0)[static_cast<std::size_t>(i)]];
 }
 
 /// The rows that push: p >= 0 perpendicular to W p + rest >= 0, joints without a sign.
@@ -136,20 +139,19 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   const bool varies = columns_.cols() > 0;
   if (varies) accelerate(u_, before_acceleration_);
   const formula::Tape& tape = equations_.reset(rows, is_plastic).tape;
-  load_tape(tape, u_);
+  const double* const registers = load_tape(tape, u_);
   const std::vector<std::size_t>& at = tape.outputs(0);
   const auto n = static_cast<std::size_t>(n_);
   const Eigen::VectorXd before = u_;
-  for (std::size_t i = 0; i < n; ++i) u_[static_cast<Eigen::Index>(i)] = registers_[at[i]];
-  Eigen::MatrixXd Rq(n_, n_), Ru(n_, n_);
-  Eigen::VectorXd Rt(n_);
+  for (std::size_t i = 0; i < n; ++i) u_[static_cast<Eigen::Index>(i)] = registers[at[i]];
+  Rq_.resize(n_, n_), Ru_.resize(n_, n_), Rt_.resize(n_);
   for (std::size_t i = 0; varies && i < n; ++i) {
-    const auto slope = [&](std::size_t k) { return registers_[at[n + i * (1 + 2 * n) + k]]; };
+    const auto slope = [&](std::size_t k) { return registers[at[n + i * (1 + 2 * n) + k]]; };
     const auto line = static_cast<Eigen::Index>(i);
-    Rt[line] = slope(0);
+    Rt_[line] = slope(0);
     for (std::size_t j = 0; j < n; ++j) {
-      Rq(line, static_cast<Eigen::Index>(j)) = slope(1 + j);
-      Ru(line, static_cast<Eigen::Index>(j)) = slope(1 + n + j);
+      Rq_(line, static_cast<Eigen::Index>(j)) = slope(1 + j);
+      Ru_(line, static_cast<Eigen::Index>(j)) = slope(1 + n + j);
     }
   }
   const Eigen::VectorXd J = contact.J;
@@ -157,7 +159,7 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   if (varies && rows.size() == 1) {
     const double W = J.dot(contact.response);
     log_determinants_ +=
-        std::log(contact.restitution) + std::log(std::abs(J.dot(Ru * contact.response) / W));
+        std::log(contact.restitution) + std::log(std::abs(J.dot(Ru_ * contact.response) / W));
   }
   look_at_contacts();
   held_.clear();
@@ -165,13 +167,13 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   if (!varies || !failure_.empty()) return;
   accelerate(u_, after_acceleration_);
   saltation_.setZero(2 * n_, 2 * n_);
-  const Eigen::VectorXd turn =
-      (after_acceleration_ - Rq * before - Ru * before_acceleration_ - Rt) / U;
-  saltation_.topLeftCorner(n_, n_) =
-      Eigen::MatrixXd::Identity(n_, n_) + (u_ - before) / U * J.transpose();
-  saltation_.bottomLeftCorner(n_, n_) = Rq + turn * J.transpose();
-  saltation_.bottomRightCorner(n_, n_) = Ru;
-  columns_ = (saltation_ * columns_).eval();
+  turn_ = (after_acceleration_ - Rq_ * before - Ru_ * before_acceleration_ - Rt_) / U;
+  saltation_.topLeftCorner(n_, n_).setIdentity();
+  saltation_.topLeftCorner(n_, n_) += (u_ - before) / U * J.transpose();
+  saltation_.bottomLeftCorner(n_, n_) = Rq_ + turn_ * J.transpose();
+  saltation_.bottomRightCorner(n_, n_) = Ru_;
+  turned_columns_.noalias() = saltation_ * columns_;
+  columns_.swap(turned_columns_);
   if (!held_.empty()) project_columns_on_held();
 }
 
@@ -179,7 +181,8 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
 Event Flow::strike(int struck) {
   u_before_ = u_;
   look_at_contacts();
-  Rows together;
+  Rows& together = together_;
+  together.clear();
   for (int a = 0; a < equations_.rows() - equations_.joints(); ++a) {
     const Contact& contact = contacts_[static_cast<std::size_t>(a)];
     const double* const gap = watched(static_cast<std::size_t>(a));
@@ -199,26 +202,30 @@ Event Flow::strike(int struck) {
     if (!(speed < last_[k])) peak_[k] = speed;
     last_[k] = speed;
   }
-  const Rows old = held_;
-  bool coupled = false;
-  for (const int a : together) {
-    const Contact& one = contacts_[static_cast<std::size_t>(a)];
-    Rows others = old;
-    for (const int b : together) add_row(others, b);
-    for (const int b : others) {
-      if (b == a) continue;
-      const Contact& other = contacts_[static_cast<std::size_t>(b)];
-      const double size = std::sqrt(one.J.dot(one.response) * other.J.dot(other.response));
-      coupled = coupled || std::abs(one.J.dot(other.response)) > kOrthogonal * size;
-    }
-  }
-  if (coupled) {
+  if (feels_others(together)) {
     if (!strike_many(together)) return fail("an impact on dependent contacts has no solution");
   } else {
     for (const int a : together) strike_one(a);
   }
   if (!failure_.empty()) return fail(failure_);
   return {EventKind::Impact, struck, approach};
+}
+
+/// Whether contacts that are struck are not orthogonal to each other, or to those that last.
+bool Flow::feels_others(const Rows& together) const {
+  if (together.size() + held_.size() < 2) return false;
+  Rows all = held_;
+  for (const int a : together) add_row(all, a);
+  for (const int a : together) {
+    const Contact& one = contacts_[static_cast<std::size_t>(a)];
+    for (const int b : all) {
+      if (b == a) continue;
+      const Contact& other = contacts_[static_cast<std::size_t>(b)];
+      const double size = std::sqrt(one.J.dot(one.response) * other.J.dot(other.response));
+      if (std::abs(one.J.dot(other.response)) > kOrthogonal * size) return true;
+    }
+  }
+  return false;
 }
 
 void Flow::strike_one(int a) {
@@ -352,10 +359,10 @@ void Flow::change_side(int index) {
   if (columns_.cols() > 0) {
     const formula::Tape& tape = mode_->switching;
     const auto slots = static_cast<std::size_t>(1 + 2 * n_);
-    load_tape(tape, u_);
+    const double* const registers = load_tape(tape, u_);
     Eigen::VectorXd slope(2 * n_);
     const auto at = [&](std::size_t k) {
-      return registers_[tape.outputs(0)[static_cast<std::size_t>(index) * slots + k]];
+      return registers[tape.outputs(0)[static_cast<std::size_t>(index) * slots + k]];
     };
     for (int i = 0; i < 2 * n_; ++i) slope[i] = at(1 + static_cast<std::size_t>(i));
     const double by_time = at(0);

@@ -138,50 +138,47 @@ bool Flow::take_sides() {
   return fits;
 }
 
-/// The longest time for which the last terms of the series of these rows are within the accuracy
-/// of the largest of the first three.
-double Flow::group_length(const std::vector<std::size_t>& rows) const {
+/// The logarithm to base 2 of the longest time for which the last terms of the series of these rows
+/// are within the accuracy of the largest of the first three.
+double Flow::group_length(std::size_t first, int count) const {
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
   double sizes[3] = {0.0, 0.0, 0.0};
   double ends[2] = {0.0, 0.0};
-  for (const std::size_t index : rows) {
-    const double* const c = work_->series.data() + index * formula::Jet::kStride;
+  const double* c = work_->series.data() + first * formula::Jet::kStride;
+  for (int i = 0; i < count; ++i, c += formula::Jet::kStride) {
     for (int k = 0; k < 3; ++k) sizes[k] = std::max(sizes[k], std::abs(c[k]));
     for (int k = 0; k < 2; ++k) ends[k] = std::max(ends[k], std::abs(c[kOrder - k]));
-    if (!std::isfinite(c[kOrder])) return 0.0;
+    if (!std::isfinite(c[kOrder])) return -kAnyTime;
   }
-  double shortest = std::numeric_limits<double>::infinity();
+  if (ends[0] == 0.0 && ends[1] == 0.0) return kAnyTime;
+  double logs[3];
+  for (int k = 0; k < 3; ++k) logs[k] = std::log2(settings_.accuracy * sizes[k]);
+  double shortest = kAnyTime;
   for (int end = 0; end < 2; ++end) {
     if (ends[end] == 0.0) continue;
-    double longest = 0.0;
-    for (int k = 0; k < 3; ++k) {
-      const double part = settings_.accuracy * sizes[k] / ends[end];
-      if (part > 0.0) longest = std::max(longest, std::pow(part, 1.0 / (kOrder - end - k)));
-    }
+    const double log = std::log2(ends[end]);
+    double longest = -kAnyTime;
+    for (int k = 0; k < 3; ++k) longest = std::max(longest, (logs[k] - log) / (kOrder - end - k));
     shortest = std::min(shortest, longest);
   }
   return shortest;
 }
 
 double Flow::arc_length() {
-  std::vector<std::size_t> rows;
-  const auto group = [&](int first, int count) {
-    rows.clear();
-    for (int i = 0; i < count; ++i) rows.push_back(static_cast<std::size_t>(first + i));
-    return group_length(rows);
+  double length = std::min(group_length(1, n_), group_length(static_cast<std::size_t>(1 + n_), n_));
+  const auto take = [&](std::size_t first, int count) {
+    length = std::min(length, group_length(first, count));
   };
-  double length = std::min(group(1, n_), group(1 + n_, n_));
   if (equations_.has_variations()) {
-    length = std::min(length, group(equations_.variation_slot(0), 4 * n_ * n_));
+    take(static_cast<std::size_t>(equations_.variation_slot(0)), 4 * n_ * n_);
   }
   const std::size_t seen =
       static_cast<std::size_t>(equations_.rows()) + held_.size() + equations_.watched();
   for (std::size_t k = 0; k < seen; ++k) {
-    length = std::min(length, group(static_cast<int>(mode_->jet.row(k)), 1));
+    if (!is_held(static_cast<int>(k))) take(mode_->jet.row(k), 1);  // else it is 0 to rounding
   }
-  for (const std::size_t index : mode_->jet.switches()) {
-    length = std::min(length, group(static_cast<int>(index), 1));
-  }
-  return length;
+  for (const std::size_t index : mode_->jet.switches()) take(index, 1);
+  return std::exp2(length);
 }
 
 void Flow::look_for(const double* polynomial, int lift, EventKind kind, int index) {
@@ -320,20 +317,20 @@ void Flow::orthonormalise() {
   if (columns_.cols() == 0 || keeps_columns_) return;
   int kept = 0;
   for (int k = 0; k < columns_.cols(); ++k) {
-    Eigen::VectorXd column = columns_.col(k);
-    const double whole = column.norm();
+    column_ = columns_.col(k);
+    const double whole = column_.norm();
     for (int round = 0; round < 2; ++round) {
-      for (int j = 0; j < kept; ++j) column -= columns_.col(j).dot(column) * columns_.col(j);
+      for (int j = 0; j < kept; ++j) column_ -= columns_.col(j).dot(column_) * columns_.col(j);
     }
-    const double left = column.norm();
+    const double left = column_.norm();
     if (!(left > kDependent * whole)) {
       lost_rank_ = true;
       continue;
     }
     growth_[static_cast<std::size_t>(kept)] = growth_[static_cast<std::size_t>(k)] + std::log(left);
-    columns_.col(kept++) = column / left;
+    columns_.col(kept++) = column_ / left;
   }
-  columns_.conservativeResize(Eigen::NoChange, kept);
+  if (kept < columns_.cols()) columns_.conservativeResize(Eigen::NoChange, kept);
   growth_.resize(static_cast<std::size_t>(kept));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ricochet/flow/equations.h"
@@ -98,7 +99,7 @@ class Flow {
   void load();
   bool take_sides();
   double arc_length();
-  double group_length(const std::vector<std::size_t>& rows) const;
+  double group_length(std::size_t first, int count) const;
   void find_next();
   void find_impacts();
   void find_releases();
@@ -120,7 +121,8 @@ class Flow {
   void project_columns_on_held();
   void apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows& stopping);
   void accelerate(const Eigen::VectorXd& u, Eigen::VectorXd& a);
-  void load_tape(const formula::Tape& tape, const Eigen::VectorXd& u);
+  const double* load_tape(const formula::Tape& tape, const Eigen::VectorXd& u);
+  bool feels_others(const Rows& together) const;
 
   Equations& equations_;
   FlowSettings settings_;
@@ -152,8 +154,10 @@ class Flow {
   double length_{0.0};  // of the arc
   double offset_{0.0};  // where the state stands in it
   Pending next_;
-  std::vector<double> registers_;
-  Eigen::VectorXd before_acceleration_, after_acceleration_;
+  std::unordered_map<const formula::Tape*, std::vector<double>> registers_;
+  Eigen::VectorXd before_acceleration_, after_acceleration_, turn_, column_, Rt_;
+  Eigen::MatrixXd Rq_, Ru_, turned_columns_;
+  Rows together_;
 };
 
 }  // namespace ricochet::flow
