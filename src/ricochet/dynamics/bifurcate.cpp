@@ -193,7 +193,11 @@ class Labels {
         }
       }
     }
-    for (std::size_t i = 0; i < low.size(); ++i) scale_.push_back(high[i] - low[i]);
+    double most = 0.0;
+    for (std::size_t i = 0; i < low.size(); ++i) most = std::max(most, high[i] - low[i]);
+    for (std::size_t i = 0; i < low.size(); ++i) {  // what a section fixes is rounding
+      scale_.push_back(high[i] - low[i] > 1e-9 * most ? high[i] - low[i] : 0.0);
+    }
   }
 
   void give() {
