@@ -10,6 +10,7 @@
 #include "progress.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/picture.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/stop_signals.h"
@@ -143,6 +144,38 @@ int command_basin(const DynamicsArguments& arguments) {
   results.add("basin.npz", dynamics::basin_npz(found));
   results.add("basin.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
+  return found.interrupted ? kInterrupted : kFine;
+}
+
+int command_invariants(const DynamicsArguments& arguments) {
+  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  dynamics::InvariantSettings settings;
+  settings.schemes = words_of(arguments.schemes);
+  for (const std::string& word : words_of(arguments.steps)) {
+    settings.steps.push_back(positive_option("--steps", word));
+  }
+  for (const std::string& word : words_of(arguments.per_period)) {
+    settings.steps.push_back(scene.dynamics.period / positive_option("--per-period", word));
+  }
+  if (settings.steps.empty()) {
+    throw base::InputError("--steps", "no step is given", "write --per-period 100,400.618");
+  }
+  if (!arguments.periods.empty()) {
+    settings.periods = positive_option("--periods", arguments.periods);
+  }
+  const auto read = [&](const std::string& scheme, double step) {
+    SceneArguments changed = exact_arguments(arguments.scene);
+    changed.scheme = scheme;
+    changed.step = fmt::format("{:.17g}", step);
+    return read_scene(changed);
+  };
+  host::StopSignals signals;
+  const dynamics::InvariantTable found =
+      dynamics::compare_invariants(scene, read, settings, &signals.monitor());
+  const std::string json = dynamics::to_json(found, scene);
+  Results results(arguments, scene);
+  results.add("invariants.json", json);
+  fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
   return found.interrupted ? kInterrupted : kFine;
 }
 

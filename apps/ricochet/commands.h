@@ -78,6 +78,10 @@ struct DynamicsArguments {
   std::vector<std::string> over;  // "A=0.3..1.2:900"
   std::string follow;
   std::string seeds;
+  std::string schemes;     // of invariants
+  std::string steps;       // "0.01,0.005"
+  std::string per_period;  // "100,400.618"
+  std::string periods;
   std::string out;
   bool lyapunov{false};  // exponents under a diagram
   bool json{false};
@@ -121,6 +125,7 @@ int command_lyapunov(const DynamicsArguments& arguments);
 int command_section(const DynamicsArguments& arguments);
 int command_bifurcate(const DynamicsArguments& arguments);
 int command_basin(const DynamicsArguments& arguments);
+int command_invariants(const DynamicsArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

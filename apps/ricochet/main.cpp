@@ -165,6 +165,13 @@ class DynamicsCommands {
     add_sweep();
     option("--follow", arguments_.follow, "HOW", "forward, backward, both or fresh (forward)");
     last()->add_flag("--lyapunov", arguments_.lyapunov, "the first exponent too");
+    add(app, "invariants", "schemes against the exact attractor", command_invariants);
+    option("--schemes", arguments_.schemes, "A,B,...", "which are compared");
+    last()->get_option("--schemes")->required();
+    option("--steps", arguments_.steps, "H1,H2,...", "lengths of steps");
+    option("--per-period", arguments_.per_period, "N1,N2,...", "steps in a period, instead");
+    option("--periods", arguments_.periods, "N", "of which each run is made (5000)");
+    last()->add_flag("--json", arguments_.json, "print JSON");
     add(app, "basin", "which attractor each of two starts leads to", command_basin);
     add_sweep();
   }

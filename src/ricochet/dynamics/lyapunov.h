@@ -12,7 +12,7 @@ namespace ricochet::dynamics {
 struct LyapunovSettings {
   double until{0.0};                 // time over which exponents are taken; 0: until they are known
   double settle{-1.0};               // time before that; < 0: 200 periods, or as many impacts
-  double tolerance{1e-3};            // of the largest exponent: error bar of the first
+  double tolerance{7e-4};            // of the largest exponent: error bar of the first
   long long most_events{3'000'000};  // unless a time is given
 };
 

@@ -240,6 +240,13 @@ void Flow::strike_one(int a) {
   apply_reset({a}, a, false, stopping);
 }
 
+void Flow::pass(int contact) {
+  look_at_contacts();
+  if (!(contacts_[static_cast<std::size_t>(contact)].speed < 0.0)) return;
+  apply_reset({contact}, contact, false, {});
+  orthonormalise();
+}
+
 /// Contacts that feel each other, or contacts that last: 0 <= p perpendicular to U+ + e U- >= 0.
 bool Flow::strike_many(const Rows& struck) {
   Rows touching = held_;

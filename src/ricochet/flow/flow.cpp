@@ -73,6 +73,13 @@ void Flow::set_columns(const Eigen::MatrixXd& columns) {
   is_open_ = false;
 }
 
+void Flow::put(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
+  orthonormalise();
+  t_ = t;
+  q_ = q;
+  u_ = u;
+}
+
 /// The series of the arc that begins here, how far it holds, and what happens first in it.
 bool Flow::open() {
   if (settings_.period > 0.0) t_ -= settings_.period * std::floor(t_ / settings_.period);
@@ -188,7 +195,7 @@ void Flow::look_for(const double* polynomial, int lift, EventKind kind, int inde
 void Flow::find_next() {
   constexpr double kLongest = 1e6;  // a free flight has no end of its own
   next_ = {std::min(length_, kLongest), EventKind::End, -1};
-  find_impacts();
+  if (!settings_.is_free) find_impacts();
   find_releases();
   find_switches();
   find_watched();

@@ -32,6 +32,7 @@ enum class Direction { Up, Down, Both };
 
 struct FlowSettings {
   double accuracy{1e-15};            // of an arc, relative
+  bool is_free{false};               // contacts are passed by; see Flow::pass
   double period{0.0};                // of the forces and walls in t; 0: none
   std::vector<Direction> watched{};  // of the watched formulas; Both where there is none
 };
@@ -51,6 +52,12 @@ class Flow {
   void start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
   /// To the next event, `longest` from now at most.
   Event advance(double longest);
+
+  /// Goes on from another place, with the variations of this one.
+  void put(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u);
+  /// The variations through an impact on a contact here, whatever its gap; the velocity after it is
+  /// that of the law. Nothing where it does not approach.
+  void pass(int contact);
 
   double t() const { return t_; }              // with a period: in [0, period)
   double elapsed() const { return elapsed_; }  // since the start
