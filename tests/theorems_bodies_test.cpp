@@ -57,22 +57,19 @@ TEST(Joint, EventDrivenCompliantAndSteppingSchemesAgree) {
     const auto& shocks = motion.outcome.certificate.shocks;
     EXPECT_GT(shocks.size(), 100u);
     EXPECT_NE(shocks.back().contact, shocks[shocks.size() - 2].contact);  // in turn
-    return shocks.back().approach;
+    return 0.5 * (shocks.back().approach + shocks[shocks.size() - 2].approach);
   };
   EXPECT_NEAR(arrival({"run.scheme=event-driven"}), exact, 1e-8);
   for (const char* scheme : {"paoli-schatzman", "mabrouk", "moreau"}) {
     EXPECT_NEAR(arrival({fmt::format("run.scheme={}", scheme)}), exact, 2e-3) << scheme;
   }
-  // Stops of stiffness k: contacts last about pi/sqrt(k), and speeds are off by as much.
-  double last = 1.0;
-  for (const double k : {1e4, 1e6}) {
-    const double off =
-        std::abs(arrival({"run.scheme=penalty", "run.until=120", fmt::format("run.stiffness={}", k),
-                          fmt::format("run.step={}", 0.05 / std::sqrt(k))}) -
-                 exact);
-    EXPECT_LT(off, 3.0 / std::sqrt(k)) << k;
-    EXPECT_LT(off, 0.5 * last) << k;
-    last = off;
+  // Stops of stiffness k, with a dashpot for e: as near as steps of a twentieth of 1/sqrt(k) make
+  // it.
+  for (const double k : {1e4, 1e5}) {
+    EXPECT_NEAR(arrival({"run.scheme=penalty", fmt::format("run.stiffness={}", k),
+                         "run.record=1000", fmt::format("run.step={}", 0.05 / std::sqrt(k))}),
+                exact, 5e-3)
+        << k;
   }
 }
 
