@@ -125,9 +125,13 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
           ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
                                   contact.b[1], std::get<convex::Segment>(section))
           : solve::solve_in_space(contact.W, contact.b, section);
-  if (contact.rows == 2 && solution.grip == problem::Grip::Free && pushed_before(a, s)) {
+  bool several = false;
+  if (contact.rows == 2 && solution.grip == problem::Grip::Free) {
+    solve::SingleSolution other = solution;
     solve::keep_pushing(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
-                        contact.b[1], std::get<convex::Segment>(section), solution);
+                        contact.b[1], std::get<convex::Segment>(section), other);
+    several = other.grip != problem::Grip::Free;
+    if (several && pushed_before(a, s)) solution = other;
   }
   if (contact.rows == 3 && turns_slip(a, solution.impulse[1], solution.impulse[2], s, w)) {
     solution = solve::solve_in_space(contact.W, contact.b, section_of(model, a, true, s, w));
@@ -148,7 +152,7 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
   w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
-  return {};
+  return {.several = several};
 }
 
 /// row . v, the row times `scale`: over all coordinates where these are not many.
