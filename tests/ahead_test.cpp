@@ -12,7 +12,7 @@
 #include "ricochet/base/error.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::ahead_test {
 namespace {
 
 using certify::Failure;
@@ -242,4 +242,4 @@ TEST(Ahead, IsASettingOfMoreauAlone) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::ahead_test

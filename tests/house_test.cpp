@@ -13,7 +13,7 @@
 #include "program.h"
 #include "ricochet/step/scheme.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::house_test {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
@@ -439,4 +439,4 @@ TEST(House, FunctionsStayShort) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::house_test

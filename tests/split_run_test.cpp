@@ -13,7 +13,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::step {
+namespace ricochet::step::split_run_test {
 namespace {
 
 using State = model::State<model::kDynamic>;
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace ricochet::step
+}  // namespace ricochet::step::split_run_test

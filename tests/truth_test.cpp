@@ -17,7 +17,7 @@
 #include "program.h"
 #include "truth/scenes.h"
 
-namespace ricochet::truth {
+namespace ricochet::truth::truth_test {
 namespace {
 
 enum class Verdict { Right, Refused, Unresolved, Wrong, Endless, Crashed };
@@ -190,4 +190,4 @@ TEST(Truth, NoSceneIsWrongUnderAGreenStatusAndFewAreRefused) {
 }
 
 }  // namespace
-}  // namespace ricochet::truth
+}  // namespace ricochet::truth::truth_test
