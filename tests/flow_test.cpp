@@ -14,7 +14,7 @@
 #include "ricochet/formula/lower.h"
 #include "support.h"
 
-namespace ricochet::flow {
+namespace ricochet::flow::flow_test {
 namespace {
 
 using testing::read_text;
@@ -98,7 +98,9 @@ TEST(Flow, TheFirstZeroIsFoundHoweverNearTheNext) {
     if (least < 1e-5 || std::abs(expected - 1.0) < 1e-5 || std::abs(expected) < 1e-5) continue;
     const std::optional<double> found = first_fall(row.data(), 0, 1.0);
     ASSERT_EQ(found.has_value(), expected > 0.0) << trial;
-    if (found) EXPECT_NEAR(*found, expected, 0.3 * least) << trial;
+    if (found) {
+      EXPECT_NEAR(*found, expected, 0.3 * least) << trial;
+    }
   }
 }
 
@@ -332,4 +334,4 @@ TEST(Flow, WhatHasNoEquationsIsRefused) {
 }
 
 }  // namespace
-}  // namespace ricochet::flow
+}  // namespace ricochet::flow::flow_test

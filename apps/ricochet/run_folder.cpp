@@ -119,8 +119,8 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.rows = files.rows();
   run.lines = files.describe();
   run.story = study::tell(story, run.motion);
-  if (std::string lock = locks.warning(scene); !lock.empty()) {
-    run.motion.scene.warnings.push_back(std::move(lock));
+  if (std::string locked = locks.warning(scene); !locked.empty()) {
+    run.motion.scene.warnings.push_back(std::move(locked));
   }
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
