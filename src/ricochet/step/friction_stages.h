@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ricochet/solve/single_contact.h"
-#include "ricochet/step/impact_stages.h"
+#include "ricochet/step/load_stages.h"
 
 namespace ricochet::step {
 
@@ -83,9 +83,10 @@ struct OneContact {
   Eigen::Vector3d rates{Eigen::Vector3d::Zero()};  // of U, without u
   int rows{0};
 
-  [[gnu::always_inline]] inline OneContact(const M& model, int a, const model::Vector<M::kDofs>& u,
+  [[gnu::always_inline]] inline OneContact(const M& model, int a, const model::StateOf<M>& s,
                                            Workspace<M>& w)
       : rows(1 + model.slips(a)) {
+    const auto& u = s.u;
     const double stretch = w.place.stretch[a];
     w.place.normals.copy_to(a, w.rows[0]);
     if (stretch != 1.0) w.rows[0] *= stretch;
@@ -107,17 +108,37 @@ struct OneContact {
       rates[0] += e * (w.rows[0].dot(u) + rates[0]);
       b[0] = w.rows[0].dot(w.free) + rates[0];
     }
+    if constexpr (!M::kPlain) {
+      if (const double e = slip_restitution_of(model, a, s, w); e > 0.0) {
+        for (int j = 1; j < rows; ++j) b[j] += e * (w.rows[index(j)].dot(u) + rates[j]);
+      }
+      if (model::is_loaded(model, a)) {  // its normal impulse is -b / W, whatever the slip
+        W(0, 0) = W(1, 1) > 0.0 ? W(1, 1) : 1.0;
+        b[0] = -load_impulse(model, a, w) * W(0, 0);
+      }
+    }
   }
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 };
+
+/// What slips back after an impact does not stick, though its impulse is inside its cone.
+template <model::FrictionModel M>
+void take_rebound(const M& model, int k, const model::StateOf<M>& s,
+                  const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  const int a = w.claim.active[k];
+  if (w.claim.grip(k) != problem::Grip::Stick || slip_restitution_of(model, a, s, w) == 0.0) return;
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
 
 /// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
 template <model::FrictionModel M>
 problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int a = w.claim.active[0];
-  const OneContact<M> contact(model, a, s.u, w);
+  const OneContact<M> contact(model, a, s, w);
   if (!(contact.W(0, 0) > 0.0)) return {.status = problem::Status::Degenerate};
   const convex::Section section = section_of(model, a, false, s, w);
   solve::SingleSolution solution =
@@ -145,9 +166,11 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
     }
     come_to_rest(w.size, u_next);
   }
-  w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
+  w.claim.impulses[0] = model::is_loaded(model, a) ? load_impulse(model, a, w)
+                                                   : w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
+  if constexpr (!M::kPlain) take_rebound(model, 0, s, u_next, w);
   return {};
 }
 
@@ -161,12 +184,33 @@ double row_velocity(const Rows& rows, int row, double scale, const V& v, W& w) {
   return w.gathered.dot(v);
 }
 
+/// The normal row of friction without a contact: a coordinate of its own, as easily moved as the
+/// slip, that its load pushes.
+template <model::FrictionModel M>
+void add_load(const M& model, int a, int coordinate, Workspace<M>& w) {
+  const double slip =
+      model::delassus(w.place.tangents, M::kSlips * a, model.mass(w.place), w.gathered, w.response);
+  const double W = slip > 0.0 ? slip : 1.0;
+  w.problem.add(coordinate, std::sqrt(W));
+  w.problem.end_row(-load_impulse(model, a, w) * W);
+}
+
+/// How many of the active rows are friction without a contact.
+template <model::FrictionModel M>
+int count_loads(const M& model, const Workspace<M>& w) {
+  if constexpr (M::kPlain) return 0;
+  return static_cast<int>(std::count_if(w.claim.active.begin(), w.claim.active.end(),
+                                        [&](int a) { return model::is_loaded(model, a); }));
+}
+
 /// The active contacts and joints as w.problem, with friction.
 template <model::FrictionModel M>
 void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   const int contacts = active.size() - model.joints();
-  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
+  const int loads = count_loads(model, w);
+  int load = model.dofs();  // coordinate of the next one
+  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)), loads);
   for (int k = 0; k < active.size(); ++k) {
     const int a = active[k];
     const bool is_joint = k >= contacts;
@@ -179,11 +223,17 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
       if (contact.slips > 0)
         contact.section = section_of(model, a, w.turned[static_cast<std::size_t>(k)] != 0, s, w);
     }
-    add_row(w.place.normals, a, stretch, free, 0.0, w);
+    if (loads > 0 && !is_joint && model::is_loaded(model, a)) {
+      add_load(model, a, load++, w);
+    } else {
+      add_row(w.place.normals, a, stretch, free, 0.0, w);
+    }
+    const double back = is_joint ? 0.0 : slip_restitution_of(model, a, s, w);
     for (int j = 0; !is_joint && j < model.slips(a); ++j) {
       const int row = M::kSlips * a + j;
-      const double slip = row_velocity(w.place.tangents, row, 1.0, w.free, w);
-      add_row(w.place.tangents, row, 1.0, slip + w.place.slip_rate[row], 0.0, w);
+      double slip = row_velocity(w.place.tangents, row, 1.0, w.free, w) + w.place.slip_rate[row];
+      if (back > 0.0) slip += back * slip_velocity(w, a, j, s.u);
+      add_row(w.place.tangents, row, 1.0, slip, 0.0, w);
     }
   }
   w.problem.held = model.joints();
@@ -237,6 +287,10 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
   const problem::Report report = solve_friction(model, s, w);
   w.unique = report.unique;
   const auto& active = w.claim.active;
+  for (int k = 0; k < active.size(); ++k) {  // before the joints have others
+    const int a = active[k];
+    if (model::is_loaded(model, a)) w.claim.impulses[k] = load_impulse(model, a, w);
+  }
   w.gathered.setZero();
   w.pushes.setZero();
   int at = 0;
@@ -245,7 +299,8 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     const int a = active[k];
     const bool is_joint = k >= active.size() - model.joints();
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
-    w.claim.impulses[k] = stretch * w.solver.impulse(at++);
+    const double normal = stretch * w.solver.impulse(at++);
+    if (is_joint || !model::is_loaded(model, a)) w.claim.impulses[k] = normal;
     w.place.normals.add_to(a, w.claim.impulses[k], w.gathered);
     w.place.normals.add_size_to(a, w.claim.impulses[k], w.pushes);
     if (is_joint) continue;
@@ -264,8 +319,12 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     model.mass(w.place).solve(w.pushes, w.size);
     w.size = w.size.cwiseAbs() + w.free.cwiseAbs();
     come_to_rest(w.size, u_next);
-    for (int k = 0; k < active.size() - model.joints(); ++k) take_rest(model, k, u_next, w);
+    for (int k = 0; k < active.size() - model.joints(); ++k) {
+      take_rest(model, k, u_next, w);
+      take_rebound(model, k, s, u_next, w);
+    }
   }
+  w.knows_reactions = true;
   return report;
 }
 

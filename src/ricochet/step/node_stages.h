@@ -43,8 +43,9 @@ problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
 /// The same with the contacts that last.
 template <model::Model M>
 problem::Report take_lasting_contacts(const M& model, const model::StateOf<M>& s, double h,
-                                      const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
-  find_contacts(model, s, h, point, w);
+                                      const model::Vector<M::kPlaces>& point, Workspace<M>& w,
+                                      bool ahead = false) {
+  find_contacts(model, s, h, point, w, ahead);
   return take_active(model, s, w);
 }
 
