@@ -250,6 +250,21 @@ void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Wor
   if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
 }
 
+/// A contact that is said to stick and moves slips: solvers know the slips of all contacts to a
+/// part of the fastest one.
+template <model::FrictionModel M>
+void take_motion(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Stick) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    const int row = M::kSlips * a + j;
+    const double size = w.place.tangents.abs_dot(row, u_next) +
+                        w.place.tangents.abs_dot(row, w.free) + std::abs(w.place.slip_rate[row]);
+    const double still = 1e-11 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
+    if (std::abs(slip_velocity(w, a, j, u_next)) > still) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
+
 /// Marks the contacts in space whose slip turns round; true when there are new ones.
 template <model::FrictionModel M>
 bool mark_turned(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
@@ -287,7 +302,8 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
   const problem::Report report = solve_friction(model, s, w);
   w.unique = report.unique;
   const auto& active = w.claim.active;
-  for (int k = 0; k < active.size(); ++k) {  // before the joints have others
+  const int loads = count_loads(model, w);
+  for (int k = 0; loads > 0 && k < active.size(); ++k) {  // before the joints have others
     const int a = active[k];
     if (model::is_loaded(model, a)) w.claim.impulses[k] = load_impulse(model, a, w);
   }
@@ -322,6 +338,7 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     for (int k = 0; k < active.size() - model.joints(); ++k) {
       take_rest(model, k, u_next, w);
       take_rebound(model, k, s, u_next, w);
+      if (loads > 0) take_motion(model, k, u_next, w);
     }
   }
   w.knows_reactions = true;

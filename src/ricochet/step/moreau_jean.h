@@ -66,7 +66,8 @@ problem::Report advance(const MoreauJean& scheme, const M& model, const model::S
     model.advance(next.q, next.u, theta * h, next.q);
   };
   next.u = s.u;
-  report = settle_nodes(next.u, w, true, [&] {
+  const double gaps = w.lasting.has_ahead() ? w.q_mid.cwiseAbs().sum() / h : 0.0;
+  const auto round = [&] {
     move();
     free_velocity_at_nodes(model, s, h, w);
     if (w.lasting.has_ahead()) {
@@ -75,7 +76,8 @@ problem::Report advance(const MoreauJean& scheme, const M& model, const model::S
     if (!w.claim.active.empty()) return push(model, s, next.u, w);
     next.u = w.free;
     return problem::Report{};
-  });
+  };
+  report = settle_nodes(next.u, w, true, round, gaps);
   move();
   remember_contacts(model, s, w, next);
   return report;
