@@ -12,7 +12,7 @@
 #include "ricochet/base/error.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::ahead_test {
 namespace {
 
 using certify::Failure;
@@ -258,4 +258,4 @@ TEST(Ahead, IsASettingOfTheTwo) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::ahead_test

@@ -13,7 +13,7 @@
 #include "ricochet/base/sum.h"
 #include "ricochet/base/text.h"
 
-namespace ricochet::base {
+namespace ricochet::base::base_test {
 namespace {
 
 TEST(InputError, ShowsPlaceKeyCaretAndRemedy) {
@@ -185,4 +185,4 @@ TEST(Text, FindsWhatIsNoText) {
 }
 
 }  // namespace
-}  // namespace ricochet::base
+}  // namespace ricochet::base::base_test

@@ -14,7 +14,7 @@
 #include "ricochet/step/moreau.h"
 #include "ricochet/step/simulate.h"
 
-namespace ricochet::certify {
+namespace ricochet::certify::brief_test {
 namespace {
 
 /// A particle within a circle, with another mass in each direction.
@@ -170,4 +170,4 @@ TEST(Brief, PassesNoLie) {
 }
 
 }  // namespace
-}  // namespace ricochet::certify
+}  // namespace ricochet::certify::brief_test

@@ -10,7 +10,7 @@
 
 #include "ricochet/base/random.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::bv_distance_test {
 namespace {
 
 using study::clipped;
@@ -161,4 +161,4 @@ TEST(BvDistance, AMillionNodesTakeNoTimeEvenWhenFarApart) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::bv_distance_test

@@ -8,7 +8,7 @@
 #include "ricochet/step/run_formula.h"
 #include "support.h"
 
-namespace ricochet::certify {
+namespace ricochet::certify::certificate_test {
 namespace {
 
 /// Numbers of few bits, so that sums of them are exact in any order.
@@ -128,4 +128,4 @@ TEST(Certificate, OfTwoHalvesIsThatOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace ricochet::certify
+}  // namespace ricochet::certify::certificate_test

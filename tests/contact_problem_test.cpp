@@ -20,7 +20,7 @@
 #include "ricochet/problem/contact_residual.h"
 #include "ricochet/problem/contact_text.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::contact_problem_test {
 namespace {
 
 using problem::ContactProblem;
@@ -231,4 +231,4 @@ TEST(ContactGenerator, IsDeterminedByItsNumbers) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::contact_problem_test

@@ -18,7 +18,7 @@
 #include "ricochet/solve/gauss_seidel.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::contact_solve_test {
 namespace {
 
 using problem::ContactProblem;
@@ -412,4 +412,4 @@ TEST(ProgramSolve, SaysWhichStepsCannotBeDumped) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::contact_solve_test

@@ -10,7 +10,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::contact_time_test {
 namespace {
 
 const std::string kLadder = R"toml(
@@ -318,4 +318,4 @@ until  = 12
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::contact_time_test

@@ -16,7 +16,7 @@
 #include "ricochet/study/motion.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::control_test {
 namespace {
 
 using testing::kFloor;
@@ -453,4 +453,4 @@ until  = 10
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::control_test

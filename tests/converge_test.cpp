@@ -15,7 +15,7 @@
 #include "ricochet/study/compare.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::converge_test {
 namespace {
 
 using study::Convergence;
@@ -428,4 +428,4 @@ TEST(CompareProgram, AStatedMotionGivesWayToAReferenceThatIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::converge_test

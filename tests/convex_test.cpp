@@ -9,7 +9,7 @@
 #include "ricochet/convex/polyhedral_cone.h"
 #include "support.h"
 
-namespace ricochet::convex {
+namespace ricochet::convex::convex_test {
 namespace {
 
 using testing::random_matrix;
@@ -220,4 +220,4 @@ TEST(Dense, TakesTheShortestOfManySolutions) {
 }
 
 }  // namespace
-}  // namespace ricochet::convex
+}  // namespace ricochet::convex::convex_test

@@ -14,7 +14,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/motion.h"
 
-namespace ricochet::record {
+namespace ricochet::record::csv_test {
 namespace {
 
 double number_of(const std::string& text) {
@@ -144,4 +144,4 @@ TEST(Csv, RowsAsNumbersAreTheRowsAsText) {
 }
 
 }  // namespace
-}  // namespace ricochet::record
+}  // namespace ricochet::record::csv_test

@@ -10,7 +10,7 @@
 
 #include "program.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::docs_test {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
@@ -169,4 +169,4 @@ TEST(Docs, TheExampleOfConvergeIsWhatTheProgramPrints) {
 TEST(Docs, TheExampleProgramRuns) { EXPECT_EQ(std::system(RICOCHET_EXAMPLE " > /dev/null"), 0); }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::docs_test

@@ -7,7 +7,7 @@
 #include "error_bar_table.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::error_bar_calibration_test {
 namespace {
 
 #if defined(RICOCHET_SANITIZED)
@@ -32,4 +32,4 @@ TEST(ErrorBarCalibration, HoldsTheTrueErrorOfScenesWithKnownEnds) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::error_bar_calibration_test

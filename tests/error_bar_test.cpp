@@ -15,7 +15,7 @@
 #include "ricochet/study/row_thinner.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::error_bar_test {
 namespace {
 
 using testing::read_text;
@@ -372,4 +372,4 @@ TEST(Companions, CostLittleMoreThanTheirSteps) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::error_bar_test

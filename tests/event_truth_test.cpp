@@ -13,7 +13,7 @@
 #include "ricochet/step/run_formula.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::event_truth_test {
 namespace {
 
 using certify::Certificate;
@@ -346,4 +346,4 @@ TEST(EventTruth, StopsWithinARow) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::event_truth_test

@@ -15,7 +15,7 @@
 #include "ricochet/study/family.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::family_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -526,4 +526,4 @@ TEST(Family, OutputFitsATerminalOf80ColumnsAndBadNumbersOfThreadsAreRefused) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::family_test

@@ -12,7 +12,7 @@
 #include "program.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::first_week_test {
 namespace {
 
 /// A ball that falls on a floor, in pieces to be changed.
@@ -339,4 +339,4 @@ TEST(FirstWeek, NewWritesASceneWithFrictionAndRestitution) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::first_week_test

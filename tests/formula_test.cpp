@@ -8,7 +8,7 @@
 #include "ricochet/formula/lower.h"
 #include "ricochet/formula/syntax.h"
 
-namespace ricochet::formula {
+namespace ricochet::formula::formula_test {
 namespace {
 
 /// x = input 0, y = input 1, x' = input 2, z[1..3] = inputs 3..5, R = 2.
@@ -190,4 +190,4 @@ TEST_F(Formula, TextOfAGraphMeansTheGraph) {
 }
 
 }  // namespace
-}  // namespace ricochet::formula
+}  // namespace ricochet::formula::formula_test

@@ -12,7 +12,7 @@
 #include "ricochet/convex/section.h"
 #include "support.h"
 
-namespace ricochet::convex {
+namespace ricochet::convex::friction_cone_test {
 namespace {
 
 /// A section with points that span it, found without any of its own functions.
@@ -347,4 +347,4 @@ TEST(Polygon, IsCheckedBeforeUse) {
 }
 
 }  // namespace
-}  // namespace ricochet::convex
+}  // namespace ricochet::convex::friction_cone_test

@@ -12,7 +12,7 @@
 #include "ricochet/base/error.h"
 #include "support.h"
 
-namespace ricochet::scene {
+namespace ricochet::scene::friction_scene_test {
 namespace {
 
 using testing::read_text;
@@ -281,4 +281,4 @@ TEST(FrictionScene, HasNoPast) {
 }
 
 }  // namespace
-}  // namespace ricochet::scene
+}  // namespace ricochet::scene::friction_scene_test

@@ -20,7 +20,7 @@
 #include "ricochet/solve/step_solver.h"
 #include "support.h"
 
-namespace ricochet::solve {
+namespace ricochet::solve::friction_solve_test {
 namespace {
 
 using convex::Section;
@@ -655,4 +655,4 @@ TEST(StepSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
 }
 
 }  // namespace
-}  // namespace ricochet::solve
+}  // namespace ricochet::solve::friction_solve_test

@@ -16,7 +16,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::step {
+namespace ricochet::step::friction_step_test {
 namespace {
 
 using testing::read_text;
@@ -813,4 +813,4 @@ TEST(FrictionJudge, RemembersStickFromStepToStep) {
 }
 
 }  // namespace
-}  // namespace ricochet::step
+}  // namespace ricochet::step::friction_step_test

@@ -13,7 +13,7 @@
 #include "ricochet/step/scheme.h"
 #include "ricochet/study/builtin_scenes.h"
 
-namespace ricochet::golden {
+namespace ricochet::golden::golden_test {
 namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(RICOCHET_SOURCE_DIR) / "tests/golden";
@@ -141,4 +141,4 @@ TEST(Golden, RunsAreWhatTheirLinesSay) {
 }
 
 }  // namespace
-}  // namespace ricochet::golden
+}  // namespace ricochet::golden::golden_test

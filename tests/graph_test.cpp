@@ -13,7 +13,7 @@
 #include "ricochet/formula/graph.h"
 #include "ricochet/formula/tape.h"
 
-namespace ricochet::formula {
+namespace ricochet::formula::graph_test {
 namespace {
 
 constexpr int kInputs = 4;
@@ -304,4 +304,4 @@ TEST(Tape, InterpretsWhatIsTooLargeForNativeCode) {
 }
 
 }  // namespace
-}  // namespace ricochet::formula
+}  // namespace ricochet::formula::graph_test

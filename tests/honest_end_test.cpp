@@ -15,7 +15,7 @@
 #include "ricochet/step/simulate.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::honest_end_test {
 namespace {
 
 using certify::Failure;
@@ -326,4 +326,4 @@ TEST(HonestEnd, CorrectionsKeepContactsAndFeedNothing) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::honest_end_test

@@ -20,7 +20,7 @@
 #include "ricochet/host/threads.h"
 #include "ricochet/problem/contact_generator.h"
 
-namespace ricochet::host {
+namespace ricochet::host::host_test {
 namespace {
 
 using testing::Finished;
@@ -327,4 +327,4 @@ TEST(Threads, AreAsManyAsAskedForOrOneForEachCore) {
 }
 
 }  // namespace
-}  // namespace ricochet::host
+}  // namespace ricochet::host::host_test

@@ -13,7 +13,7 @@
 #include "program.h"
 #include "ricochet/step/scheme.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::house_test {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
@@ -40,6 +40,10 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"study",
      {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
       "scene", "record"}},
+    {"flow", {"base", "formula", "model"}},
+    {"dynamics",
+     {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
+      "scene", "record", "plot", "flow"}},
     {"host",
      {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
       "scene", "record", "plot", "study"}},
@@ -439,4 +443,4 @@ TEST(House, FunctionsStayShort) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::house_test

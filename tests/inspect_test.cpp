@@ -13,7 +13,7 @@
 #include "ricochet/study/inspect_json.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::inspect_test {
 namespace {
 
 using Vec = Eigen::VectorXd;
@@ -617,4 +617,4 @@ TEST(InspectProgram, TheGuideShowsWhatItPrints) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::inspect_test

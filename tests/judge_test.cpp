@@ -10,7 +10,7 @@
 #include "ricochet/step/moreau.h"
 #include "ricochet/step/simulate.h"
 
-namespace ricochet::certify {
+namespace ricochet::certify::judge_test {
 namespace {
 
 /// A particle over a floor y >= 0 and beside a wall x >= 0, under gravity.
@@ -296,4 +296,4 @@ TEST(Judge, StopsWhenPositionsOverflow) {
 }
 
 }  // namespace
-}  // namespace ricochet::certify
+}  // namespace ricochet::certify::judge_test

@@ -10,7 +10,7 @@
 
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::lasting_test {
 namespace {
 
 using certify::Failure;
@@ -249,4 +249,4 @@ TEST(Crossing, AGrazeIsNoCrossing) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::lasting_test

@@ -21,7 +21,7 @@
 #include "ricochet/step/penalty.h"
 #include "ricochet/step/simulate.h"
 
-namespace ricochet::certify {
+namespace ricochet::certify::lies_test {
 namespace {
 
 /// What is wrong with the world that a scheme sees; its judge sees the true one.
@@ -639,4 +639,4 @@ TEST(Lies, AllAreRefusedAndThePageSaysHow) {
 }
 
 }  // namespace
-}  // namespace ricochet::certify
+}  // namespace ricochet::certify::lies_test

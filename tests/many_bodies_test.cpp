@@ -19,7 +19,7 @@
 #include "ricochet/step/run_formula.h"
 #include "support.h"
 
-namespace ricochet::solve {
+namespace ricochet::solve::many_bodies_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -307,4 +307,4 @@ TEST(ManyBodies, TimeOfAStepIsLinearInTheirNumber) {
 }
 
 }  // namespace
-}  // namespace ricochet::solve
+}  // namespace ricochet::solve::many_bodies_test

@@ -9,7 +9,7 @@
 #include "ricochet/study/inspect.h"
 #include "support.h"
 
-namespace ricochet::model {
+namespace ricochet::model::mechanisms_inertia_test {
 namespace {
 
 using Vec = Eigen::VectorXd;
@@ -132,4 +132,4 @@ position = { x = 0, theta = 1 }
 }
 
 }  // namespace
-}  // namespace ricochet::model
+}  // namespace ricochet::model::mechanisms_inertia_test

@@ -13,7 +13,7 @@
 #include "ricochet/study/gallery_inelastic.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::mechanisms_test {
 namespace {
 
 using testing::run_text;
@@ -511,4 +511,4 @@ TEST(Column, DroppedLandsAndStays) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::mechanisms_test

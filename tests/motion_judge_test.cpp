@@ -7,7 +7,7 @@
 #include "ricochet/study/two_motions.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::motion_judge_test {
 namespace {
 
 using certify::Certificate;
@@ -182,4 +182,4 @@ TEST(TwoMotions, AnyOtherMixIsRefused) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::motion_judge_test

@@ -11,7 +11,7 @@
 #include "ricochet/step/simulate.h"
 #include "support.h"
 
-namespace ricochet::certify {
+namespace ricochet::certify::node_judge_test {
 namespace {
 
 /// A particle over a floor y >= 0 under gravity 10, with e = 1/2, written by hand.
@@ -173,4 +173,4 @@ until = 0.1
 }
 
 }  // namespace
-}  // namespace ricochet::certify
+}  // namespace ricochet::certify::node_judge_test

@@ -12,7 +12,7 @@
 #include "ricochet/study/inspect_scene.h"
 #include "ricochet/study/motion.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::outside_test {
 namespace {
 
 constexpr double kRadius = 40.0;
@@ -196,4 +196,4 @@ TEST(Trajectory, KeepsRowsInOneBlock) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::outside_test

@@ -12,7 +12,7 @@
 #include "browser.h"
 #include "program.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::page_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -483,4 +483,4 @@ TEST(PlotCommand, LongTrajectoriesTakeLittleTimeAndMemory) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::page_test

@@ -14,7 +14,7 @@
 #include "ricochet/plot/trail.h"
 #include "support.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::pictures_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -481,4 +481,4 @@ TEST(Pictures, AFilmIsMadeWhereItCanBe) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::pictures_test

@@ -12,7 +12,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::plot {
+namespace ricochet::plot::plot_test {
 namespace {
 
 Grid sample(double (*f)(double, double)) {
@@ -449,4 +449,4 @@ TEST(Svg, HasLightAndDarkColoursAndTextThatIsText) {
 }
 
 }  // namespace
-}  // namespace ricochet::plot
+}  // namespace ricochet::plot::plot_test

@@ -13,7 +13,7 @@
 
 #include "program.h"
 
-namespace ricochet::testing {
+namespace ricochet::testing::program_test {
 namespace {
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
@@ -594,4 +594,4 @@ TEST(Program, GalleryAgreesWithItsSources) {
 }
 
 }  // namespace
-}  // namespace ricochet::testing
+}  // namespace ricochet::testing::program_test

@@ -10,7 +10,7 @@
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_formula.h"
 
-namespace ricochet {
+namespace ricochet::quiet_boxes_test {
 namespace {
 
 /// A particle flies along y = `aside` past posts of radius r at x = 4 and x = 9, in steps longer
@@ -55,4 +55,4 @@ TEST(QuietBoxes, ThinPostsAreSeen) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::quiet_boxes_test

@@ -9,7 +9,7 @@
 #include "ricochet/record/rows.h"
 #include "support.h"
 
-namespace ricochet::record {
+namespace ricochet::record::record_test {
 namespace {
 
 TEST(Rows, ReadBackTheSameNumbers) {
@@ -55,4 +55,4 @@ TEST(Rows, EstimateIsNearTheTruth) {
 }
 
 }  // namespace
-}  // namespace ricochet::record
+}  // namespace ricochet::record::record_test

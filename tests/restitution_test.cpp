@@ -13,7 +13,7 @@
 #include "ricochet/step/scheme.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::restitution_test {
 namespace {
 
 using study::Motion;
@@ -577,4 +577,4 @@ shock_speed = 1e-6
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::restitution_test

@@ -7,7 +7,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::scene {
+namespace ricochet::scene::scene_test {
 namespace {
 
 const std::string kBall = R"toml(
@@ -267,4 +267,4 @@ TEST(Scene, GarbageIsRefusedQuietly) {
 }
 
 }  // namespace
-}  // namespace ricochet::scene
+}  // namespace ricochet::scene::scene_test

@@ -15,7 +15,7 @@
 #include "ricochet/study/simulation.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::simulation_test {
 namespace {
 
 using testing::kFloor;
@@ -215,4 +215,4 @@ TEST(Simulation, StepsAModelInCpp) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::simulation_test

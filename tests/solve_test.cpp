@@ -14,7 +14,7 @@
 #include "ricochet/solve/unilateral.h"
 #include "support.h"
 
-namespace ricochet::solve {
+namespace ricochet::solve::solve_test {
 namespace {
 
 using testing::random_matrix;
@@ -290,4 +290,4 @@ TEST(Residual, IsFreeOfScalesAndKnowsNoRounding) {
 }
 
 }  // namespace
-}  // namespace ricochet::solve
+}  // namespace ricochet::solve::solve_test

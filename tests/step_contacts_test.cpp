@@ -23,7 +23,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::solve {
+namespace ricochet::solve::step_contacts_test {
 namespace {
 
 using Eigen::Index;
@@ -385,4 +385,4 @@ TEST(Capture, ImpulsesOfScenesSolveTheirProblems) {
 }
 
 }  // namespace
-}  // namespace ricochet::solve
+}  // namespace ricochet::solve::step_contacts_test

@@ -13,7 +13,7 @@
 #include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
-namespace ricochet::step {
+namespace ricochet::step::step_test {
 namespace {
 
 using testing::run_text;
@@ -605,4 +605,4 @@ steps = 1
 }
 
 }  // namespace
-}  // namespace ricochet::step
+}  // namespace ricochet::step::step_test

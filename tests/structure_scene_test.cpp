@@ -17,7 +17,7 @@
 #include "ricochet/study/inspect_scene.h"
 #include "ricochet/study/motion.h"
 
-namespace ricochet::scene {
+namespace ricochet::scene::structure_scene_test {
 namespace {
 
 using testing::Finished;
@@ -386,4 +386,4 @@ TEST(StructureProgram, ARunHasAReportAndIsDrawnAgain) {
 }
 
 }  // namespace
-}  // namespace ricochet::scene
+}  // namespace ricochet::scene::structure_scene_test

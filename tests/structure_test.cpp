@@ -30,7 +30,7 @@
 #include "ricochet/structure/welch.h"
 #include "support.h"
 
-namespace ricochet::structure {
+namespace ricochet::structure::structure_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -908,4 +908,4 @@ TEST(Newmark, HundredThousandNodesKeepTheirDigits) {
 }
 
 }  // namespace
-}  // namespace ricochet::structure
+}  // namespace ricochet::structure::structure_test

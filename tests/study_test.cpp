@@ -11,7 +11,7 @@
 #include "ricochet/study/plate5.h"
 #include "support.h"
 
-namespace ricochet::study {
+namespace ricochet::study::study_test {
 namespace {
 
 using testing::run_text;
@@ -313,4 +313,4 @@ TEST(Expectations, OfAllBuiltinScenesHold) {
 }
 
 }  // namespace
-}  // namespace ricochet::study
+}  // namespace ricochet::study::study_test

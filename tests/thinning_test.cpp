@@ -13,7 +13,7 @@
 #include "ricochet/plot/svg.h"
 #include "ricochet/plot/trail.h"
 
-namespace ricochet::plot {
+namespace ricochet::plot::thinning_test {
 namespace {
 
 template <class Pieces>
@@ -212,4 +212,4 @@ TEST(PowerLaw, IsFoundExactly) {
 }
 
 }  // namespace
-}  // namespace ricochet::plot
+}  // namespace ricochet::plot::thinning_test

@@ -8,7 +8,7 @@
 #include "ricochet/plot/walls.h"
 #include "ricochet/scene/scene.h"
 
-namespace ricochet::plot {
+namespace ricochet::plot::walls_test {
 namespace {
 
 constexpr double kWidth = 640.0;  // of the windows [px]
@@ -260,4 +260,4 @@ TEST(Pushes, AreAlongTheNormalOfTheWall) {
 }
 
 }  // namespace
-}  // namespace ricochet::plot
+}  // namespace ricochet::plot::walls_test

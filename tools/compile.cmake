@@ -1,8 +1,9 @@
 # What makes compiling fast: batches of sources, and headers that are compiled once.
 #
-# A batch is one source made of several: what they include is read once for all of them. Names in
-# anonymous namespaces then have to differ within a batch. Code that steps is not compiled so.
-option(RICOCHET_BATCHES "Compile sources that are not timed in batches" ON)
+# A batch is one source made of several: what they include is read, and the templates they share are
+# instantiated, once for all of them. Names in anonymous namespaces then have to differ within a batch;
+# tests have a namespace each.
+option(RICOCHET_BATCHES "Compile sources in batches" ON)
 
 # The sources of `target` given after `size` are compiled `size` at a time.
 function(ricochet_batches target name size)

@@ -8,6 +8,7 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/threads.h"
@@ -87,8 +88,10 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   if (options.report) run.report = plot::ReportData(scene);
   study::Extent extent;
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
+  dynamics::LockWatch locks(scene);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
+    locks.add(sample);
     record::fill_row(columns, sample, row);
     files.add(row);
     run.picture.add(row, sample.pushed);
@@ -116,6 +119,9 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.rows = files.rows();
   run.lines = files.describe();
   run.story = study::tell(story, run.motion);
+  if (std::string lock = locks.warning(scene); !lock.empty()) {
+    run.motion.scene.warnings.push_back(std::move(lock));
+  }
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
   if (!is_member) {

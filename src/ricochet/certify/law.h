@@ -132,14 +132,18 @@ template <model::Model M>
   } else {
     const double reference = c.method.impact == ImpactRule::Free ? free : start;
     const bool lasts = !c.lasting.empty() && c.lasting.holds(a);
-    const double extra = lasts ? c.lasting.speed(a) : restitution_of(c, s, a) * reference;
+    const bool is_passive = c.method.impact == ImpactRule::Passive && start > 0.0;
+    const double e = is_passive ? 1.0 : restitution_of(c, s, a);
+    const double extra = lasts ? c.lasting.speed(a) : e * reference;
     residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
   }
   normals.add_to(a, p, s.momentum);
   const double work = 0.5 * p * (start + end - 2.0 * rate);  // (u + u+)/2 . J^T p
   s.contact_work += work;
   s.gain += 0.5 * p * (start + end);
-  s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
+  if (c.method.impact != ImpactRule::Passive) {
+    s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
+  }
   if (c.lasting.has_ahead()) s.gain_allowed += 0.5 * std::abs(p * curve_ahead(c, s, a));
   c.pushes[static_cast<std::size_t>(k)] = {-start, W, work};
 }

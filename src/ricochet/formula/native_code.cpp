@@ -13,15 +13,36 @@
 namespace ricochet::formula {
 namespace {
 
-/// Both results are stored where they belong, and read from there.
+struct alignas(32) SineAndCosine {
+  std::uint64_t angle{0};  // its bits
+  double sine{0.0};
+  double cosine{1.0};
+};
+
+[[gnu::noinline]] void compute(double angle, SineAndCosine& kept, double* sine, double* cosine) {
 #if defined(__GLIBC__)
-using ::sincos;
+  ::sincos(angle, sine, cosine);
 #else
-void sincos(double angle, double* sine, double* cosine) {
   *sine = std::sin(angle);
   *cosine = std::cos(angle);
-}
 #endif
+  kept = {std::bit_cast<std::uint64_t>(angle), *sine, *cosine};
+}
+
+/// Both results are stored where they belong, and read from there. A step asks for the same angles
+/// several times (masses, gaps and forces at one position, then whoever checks it), so the last few
+/// are remembered.
+void sincos(double angle, double* sine, double* cosine) {
+  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
+  const auto bits = std::bit_cast<std::uint64_t>(angle);
+  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 60U];
+  if (last.angle == bits) [[likely]] {
+    *sine = last.sine;
+    *cosine = last.cosine;
+    return;
+  }
+  compute(angle, last, sine, cosine);
+}
 
 template <Op op>
 double call_apply(double a, double b, double c) {

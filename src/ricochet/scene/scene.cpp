@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/scene/coordinate_values.h"
 #include "ricochet/scene/document.h"
+#include "ricochet/scene/dynamics_reader.h"
 #include "ricochet/scene/expectations.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
@@ -27,13 +28,17 @@ struct Tables {
   const Value* expect;
   const Value* plot;
   const Value* record;
+  const Value* section;
+  const Value* sweep;
 
   explicit Tables(TableReader& root)
       : start(root.table("start")),
         run(root.table("run")),
         expect(root.table("expect")),
         plot(root.table("plot")),
-        record(root.table("record")) {
+        record(root.table("record")),
+        section(root.table("section")),
+        sweep(root.table("sweep")) {
     root.finish();
   }
 };
@@ -105,7 +110,11 @@ void read_system(const Document& document, TableReader& root,
   RunReader runs(document, formulas);
   scene.scheme = runs.read_scheme(tables.run);
   system.check_laws(scene.scheme);
+  scene.dynamics.period = system.period();
+  read_dynamics(document, formulas, system.groups(), system.contact_names(), tables.section,
+                tables.sweep, scene.dynamics);
   const std::shared_ptr<model::FormulaModel> model = system.build();
+  if (system.has_period()) check_period(document, model->system(), system.period());
   part.model = model;
   part.groups = system.groups();
   part.definitions = formulas.definitions();
@@ -129,7 +138,7 @@ void read_system(const Document& document, TableReader& root,
 
 /// Tables that belong to the other kind of scene.
 void refuse_tables_of_systems(const Document& document, TableReader& root) {
-  for (const char* key : {"system", "contact", "friction", "hold"}) {
+  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
       throw base::InputError(key, "stands beside [structure]",
                              "a scene is a system with contacts, or a structure with guides",

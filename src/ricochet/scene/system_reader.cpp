@@ -53,6 +53,10 @@ void SystemReader::read(TableReader& root) {
   if (const Value* definitions = system.table("define")) formulas_.add_definitions(*definitions);
   read_mass(system);
   read_forces(system);
+  if (const Value* period = system.find("period")) {
+    has_period_ = true;
+    period_ = formulas_.number(*period, "system.period");
+  }
   system.finish();
   constraints_.read(root);
 }

@@ -242,6 +242,7 @@ class EventPace {
     find_struck(struck);
     if (w_.claim.active.size() == model_.joints() && are_joints_still()) return true;
     take_laws(model_, state_, w_);
+    w_.are_joints_factored = false;
     const int ended = find_accumulation();
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;

@@ -22,13 +22,6 @@ template <model::Model M>
   return {};
 }
 
-/// U_T of contact a, direction j.
-template <model::Model M>
-double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M::kDofs>& v) {
-  const int row = M::kSlips * a + j;
-  return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
-}
-
 /// Whether contact a pushed in the last step.
 template <int Q, int U>
 bool pushed_before(int a, const model::State<Q, U>& s) {
@@ -122,17 +115,6 @@ struct OneContact {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 };
 
-/// What slips back after an impact does not stick, though its impulse is inside its cone.
-template <model::FrictionModel M>
-void take_rebound(const M& model, int k, const model::StateOf<M>& s,
-                  const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const int a = w.claim.active[k];
-  if (w.claim.grip(k) != problem::Grip::Stick || slip_restitution_of(model, a, s, w) == 0.0) return;
-  for (int j = 0; j < model.slips(a); ++j) {
-    if (slip_velocity(w, a, j, u_next) != 0.0) w.claim.grip(k) = problem::Grip::Slip;
-  }
-}
-
 /// One active contact with friction.                  [Moreau 1986 (12.6)-(12.7), (13.13)]
 template <model::FrictionModel M>
 problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
@@ -146,9 +128,13 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
           ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
                                   contact.b[1], std::get<convex::Segment>(section))
           : solve::solve_in_space(contact.W, contact.b, section);
-  if (contact.rows == 2 && solution.grip == problem::Grip::Free && pushed_before(a, s)) {
+  bool several = false;
+  if (contact.rows == 2 && solution.grip == problem::Grip::Free) {
+    solve::SingleSolution other = solution;
     solve::keep_pushing(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
-                        contact.b[1], std::get<convex::Segment>(section), solution);
+                        contact.b[1], std::get<convex::Segment>(section), other);
+    several = other.grip != problem::Grip::Free;
+    if (several && pushed_before(a, s)) solution = other;
   }
   if (contact.rows == 3 && turns_slip(a, solution.impulse[1], solution.impulse[2], s, w)) {
     solution = solve::solve_in_space(contact.W, contact.b, section_of(model, a, true, s, w));
@@ -171,7 +157,7 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
   if constexpr (!M::kPlain) take_rebound(model, 0, s, u_next, w);
-  return {};
+  return {.several = several};
 }
 
 /// row . v, the row times `scale`: over all coordinates where these are not many.
@@ -182,25 +168,6 @@ double row_velocity(const Rows& rows, int row, double scale, const V& v, W& w) {
   rows.copy_to(row, w.gathered);
   if (scale != 1.0) w.gathered *= scale;
   return w.gathered.dot(v);
-}
-
-/// The normal row of friction without a contact: a coordinate of its own, as easily moved as the
-/// slip, that its load pushes.
-template <model::FrictionModel M>
-void add_load(const M& model, int a, int coordinate, Workspace<M>& w) {
-  const double slip =
-      model::delassus(w.place.tangents, M::kSlips * a, model.mass(w.place), w.gathered, w.response);
-  const double W = slip > 0.0 ? slip : 1.0;
-  w.problem.add(coordinate, std::sqrt(W));
-  w.problem.end_row(-load_impulse(model, a, w) * W);
-}
-
-/// How many of the active rows are friction without a contact.
-template <model::FrictionModel M>
-int count_loads(const M& model, const Workspace<M>& w) {
-  if constexpr (M::kPlain) return 0;
-  return static_cast<int>(std::count_if(w.claim.active.begin(), w.claim.active.end(),
-                                        [&](int a) { return model::is_loaded(model, a); }));
 }
 
 /// The active contacts and joints as w.problem, with friction.
@@ -237,32 +204,6 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
     }
   }
   w.problem.held = model.joints();
-}
-
-/// A contact whose slip is exactly zero sticks, however small its impulse.
-template <model::FrictionModel M>
-void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  if (w.claim.grip(k) != problem::Grip::Slip) return;
-  const int a = w.claim.active[k];
-  for (int j = 0; j < model.slips(a); ++j) {
-    if (slip_velocity(w, a, j, u_next) != 0.0) return;
-  }
-  if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
-}
-
-/// A contact that is said to stick and moves slips: solvers know the slips of all contacts to a
-/// part of the fastest one.
-template <model::FrictionModel M>
-void take_motion(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  if (w.claim.grip(k) != problem::Grip::Stick) return;
-  const int a = w.claim.active[k];
-  for (int j = 0; j < model.slips(a); ++j) {
-    const int row = M::kSlips * a + j;
-    const double size = w.place.tangents.abs_dot(row, u_next) +
-                        w.place.tangents.abs_dot(row, w.free) + std::abs(w.place.slip_rate[row]);
-    const double still = 1e-11 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
-    if (std::abs(slip_velocity(w, a, j, u_next)) > still) w.claim.grip(k) = problem::Grip::Slip;
-  }
 }
 
 /// Marks the contacts in space whose slip turns round; true when there are new ones.

@@ -48,4 +48,67 @@ double slip_restitution_of(const M& model, int a, const model::StateOf<M>& s,
   return std::binary_search(touched.begin(), touched.end(), static_cast<model::Key>(a)) ? 0.0 : e;
 }
 
+/// U_T of contact a, direction j.
+template <model::Model M>
+double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M::kDofs>& v) {
+  const int row = M::kSlips * a + j;
+  return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
+}
+
+/// What slips back after an impact does not stick, though its impulse is inside its cone.
+template <model::FrictionModel M>
+void take_rebound(const M& model, int k, const model::StateOf<M>& s,
+                  const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  const int a = w.claim.active[k];
+  if (w.claim.grip(k) != problem::Grip::Stick || slip_restitution_of(model, a, s, w) == 0.0) return;
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
+
+/// The normal row of friction without a contact: a coordinate of its own, as easily moved as the
+/// slip, that its load pushes.
+template <model::FrictionModel M>
+void add_load(const M& model, int a, int coordinate, Workspace<M>& w) {
+  const double slip =
+      model::delassus(w.place.tangents, M::kSlips * a, model.mass(w.place), w.gathered, w.response);
+  const double W = slip > 0.0 ? slip : 1.0;
+  w.problem.add(coordinate, std::sqrt(W));
+  w.problem.end_row(-load_impulse(model, a, w) * W);
+}
+
+/// How many of the active rows are friction without a contact.
+template <model::FrictionModel M>
+int count_loads(const M& model, const Workspace<M>& w) {
+  if constexpr (M::kPlain) return 0;
+  return static_cast<int>(std::count_if(w.claim.active.begin(), w.claim.active.end(),
+                                        [&](int a) { return model::is_loaded(model, a); }));
+}
+
+/// A contact whose slip is exactly zero sticks, however small its impulse.
+template <model::FrictionModel M>
+void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Slip) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) return;
+  }
+  if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
+}
+
+/// A contact that is said to stick and moves slips: solvers know the slips of all contacts to a
+/// part of the fastest one.
+template <model::FrictionModel M>
+void take_motion(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Stick) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    const int row = M::kSlips * a + j;
+    const double size = w.place.tangents.abs_dot(row, u_next) +
+                        w.place.tangents.abs_dot(row, w.free) + std::abs(w.place.slip_rate[row]);
+    const double still = 1e-11 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
+    if (std::abs(slip_velocity(w, a, j, u_next)) > still) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
+
 }  // namespace ricochet::step

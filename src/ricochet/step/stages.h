@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "ricochet/solve/unilateral.h"
-#include "ricochet/step/workspace.h"
+#include "ricochet/step/joint_stages.h"
 
 namespace ricochet::step {
 
@@ -166,22 +166,6 @@ template <model::Model M>
   take_gradients(model, w.q_cone, w);
 }
 
-/// Gradients of the joints, which are taken at q_M whatever the contacts do.
-template <model::Model M>
-void take_joint_gradients(const M& model, Workspace<M>& w) {
-  if constexpr (!M::kPlain) {
-    if (model.joints() == 0) return;
-    w.joints.clear();
-    for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) w.joints.push(a);
-    model.gaps(w.t_mid, w.q_mid, w.joint_place);
-    model.gradients(w.joints, w.joint_place);
-    for (const int a : w.joints) {
-      w.place.normals.take(a, w.joint_place.normals);
-      w.place.rate[a] = w.joint_place.rate[a];
-    }
-  }
-}
-
 /// A row of w.problem: row `row` of the gradients or of the slips, times `scale`.
 template <class Rows, class W>
 void add_row(const Rows& rows, int row, double scale, double free, double noise, W& w) {
@@ -203,13 +187,6 @@ void assemble(const M& model, Workspace<M>& w, Free&& free) {
     add_row(w.place.normals, active[k], 1.0, b, noise, w);
   }
   w.problem.held = model.joints();
-}
-
-/// U_a = J_a v + dg_a/dt.
-template <model::Model M>
-[[gnu::always_inline]] inline double contact_velocity(const Workspace<M>& w, int a,
-                                                      const model::Vector<M::kDofs>& v) {
-  return w.place.normals.dot(a, v) + w.place.rate[a];
 }
 
 /// e of contact a in this step.
@@ -321,8 +298,15 @@ problem::Report push_many(const M& model, std::optional<double> law,
       return {};
     }
   }
-  assemble(model, w,
-           [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); });
+  const auto free = [&](int k, double& noise) { return free_row(model, k, law, u_ref, w, noise); };
+  if constexpr (!M::kPlain) {
+    const auto b = [&](int k) {
+      double noise = 0.0;
+      return free(k, noise);
+    };
+    if (model.joints() > 0 && push_joints(model, u_next, w, b)) return {};
+  }
+  assemble(model, w, free);
   const problem::Report report = w.solver.solve(w.problem, *w.warm);
   w.unique = report.unique;
   for (int k = 0; k < w.claim.active.size(); ++k) w.claim.impulses[k] = w.solver.impulse(k);
@@ -330,23 +314,12 @@ problem::Report push_many(const M& model, std::optional<double> law,
   return report;
 }
 
-/// What joints need beyond J u+ + dg/dt = 0 so that g vanishes at the next middle, q_M + h u+.
-/// Moreau's middles are the nodes of the leapfrog method, and this is how SHAKE keeps constraints
-/// on it [Ryckaert 1977]: no drift, and no work in the mean.
-template <model::Model M>
-void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
-  model.advance(w.q_mid, v, h, w.q_end);
-  model.gaps(w.t_mid + h, w.q_end, w.joint_place);
-  for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) {
-    w.bias[a] = w.joint_place.gap[a] / h - contact_velocity(w, a, v);
-  }
-}
-
 template <model::Model M, class Push>
 [[gnu::noinline]] problem::Report settle_rounds(const M& model, double h,
                                                 model::Vector<M::kDofs>& u_next, Workspace<M>& w,
                                                 Push& push) {
   u_next = w.free;
+  w.are_joints_factored = false;
   const bool ahead = w.lasting.has_ahead();
   double size = w.free.cwiseAbs().sum();
   if (model.joints() > 0 || ahead) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity

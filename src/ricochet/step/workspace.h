@@ -110,6 +110,10 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+
   model::IndexList<K> joints;
+  Eigen::MatrixXd joint_responses;  // M^-1 J^T of a few joints and one contact
+  Eigen::MatrixXd joint_factor;     // L L^T = J M^-1 J^T
+  Eigen::VectorXd joint_impulses;
+  bool are_joints_factored{false};
   model::IndexList<K> put;  // contacts and joints that a correction put right
   model::Lasting<M> lasting;
   std::vector<model::Key> touched;  // at the start
@@ -159,6 +163,12 @@ Workspace<M>::Workspace(const M& model, const Place& q, const Vec& u)
   constexpr int kUsual = 64;  // contacts at once; more grow the storage when they come
   const int contacts = std::min(model.contacts(), kUsual);
   weights.setZero(contacts);
+  if (constexpr int kFewJoints = 6; model.joints() <= kFewJoints) {
+    const int held = model.joints() > 0 ? model.joints() + 1 : 0;
+    joint_responses.setZero(model.dofs(), held);
+    joint_factor.setZero(held, held);
+    joint_impulses.setZero(held);
+  }
   touched.reserve(static_cast<std::size_t>(model.contacts()));
   problem.reserve(model.dofs(), contacts);
   solver.reserve(model.dofs(), contacts);

@@ -61,6 +61,7 @@ class Inspecting {
     }
     meet_shock();  // u in V, else prox(V, u)
     if (!found_.ok()) return found_;
+    look_at_corner();
     if (!found_.in_tangent_cone) {
       at_.set_velocity(found_.right_velocity);
       found_.free_acceleration = at_.free;
@@ -86,6 +87,8 @@ class Inspecting {
   }
   void meet_shock();
   void meet_shock_with_friction();
+  void look_at_corner();
+  Vec reflect_from(std::size_t first, const std::vector<double>& e) const;
   void apply_gauss();
   void apply_friction(const std::vector<std::size_t>& closed);
   void judge_rows();
@@ -208,6 +211,51 @@ void Inspecting::apply_friction(const std::vector<std::size_t>& closed) {
     for (int j = 0; j < row.slips; ++j) {
       found_.acceleration += row.friction[j] * at_.slip_response(row.row, j);
     }
+  }
+}
+
+/// Reflections in turn, beginning with one contact, then in the order of the rows.
+Vec Inspecting::reflect_from(std::size_t first, const std::vector<double>& e) const {
+  constexpr int kMostReflections = 100000;
+  Vec u = u_;
+  std::size_t k = first;
+  std::size_t quiet = 0;  // contacts in a row that did not approach
+  for (int round = 0; round < kMostReflections && quiet < e.size(); ++round) {
+    const ActiveRow& row = found_.active[k];
+    const double U = at_.dot(row.row, u) + at_.rate[row.row];
+    const double W = factor_.col(static_cast<Eigen::Index>(k)).squaredNorm();
+    quiet = U < -row.velocity_tolerance ? 0 : quiet + 1;
+    if (quiet == 0) u += (1.0 + e[k]) * U / W * row.generator;
+    k = round == 0 && first != 0 ? 0 : (k + 1) % e.size();
+  }
+  return u;
+}
+
+/// Angles of the contacts that touch together, and what follows where one of them is met first.
+void Inspecting::look_at_corner() {
+  Corner& corner = found_.corner;
+  std::vector<double> e;
+  for (const ActiveRow& row : found_.active) {
+    const std::optional<double> own = at_.restitution(row.row);
+    if (row.is_joint || !own || at_.is_loaded(row.row)) return;  // joints change the metric
+    e.push_back(*own);
+  }
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto a = factor_.col(static_cast<Eigen::Index>(j));
+      const auto b = factor_.col(static_cast<Eigen::Index>(i));
+      const double cosine = a.dot(b) / (a.norm() * b.norm());
+      const bool bounces = e[i] > 0.0 || e[j] > 0.0;
+      corner.is_continuous =
+          corner.is_continuous && (bounces ? std::abs(cosine) : cosine) <= kInspectTolerance;
+      corner.pairs.push_back({j, i, cosine});
+    }
+  }
+  if (corner.pairs.empty() || found_.in_tangent_cone) return;
+  for (std::size_t k = 0; k < e.size(); ++k) {
+    const ActiveRow& row = found_.active[k];
+    if (row.velocity >= -row.velocity_tolerance) continue;
+    corner.limits.push_back({k, reflect_from(k, e)});
   }
 }
 

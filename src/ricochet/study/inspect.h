@@ -7,6 +7,7 @@
 #include "ricochet/formula/tape.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/solve/solutions.h"
 #include "ricochet/structure/linear_structure.h"
 
 namespace ricochet::study {
@@ -48,6 +49,38 @@ struct ActiveRow {
   bool opens{false};  // it leaves, or will at once
 };
 
+/// Two contacts that touch at once: the angle of their gradients in the metric M^-1.
+struct CornerPair {
+  std::size_t first{0}, second{0};  // among `active`
+  double cosine{0.0};               // <dg, dg'> / |dg| |dg'|
+};
+
+/// The velocity that follows where one contact is met a moment before the others: reflections one
+/// after the other, each with its e, until none approaches.
+struct CornerLimit {
+  std::size_t first{0};  // among `active`
+  model::Vector<model::kDynamic> velocity;
+};
+
+/// Contacts that are struck together. The motion is continuous in its data there where gradients
+/// are orthogonal, and for e = 0 where no two make an acute angle [Paoli 2005]; elsewhere motions
+/// that begin nearby, and meet one wall first, have the limits below.
+struct Corner {
+  std::vector<CornerPair> pairs;
+  std::vector<CornerLimit> limits;  // where the velocity is not in the tangent cone
+  bool is_continuous{true};         // the condition on the angles holds
+};
+
+/// The contact problem of the step that follows, and all its solutions: with friction there may be
+/// several, or none.
+struct NextStep {
+  double length{0.0};                             // [s]
+  std::vector<int> rows;                          // of the model, contact by contact
+  int dim{2};                                     // components of one contact's impulse
+  std::vector<solve::ContactSolution> solutions;  // `taken` is that of the scheme
+  std::optional<std::size_t> taken;
+};
+
 /// A state as Moreau's principles see it [Moreau 1986, par. 3-4, 8]: what touches, whether the
 /// velocity may go on, and the acceleration that follows. Accelerations are right derivatives: they
 /// belong to `right_velocity`, which is u, or the velocity after an inelastic shock where u may not
@@ -58,12 +91,14 @@ struct Inspection {
   model::State<model::kDynamic> state;
   double step{0.0};  // length of the steps that led here; 0: the state is exact
   std::vector<ActiveRow> active;
-  bool in_tangent_cone{true};  // u in V, to the tolerances of the rows
-  Vec right_velocity;          // u, or prox(V, u)
-  Vec free_acceleration;       // a = M^-1 (Q - c)
-  Vec acceleration;            // nearest to a, in the metric M, of those the rows admit
-  problem::Report shock;       // how prox(V, u) was found
-  problem::Report gauss;       // how the acceleration was found
+  bool in_tangent_cone{true};    // u in V, to the tolerances of the rows
+  Vec right_velocity;            // u, or prox(V, u)
+  Corner corner;                 // where several contacts touch
+  Vec free_acceleration;         // a = M^-1 (Q - c)
+  Vec acceleration;              // nearest to a, in the metric M, of those the rows admit
+  std::optional<NextStep> next;  // where there is friction, and few contacts
+  problem::Report shock;         // how prox(V, u) was found
+  problem::Report gauss;         // how the acceleration was found
   problem::Status status{problem::Status::Solved};  // the first that is not Solved
 
   bool ok() const { return status == problem::Status::Solved; }
@@ -86,6 +121,8 @@ class Instant {
   virtual void set_velocity(const Vec& u) = 0;
 
   virtual bool exists(int) const { return true; }
+  /// e of a contact; none where it is no number.
+  virtual std::optional<double> restitution(int) const { return 0.0; }
   virtual double slack(int row) const = 0;  // up to which a gap is closed by its formula's size
   virtual double dot(int row, const Vec& v) const = 0;      // J v
   virtual double abs_dot(int row, const Vec& v) const = 0;  // |J| |v|

@@ -124,6 +124,7 @@ class AtMotion : public AtPlace<structure::StructureModel> {
     model_.force(t_, q, u, place_, force);
     model_.mass(place_).solve(force, free);
   }
+  std::optional<double> restitution(int row) const override { return model_.restitution(row); }
   double slack(int row) const override {
     const structure::Guide& of = model_.guide(model_.guide_at(row));
     return kInspectTolerance * std::abs(model_.side(row).is_upper ? of.upper : of.lower);
@@ -185,6 +186,10 @@ class Inspector::AtState : public AtPlace<View> {
   }
 
   bool exists(int row) const override { return model_.exists(row, place_); }
+  std::optional<double> restitution(int row) const override {
+    if (formulas_.has_laws() && !formulas_.law(row).is_plain()) return std::nullopt;
+    return formulas_.restitution(row);
+  }
   double slack(int row) const override { return formulas_.slack()[index(row)]; }
 
   int slips(int row) const override { return is_contact(row) ? model_.slips(row) : 0; }
@@ -250,6 +255,9 @@ Inspection inspect_structure(const structure::LinearStructure& structure,
     if (v->size() > 0) *v = structure.at_points(*v);
   }
   for (ActiveRow& row : found.active) row.generator = structure.at_points(row.generator);
+  for (CornerLimit& limit : found.corner.limits) {
+    limit.velocity = structure.at_points(limit.velocity);
+  }
   return found;
 }
 
