@@ -233,6 +233,12 @@ TEST(Units, AreCheckedWhereTheyAreStated) {
   EXPECT_EQ(run_text(kUnits).final_state.q, run_text(plain).final_state.q);
 }
 
+TEST(Units, NumbersThatAreSetKeepTheUnit) {
+  const scene::Scene scene = read_text(kUnits, {"system.parameters.R=25", "run.step=0.002"});
+  EXPECT_EQ(scene.start.q[0], 0.25);
+  EXPECT_EQ(scene.run.step, 0.002);
+}
+
 TEST(Units, WrongOnesAreErrorsWithTheirPlace) {
   expect_part(error_of(kUnits, {"system.potential=\"m*g\""}),
               "is kg m/s^2, and an energy is kg m^2/s^2");

@@ -368,6 +368,7 @@ void FormulaModel::describe(const std::vector<NodeId>& slopes, const std::vector
   for (int a = 0; a < contacts(); ++a) {
     const auto row = static_cast<std::size_t>(a);
     const std::string& contact = contact_names()[row];
+    if (slip(a).is_loaded()) continue;
     derived_.push_back({contact, fmt::format("gap = {}", text(system_.gaps[row]))});
     for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
       derived_.push_back({contact, fmt::format("d/d{} = {}", name_of(pattern_.coordinates[e]),

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "ricochet/base/text.h"
+#include "ricochet/formula/dimension.h"
 
 namespace ricochet::scene {
 namespace {
@@ -148,6 +149,15 @@ std::string with_letters(std::string text) {
   return text;
 }
 
+/// A number in place of a parameter with a unit has the same unit.
+void keep_unit(const Value& old, Value& made) {
+  if (old.kind != Value::Kind::Text || made.kind != Value::Kind::Number) return;
+  const auto quantity = formula::split_quantity(old.text);
+  if (!quantity) return;
+  made.kind = Value::Kind::Text;
+  made.text = fmt::format("{:.17g} {}", made.number, quantity->second);
+}
+
 }  // namespace
 
 Document::Document(std::string file, std::string text)
@@ -200,6 +210,7 @@ void Document::set(std::string_view key, std::string_view text, std::string_view
     Value* entry = find_entry(*table, head);
     if (dot == std::string_view::npos) {
       if (entry != nullptr) {
+        if (kept_key.starts_with("system.parameters.")) keep_unit(*entry, made);
         *entry = std::move(made);
       } else {
         table->entries.push_back({std::string(head), std::move(made)});
