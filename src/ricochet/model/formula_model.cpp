@@ -281,9 +281,13 @@ void FormulaModel::compile_friction() {
       most_slips_ = std::max(most_slips_, slips(a));
       fewest_slips_ = std::min(fewest_slips_, slips(a));
     }
+    has_special_slips_ =
+        has_special_slips_ || tangential.is_loaded() || tangential.restitution > 0.0;
     if (slips(a) == 0) continue;
     outputs.push_back(
-        stretch_of(system_, system_.gaps[static_cast<std::size_t>(a)], tangential.normal));
+        tangential.load >= 0
+            ? tangential.load
+            : stretch_of(system_, system_.gaps[static_cast<std::size_t>(a)], tangential.normal));
     for (const NodeId node : tangential.friction.coefficients) {
       outputs.push_back(node >= 0 ? node : graph.constant(0.0));
     }
@@ -364,6 +368,7 @@ void FormulaModel::describe(const std::vector<NodeId>& slopes, const std::vector
   for (int a = 0; a < contacts(); ++a) {
     const auto row = static_cast<std::size_t>(a);
     const std::string& contact = contact_names()[row];
+    if (slip(a).is_loaded()) continue;
     derived_.push_back({contact, fmt::format("gap = {}", text(system_.gaps[row]))});
     for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
       derived_.push_back({contact, fmt::format("d/d{} = {}", name_of(pattern_.coordinates[e]),

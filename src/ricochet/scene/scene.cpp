@@ -123,7 +123,14 @@ void read_system(const Document& document, TableReader& root,
   scene.names_scheme = names_scheme(tables);
   scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
   scene.columns = step::columns_of(*model);
-  scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model)));
+  std::vector<std::string> units;
+  if (formulas.has_units()) {
+    for (const std::string& name : scene.columns.coordinates) {
+      units.push_back(formulas.unit_of(name));
+    }
+    units.push_back(formulas.unit_of("t"));
+  }
+  scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model), std::move(units)));
   const std::vector<CoordinateGroup> groups = part.groups;
   scene.part = std::move(part);
   read_about_rows(document, tables, formulas, groups, scene);
@@ -131,7 +138,7 @@ void read_system(const Document& document, TableReader& root,
 
 /// Tables that belong to the other kind of scene.
 void refuse_tables_of_systems(const Document& document, TableReader& root) {
-  for (const char* key : {"system", "contact", "hold", "section", "sweep"}) {
+  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
       throw base::InputError(key, "stands beside [structure]",
                              "a scene is a system with contacts, or a structure with guides",
