@@ -81,11 +81,18 @@ void run_trial(Trial& trial) {
   }
 }
 
+/// The page is of one seed; RICOCHET_TRUTH_SEED tries others.
+constexpr std::uint64_t kSeed = 2026;
+std::uint64_t first_seed() {
+  const char* words = std::getenv("RICOCHET_TRUTH_SEED");
+  return words == nullptr ? kSeed : std::strtoull(words, nullptr, 10);
+}
+
 std::vector<Trial> all_trials() {
   std::vector<Trial> trials;
-  std::uint64_t seed = 2026;
+  std::uint64_t seed = first_seed();
   for (const auto* list : {&bounces(), &hard_gaps(), &frictions(), &walls(), &resting(), &smooth(),
-                           &mechanisms(), &growing(), &unseen()}) {
+                           &mechanisms(), &growing(), &unseen(), &narrow()}) {
     for (const Family& family : *list) {
       Draw draw(++seed);
       for (int i = 0; i < family.count; ++i)
@@ -176,6 +183,7 @@ TEST(Truth, NoSceneIsWrongUnderAGreenStatusAndFewAreRefused) {
   EXPECT_GE(honest, 200);
   EXPECT_LE(refusals * 100, honest) << refused;
   EXPECT_GE(right * 10, honest * 9);  // "unresolved" is no way out
+  if (first_seed() != kSeed) return;
   const std::string file = RICOCHET_SOURCE_DIR "/docs/theory/truth.md";
   if (std::getenv("RICOCHET_WRITE_DOCS") != nullptr) testing::write_file(file, page(trials));
   EXPECT_EQ(testing::read_file(file), page(trials)) << "run make docs";

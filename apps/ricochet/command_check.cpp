@@ -36,8 +36,12 @@ void print_start(const scene::Scene& scene, const model::FormulaModel& model) {
   constexpr int kMostRows = 20;
   for (int a = 0; a < std::min(model.contacts(), kMostRows); ++a) {
     const double rate = place.normals.dot(a, scene.start.u) + place.rate[a];
-    fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n",
-               model.contact_names()[static_cast<std::size_t>(a)], place.gap[a], rate);
+    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
+    if (model.slip(a).is_loaded()) {
+      fmt::print("            {}: friction without a contact\n", name);
+      continue;
+    }
+    fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n", name, place.gap[a], rate);
   }
   if (model.contacts() > kMostRows) {
     fmt::print("            ... and {} more\n", model.contacts() - kMostRows);

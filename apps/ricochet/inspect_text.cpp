@@ -43,6 +43,11 @@ const std::string& name_of(const scene::Scene& scene, const ActiveRow& row) {
   return scene.columns.contacts[static_cast<std::size_t>(row.row)];
 }
 
+/// One number in the plane, (a, b) in space.
+std::string components(const Eigen::Vector2d& v, int count) {
+  return count == 1 ? fmt::format("{:.9g}", v[0]) : fmt::format("({:.9g}, {:.9g})", v[0], v[1]);
+}
+
 std::string describe_active(const Inspection& found, const scene::Scene& scene) {
   std::string rule = "gap <= 0, to rounding (1e-9 of its size)";
   if (found.step > 0.0) {
@@ -58,6 +63,10 @@ std::string describe_active(const Inspection& found, const scene::Scene& scene) 
                                   name_of(scene, row), row.gap, row.gap_tolerance, row.velocity,
                                   row.velocity_tolerance,
                                   found.ok() ? ": " + study::name_of(row.standing) : ""));
+    if (row.slips == 0) continue;
+    text += entry("", fmt::format("    slip {} (0 within {:.2g}), changing at {}",
+                                  components(row.slip, row.slips), row.slip_tolerance,
+                                  components(row.slip_acceleration, row.slips)));
   }
   if (found.active.size() > kMostRows) {
     text += entry("", fmt::format("... and {} more", found.active.size() - kMostRows));
@@ -92,6 +101,9 @@ std::string describe_velocity(const Inspection& found, const scene::Scene& scene
     const double into = row.is_joint ? -std::abs(row.velocity) : row.velocity;
     if (into < -row.velocity_tolerance) violated.push_back(name_of(scene, row));
     impulses.push_back(fmt::format("{} {:.9g}", name_of(scene, row), row.impulse));
+    if (row.slips > 0) {
+      impulses.back() += " and friction " + components(row.friction_impulse, row.slips);
+    }
   }
   std::string text = entry(
       "cone", "the velocity is not in the tangent cone; it violates " + list(violated, kMostRows));
@@ -134,6 +146,7 @@ std::string describe_motion(const Inspection& found, const scene::Scene& scene) 
   std::vector<std::string> opening;
   for (const ActiveRow& row : found.active) {
     reactions.push_back(fmt::format("{} {:.9g}", name_of(scene, row), row.reaction));
+    if (row.slips > 0) reactions.back() += " and friction " + components(row.friction, row.slips);
     if (row.opens) opening.push_back(name_of(scene, row));
   }
   const char* after = found.in_tangent_cone ? "" : ", after the shock";
@@ -207,9 +220,9 @@ std::string describe_inspection(const Inspection& found, const scene::Scene& sce
   text += describe_corner(found, scene);
   text += found.ok() ? describe_motion(found, scene) : describe_failure(found);
   if (!scene.columns.has_friction()) return text;
-  text += entry("friction",
-                "is left out above: cones, shock and reactions are those of smooth "
-                "contacts; run a few steps to see it act");
+  if (scene.structure() != nullptr) {
+    text += entry("friction", "of guides is left out here; run a few steps to see it act");
+  }
   return text + describe_next(found, scene);
 }
 

@@ -90,5 +90,6 @@ const std::vector<Family>& smooth();
 const std::vector<Family>& mechanisms();
 const std::vector<Family>& growing();
 const std::vector<Family>& unseen();
+const std::vector<Family>& narrow();
 
 }  // namespace ricochet::truth

@@ -180,7 +180,7 @@ class Brief {
     return error <= 8.0 * kEpsilon * size;
   }
 
-  /// No contact became violated; V.
+  /// No contact became violated, or much more than any before; V.
   [[gnu::always_inline]] inline bool is_inside(BriefStep& s) const {
     s.potential = c_.model.gaps_and_potential(after_.t, after_.q, c_.end_place);
     for (int a = 0; a < K; ++a) {
@@ -192,7 +192,7 @@ class Brief {
       s.depth = depth;
       s.deepest = a;
     }
-    return s.violated <= c_.violated && s.depth <= c_.limits.violation;
+    return s.violated <= c_.violated && s.depth <= c_.known_depth;
   }
 
   /// Finite, and T + V does not grow by itself.

@@ -131,7 +131,8 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   const bool arrives = !held && watch.is_fast(shock.approach, shock.speed, kinetic_max);
   constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
   constexpr double kRounding = 1e-9;
-  if (!arrives && is_beyond(R[0], push.W_normal, push.free[0], start[0]) &&
+  if (!arrives && !model::is_loaded(c.model, a) &&
+      is_beyond(R[0], push.W_normal, push.free[0], start[0]) &&
       jump > kRounding * push.free.norm() && jump > kMuch * (push.free - start).tail<2>().norm() &&
       jump > kMuch * c.friction.last_jump(a) && push.W_tangential > 0.0) {
     shock.tangential = true;
@@ -206,6 +207,7 @@ template <model::Model M>
         start = rubs.start[0];
       }
     }
+    if (model::is_loaded(c.model, a)) continue;
     if (p <= 0.0 || is_entered || push.is_held || !is_beyond(p, W, free, start)) continue;
     shock.transmitted = true;
     shock.tangential = false;

@@ -13,7 +13,7 @@ namespace ricochet::certify {
 template <model::Model M>
 class CrossingWatch {
  public:
-  CrossingWatch(const M&, bool) {}
+  CrossingWatch(const M&, const Method&) {}
   bool exists() const { return false; }
 };
 
@@ -23,9 +23,10 @@ class CrossingWatch<M> {
  public:
   using TheClaim = Claim<M::kDofs, M::kContacts, M::kSlips>;
 
-  /// `corrects`: violations are put right, so that none stays unseen.
-  CrossingWatch(const M& model, bool corrects)
-      : corrects_(corrects),
+  CrossingWatch(const M& model, const Method& method)
+      : corrects_(method.corrects),
+        is_rough_(method.integrator == Integrator::End || method.theta > 0.5 ||
+                  method.average != Average::Central),
         watch_(model.formulas()),
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {
@@ -48,6 +49,7 @@ class CrossingWatch<M> {
     for (int k = 0; k < claim.active.size(); ++k) {
       if (claim.impulses[k] == 0.0 && !approaches(k)) continue;
       seen_[static_cast<std::size_t>(claim.active[k])] = 1;
+      is_rough_ = true;
     }
   }
   /// Rate of gap a at the place before, velocities being those of now: of a gap that was open it
@@ -81,7 +83,8 @@ class CrossingWatch<M> {
                                before.q.data(), before.u.data(),
                                after.q.data(),  after.u.data(),
                                gaps_.data(),    bends ? ahead.data() : gaps.data(),
-                               gaps.data(),     bends};
+                               gaps.data(),     bends,
+                               is_rough_};
     return look_at(path, quiet, claim, approaches);
   }
 
@@ -117,13 +120,15 @@ class CrossingWatch<M> {
     for (const int a : suspects_) {
       const bool unseen = !corrects_ && path.g0[a] < 0.0 && path.g1[a] > 0.0 &&
                           seen_[static_cast<std::size_t>(a)] == 0;
-      if (unseen && path.g0[a] < -watch_.tolerance(path, a) && watch_.exists_at_start(path, a)) {
+      if (unseen && path.g0[a] < -watch_.tolerance(path, a) &&
+          watch_.exists_at(path.t, path.q0, a)) {
         return {model::GapWatch::Verdict::Crossed, a, path.g0[a]};
       }
     }
     // Below 0 at the end: the scheme sees it in the next step.
     std::erase_if(suspects_, [&](int a) {
-      const bool closed = path.g0[a] <= 0.0 || path.g1[a] <= 0.0;
+      const bool closed = (path.g0[a] <= 0.0 && watch_.exists_at(path.t, path.q0, a)) ||
+                          (path.g1[a] <= 0.0 && watch_.exists_at(path.t + path.h, path.q1, a));
       if (closed) watch_.make_loud(a);
       return closed;
     });
@@ -135,7 +140,8 @@ class CrossingWatch<M> {
     return found;
   }
 
-  bool corrects_;
+  bool corrects_;  // violations are put right, so that none stays unseen
+  bool is_rough_;  // places are off to first order in h
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;

@@ -32,7 +32,7 @@ class Judge {
   Judge(const M& model, const Method& method, const Limits& limits, const State& start)
       : c_(model, method, limits, start),
         shocks_(limits, model.contacts()),
-        crossings_(model, method.corrects),
+        crossings_(model, method),
         rounding_(start.u),
         derivatives_(c_),
         deepest_(start.q) {
@@ -322,6 +322,7 @@ class Judge {
     c.violation_squares += depth * depth;
     if (depth <= c.violation_max) return;
     c.violation_max = depth;
+    c_.known_depth = std::min(c_.limits.violation, 2.0 * depth);
     c.violation_contact = contact;
     c.violation_time = end.t;
     deepest_ = end.q;
@@ -351,6 +352,7 @@ class Judge {
       if (e != c_.model.restitution(0)) return true;
       if constexpr (M::kSlips > 0) {
         if (e > 0.0 && c_.model.slips(a) > 0) return true;
+        if (model::slip_restitution(c_.model, a) > 0.0) return true;
       }
     }
     return false;

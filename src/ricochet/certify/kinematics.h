@@ -31,7 +31,7 @@ bool find_violated(Context<M>& c, const Trial<M>& s) {
   bool violated = false;
   for (int a = 0; a < c.model.contacts(); ++a) {
     const bool is_joint = a >= c.contacts();
-    if (!is_joint && !c.model.touches(a, c.place)) continue;
+    if (!is_joint && (!c.model.touches(a, c.place) || model::is_loaded(c.model, a))) continue;
     c.listed.push(a);
     violated = violated || (!is_joint && c.place.gap[a] < 0.0);
   }
@@ -121,18 +121,20 @@ template <model::Model M>
   take_position_error(c, s, error, way);
 }
 
-/// A gap that becomes negative in a step does so at its own rate: one that jumps, or opens at both
-/// ends and falls between, is no wall that a step could see.
+/// A gap that becomes negative in a step, or twice as deep as any before, does so at its own rate:
+/// one that jumps, or opens at both ends and falls between, is no wall that a step could see.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void check_jumps(Context<M>& c, Trial<M>& s) {
   if (s.is_shifted || !(s.h > 0.0)) return;
   c.listed.clear();
   c.model.gaps(s.before.t, s.before.q, c.joint_place);
   for (int a = 0; a < c.contacts(); ++a) {
-    if (!(c.end_place.gap[a] < 0.0 && c.model.exists(a, c.end_place))) continue;
-    if (!(c.joint_place.gap[a] > 0.0 && c.model.exists(a, c.joint_place))) continue;
+    const double start = c.joint_place.gap[a], end = c.end_place.gap[a];
+    if (!(end < 0.0 && c.model.exists(a, c.end_place))) continue;
+    if (!(start > 0.0 || (-end > c.known_depth && start > 0.5 * end))) continue;
+    if (!c.model.exists(a, c.joint_place)) continue;
     c.listed.push(a);
-    c.fallen[a] = c.joint_place.gap[a] - c.end_place.gap[a];  // how far it fell
+    c.fallen[a] = start - end;  // how far it fell
   }
   if (c.listed.empty()) return;
   c.model.difference(s.after.q, s.before.q, s.work);
@@ -168,7 +170,8 @@ template <model::Model M>
     s.depth = depth;
     s.deepest = a;
   }
-  if (s.violated > c.violated && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
+  const bool is_new = s.violated > c.violated || s.depth > c.known_depth;
+  if (is_new && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

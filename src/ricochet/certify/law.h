@@ -50,7 +50,7 @@ template <model::Model M>
 /// Gradients of the joints at q_M, and their values at the next middle.
 template <model::Model M>
 void take_joints(Context<M>& c, Trial<M>& s) {
-  if (c.model.joints() == 0) return;
+  if (c.model.joints() == 0 || s.h == 0.0) return;  // an impact happens where the contacts are
   c.model.gaps(s.t_contact, s.q_mid, c.joint_place);
   c.model.gradients(c.joints, c.joint_place);
   for (const int a : c.joints) {
@@ -62,7 +62,7 @@ void take_joints(Context<M>& c, Trial<M>& s) {
 }
 
 /// A joint keeps g = 0 at the next middle: v = g / h, and v - U is what the curve of the surface
-/// adds. g itself is known to the rounding of its formula only.
+/// adds. g itself is known to the rounding of its formula only. At an impact v = U.
 template <model::Model M>
 void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
   const auto& normals = c.place.normals;
@@ -72,10 +72,10 @@ void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual)
   const double rate = c.place.rate[a];
   const double start = normals.dot(a, s.before.u) + rate;
   const double end = normals.dot(a, s.after.u) + rate;
-  const double v = c.joint_place.gap[a] / s.h;
+  const double v = s.h > 0.0 ? c.joint_place.gap[a] / s.h : end;
   if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, 0.0);
-  const double size = normals.abs_dot(a, s.q_mid) / s.h + normals.abs_dot(a, s.before.u) +
-                      normals.abs_dot(a, s.after.u);
+  const double size = (s.h > 0.0 ? normals.abs_dot(a, s.q_mid) / s.h : 0.0) +
+                      normals.abs_dot(a, s.before.u) + normals.abs_dot(a, s.after.u);
   const double lost = 32.0 * kEpsilon * size;
   const double free = normals.dot(a, s.free) + rate + (v - end);
   residual.add(convex::Line{}, p, 1.0 / W, v, free, lost, [&] { return lost; });

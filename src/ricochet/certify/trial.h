@@ -145,6 +145,7 @@ struct Context {
   std::vector<model::Key> touched;  // contacts that were active in the last step, ascending
   Vector<K> fallen;                 // how far gaps fell that become negative
   int violated{0};                  // contacts with g < 0 at the end of the last step
+  double known_depth{0.0};          // violations up to this one need no second look
   bool may_gain{false};             // the law of the contacts can create energy
   double time_size;                 // |t| from where steps are counted: of what times are rounded
 

@@ -1,5 +1,7 @@
 #include "ricochet/model/gap_watch.h"
 
+#include <array>
+
 namespace ricochet::model {
 namespace {
 
@@ -43,7 +45,9 @@ GapWatch::GapWatch(const FormulaModel& model)
     for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
       affine = affine && graph[model.slopes()[e + index(row)]].op == formula::Op::Constant;
     }
-    if (!affine && model.outside_gap(row) < 0) rows_.push_back(row);
+    affine_.push_back(affine ? 1 : 0);
+    const bool ends = model.has_where() && model.system().where[index(row)] >= 0;
+    if ((!affine || ends) && model.outside_gap(row) < 0) rows_.push_back(row);
     const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
     first_.push_back(first);
     first += n * (n + 1) / 2;
@@ -57,6 +61,9 @@ GapWatch::GapWatch(const FormulaModel& model)
   inputs_.resize(index(model.system().inputs()));
   values_.resize(graph.size());
   pieces_.reserve(64);
+  tube_.resize(most_.size());
+  first_speeds_.reserve(most_.size());
+  normal_.reserve(most_.size() + 1);
   for (Leg& leg : legs_) {
     leg.from.resize(most_.size());
     leg.way.resize(most_.size());
@@ -269,20 +276,57 @@ double GapWatch::tolerance(const StepPath& path, int row) {
   return (allowed < kInfinity ? allowed : 0.0) + rounding;
 }
 
-bool GapWatch::exists_at_start(const StepPath& path, int row) {
-  gap_at(row, path.t, path.q0, path.u0, 0.0);
+bool GapWatch::exists_at(double t, const double* q, int row) {
+  if (!model_.has_where()) return true;
+  inputs_[0] = {t, t};
+  for (std::size_t i = 0; i < most_.size(); ++i) inputs_[1 + i] = {q[i], q[i]};
   evaluate(plan(row).gap);
   return may_exist(row);
 }
 
-/// The inputs of a row between two places of a piece.
+/// Whether the wall is smaller than the step: its normal, in ways of the step, turns by more than
+/// 25 degrees from one end to the other.
+bool GapWatch::turns(const StepPath& path, int row) {
+  double dot = 0.0, moves = 0.0;
+  std::array<double, 2> squares{};
+  for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+    const double* q = end == 0 ? path.q0 : path.q1;
+    gap_at(row, end == 0 ? path.t : path.t + path.h, q, path.u0, 0.0);
+    normal_.resize(pattern_.end(row) - pattern_.begin(row) + 1);
+    for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
+      const bool is_time = e == pattern_.end(row);
+      const double way = is_time ? path.h : moved(path, index(pattern_.coordinates[e]));
+      if (!is_time) moves += way;
+      const formula::Range range = slope(row, e);
+      const double part = 0.5 * (range.low + range.high) * way;
+      double& before = normal_[e - pattern_.begin(row)];
+      if (end == 0) before = part;
+      dot += end == 0 ? 0.0 : before * part;
+      squares[end] += part * part;
+    }
+  }
+  return (moves > 0.0 || plan(row).moves) &&
+         !(dot > 0.9 * std::sqrt(squares[0]) * std::sqrt(squares[1]));
+}
+
+/// Forces bend the motion within the step, and rounding moves it.
+void GapWatch::take_tube(const StepPath& path, bool is_rough) {
+  for (std::size_t i = 0; i < tube_.size(); ++i) {
+    const double bent = 0.25 * path.h * std::abs(path.u1[i] - path.u0[i]);
+    const double late = 0.5 * path.h * std::abs(path.u0[i] - first_speeds_[i]);
+    tube_[i] = bent + (is_rough ? late : 0.0) +
+               1024.0 * kRounding * std::max(std::abs(path.q0[i]), std::abs(path.q1[i]));
+  }
+}
+
+/// The inputs of a row between two places of a piece, with the tube around it.
 void GapWatch::place_at(const Piece& piece, int row, double from, double to) {
   const Leg& leg = *piece.leg;
   inputs_[0] = {leg.t + from * leg.dt, leg.t + to * leg.dt};
   const auto take = [&](std::size_t i) {
     const double one = leg.from[i] + from * leg.way[i];
     const double other = leg.from[i] + to * leg.way[i];
-    const double r = from < to ? kRounding * std::abs(leg.from[i]) : 0.0;
+    const double r = from < to ? kRounding * std::abs(leg.from[i]) + tube_[i] : 0.0;
     inputs_[1 + i] = {std::min(one, other) - r, std::max(one, other) + r};
   };
   if (model_.has_where()) {  // of any coordinates
@@ -304,31 +348,40 @@ double GapWatch::value_at(const Piece& piece, int row) {
 
 /// By the bound of the gap, or by its value at the middle and the bound of its slope on the way.
 bool GapWatch::is_free(const Piece& piece, int row, double allowed) {
-  const double middle = value_at(piece, row);
+  middle_ = value_at(piece, row);
   place_at(piece, row, piece.from, piece.to);
   evaluate(plan(row).slopes);
   if (!may_exist(row) || gap(row).low >= -allowed) return true;
+  spread_ = 0.0;
   formula::Range change =
       slope(row, pattern_.end(row)) * formula::Range{piece.leg->dt, piece.leg->dt};
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const double way = piece.leg->way[index(pattern_.coordinates[e])];
     change = change + slope(row, e) * formula::Range{way, way};
+    spread_ += most_of(slope(row, e)) * tube_[index(pattern_.coordinates[e])];
   }
-  return middle - 0.5 * (piece.to - piece.from) * most_of(change) >= -allowed;
+  const double least = middle_ - 0.5 * (piece.to - piece.from) * most_of(change) - spread_;
+  return middle_ < kInfinity && least >= -allowed;  // it may exist beside the middle
 }
 
-GapWatch::Finding GapWatch::search(int row, double allowed) {
+void GapWatch::open(const StepPath& path) {
+  pieces_.clear();
+  if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
+  pieces_.push_back({&legs_[0], 0.0, 1.0});
+}
+
+GapWatch::Finding GapWatch::search(const StepPath& path, int row, double allowed) {
   constexpr double kShortest = 0x1p-30;
+  open(path);
   int left = 400;  // pieces to look at
   Finding finding;
   while (!pieces_.empty()) {
     const Piece piece = pieces_.back();
     pieces_.pop_back();
     if (is_free(piece, row, allowed)) continue;
-    const double middle_gap = value_at(piece, row);
-    if (middle_gap < -allowed) return {Verdict::Crossed, row, middle_gap};
+    if (middle_ < -allowed - spread_) return {Verdict::Crossed, row, middle_};
     if (--left <= 0 || piece.to - piece.from < kShortest) {
-      finding = {Verdict::Undecided, row, middle_gap};
+      finding = {Verdict::Undecided, row, middle_};
       if (left <= 0) return finding;
       continue;
     }
@@ -340,43 +393,42 @@ GapWatch::Finding GapWatch::search(int row, double allowed) {
 }
 
 GapWatch::Finding GapWatch::look(const StepPath& path, std::span<const int> suspects) {
+  if (first_speeds_.empty()) first_speeds_.assign(path.u0, path.u0 + most_.size());
   take_legs(path);
   Finding worst;
-  // How far the motion may be from the path: forces bend it within the step.
-  const auto bent = [&](int row) {
-    double allowed = 0.0;
-    for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
-      const auto i = index(pattern_.coordinates[e]);
-      const double rounding =
-          1024.0 * kRounding * std::max(std::abs(path.q0[i]), std::abs(path.q1[i]));
-      allowed +=
-          most_of(slope(row, e)) * (0.25 * path.h * std::abs(path.u1[i] - path.u0[i]) + rounding);
-    }
-    return allowed;
-  };
   for (const int row : suspects) {
     if (is_outside(path, row) || reach_[index(row)] > kReach) {
       renew_box(path, row);
       if (is_clear(path, row)) continue;
     }
-    const auto open = [&] {
-      pieces_.clear();
-      if (path.bends) pieces_.push_back({&legs_[1], 0.0, 1.0});
-      pieces_.push_back({&legs_[0], 0.0, 1.0});
-    };
-    open();
-    const bool clear = std::all_of(pieces_.begin(), pieces_.end(),
-                                   [&](const Piece& piece) { return is_free(piece, row, 0.0); });
-    if (clear) continue;
-    Finding finding = search(row, tolerance(path, row));
+    const bool is_small = turns(path, row);
+    if (is_small) take_tube(path, path.rough);
+    const Finding finding = is_small ? search(path, row, 0.0) : follow(path, row);
+    tube_.assign(tube_.size(), 0.0);
     if (finding.verdict == Verdict::Crossed) return finding;
-    if (finding.verdict == Verdict::Clear) {  // no deeper than a chord is below its arc
-      open();
-      finding = search(row, bent(row));
-    }
-    if (finding.verdict != Verdict::Clear) worst = {Verdict::Undecided, row, finding.gap};
+    if (finding.verdict != Verdict::Clear) worst = finding;
   }
   return worst;
+}
+
+/// Of a wall that is larger than the step. Gaps that fall below 0 by no more than the step's own
+/// error are no crossing.
+GapWatch::Finding GapWatch::follow(const StepPath& path, int row) {
+  open(path);
+  const bool clear = std::all_of(pieces_.begin(), pieces_.end(),
+                                 [&](const Piece& piece) { return is_free(piece, row, 0.0); });
+  if (clear) return {};
+  Finding finding = search(path, row, tolerance(path, row));
+  if (finding.verdict != Verdict::Clear) return finding;
+  double bent = 0.0;  // no deeper than a chord is below its arc
+  take_tube(path, false);
+  for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
+    bent += most_of(slope(row, e)) * tube_[index(pattern_.coordinates[e])];
+  }
+  tube_.assign(tube_.size(), 0.0);
+  finding = search(path, row, bent);
+  if (finding.verdict == Verdict::Crossed) finding.verdict = Verdict::Undecided;
+  return finding;
 }
 
 }  // namespace ricochet::model

@@ -19,19 +19,23 @@ struct StepPath {
   const double *q0, *u0, *q1, *u1;
   const double *g0, *g, *g1;
   bool bends{false};
+  bool rough{false};  // places are known to first order in h, as they are after impacts
 };
 
-/// Whether walls are stepped over between the ends of a step. Gaps that are affine cannot be. Each
-/// of the others has a box of places around the motion. Where the gap is proved positive in all of
-/// it the row is quiet, and need not be looked at while the motion is in its box; so far from a
-/// wall boxes hold thousands of steps. Else bounds of slopes and curves are kept for the box: while
-/// gaps at the ends are larger than what a step can change, there is no crossing. What is left is
-/// cut until interval arithmetic proves each piece.
+/// Whether walls are stepped over between the ends of a step. Affine walls without end cannot be.
+/// Each of the others has a box of places around the motion. Where the gap is proved positive in
+/// all of it the row is quiet, and need not be looked at while the motion is in its box; so far
+/// from a wall boxes hold thousands of steps. Else bounds of slopes and curves are kept for the
+/// box: while gaps at the ends are larger than what a step can change, there is no crossing. What
+/// is left is cut until interval arithmetic proves each piece. Of walls that are smaller than the
+/// step, whose normal turns from one end to the other, all places where the motion may be are
+/// proved.
 class GapWatch {
  public:
   explicit GapWatch(const FormulaModel& model);
 
-  std::span<const int> rows() const { return rows_; }  // that are not affine, joints left out
+  /// That are not affine, or do not exist everywhere, joints left out.
+  std::span<const int> rows() const { return rows_; }
   std::span<const int> loud() const { return loud_; }  // those that are not quiet
 
   /// Whether a step that ends at t1 stays in the boxes of all quiet rows.
@@ -53,6 +57,7 @@ class GapWatch {
   /// slopes or of its curve.
   bool is_clear(const StepPath& path, int row) const {
     const auto a = static_cast<std::size_t>(row);
+    if (affine_[a] != 0 && path.g0[row] <= 0.0) return true;  // it comes from beyond
     double way = rates_[a] * path.h;
     bool inside = path.t + path.h <= until_[a];
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
@@ -83,9 +88,8 @@ class GapWatch {
   /// A step's own error in a gap, by h^2 (|J| |a|/4 + |d2g/dt2|/6): the smaller one of its ends
   /// that are not beyond the wall.
   double tolerance(const StepPath& path, int row);
-  bool exists_at_start(const StepPath& path, int row);
-  /// Looks at the path for the rows given. Gaps that fall below 0 by no more than the step's own
-  /// error are no crossing.
+  bool exists_at(double t, const double* q, int row);
+  /// Looks at the path for the rows given.
   Finding look(const StepPath& path, std::span<const int> suspects);
 
  private:
@@ -148,10 +152,14 @@ class GapWatch {
   void renew_box(const StepPath& path, int row);
   void take_legs(const StepPath& path);
   double gap_at(int row, double t, const double* q, const double* u, double dt);
+  bool turns(const StepPath& path, int row);
+  void take_tube(const StepPath& path, bool is_rough);
   void place_at(const Piece& piece, int row, double from, double to);
   double value_at(const Piece& piece, int row);
   bool is_free(const Piece& piece, int row, double allowed);
-  Finding search(int row, double allowed);
+  void open(const StepPath& path);
+  Finding search(const StepPath& path, int row, double allowed);
+  Finding follow(const StepPath& path, int row);
 
   const FormulaModel& model_;
   const Pattern& pattern_;
@@ -160,7 +168,7 @@ class GapWatch {
   std::vector<double> slopes_;         // the same
   std::vector<double> rates_, until_;  // by row
   std::vector<double> reach_;          // steps that the box of a row is made for
-  std::vector<char> quiet_;            // by row
+  std::vector<char> quiet_, affine_;   // by row
   std::vector<int> loud_;
   std::vector<Ball> common_;  // what the boxes of quiet rows have in common, by coordinate
   std::vector<formula::Range> shared_;  // the same as ranges
@@ -173,6 +181,10 @@ class GapWatch {
   std::vector<formula::Range> values_;  // by node
   std::vector<Leg> legs_;
   std::vector<Piece> pieces_;
+  std::vector<double> first_speeds_;  // of the first step that was looked at
+  std::vector<double> tube_;          // by coordinate: how far the motion may be from the path
+  std::vector<double> normal_;
+  double middle_{0.0}, spread_{0.0};  // of the last piece: its gap, and what the tube adds
 };
 
 }  // namespace ricochet::model

@@ -7,8 +7,10 @@
 #include <numbers>
 
 #include "ricochet/base/error.h"
+#include "ricochet/study/bumps.h"
 #include "ricochet/study/force_probe.h"
 #include "ricochet/study/row_thinner.h"
+#include "ricochet/study/strikes.h"
 
 namespace ricochet::study {
 namespace {
@@ -183,8 +185,12 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   Phases phases;
   const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
   NearMisses misses(is_first_order(scene_.scheme));
+  Strikes strikes(has_walls ? scene_.formulas() : nullptr);
+  Bumps bumps(has_walls ? scene_.formulas() : nullptr);
   const auto watch = [&](const step::Sample& sample) {
     if (has_walls) misses.add(sample);
+    strikes.add(sample);
+    bumps.add(sample);
     traces_[0].add(sample);
     traces_[1].add(sample);
     phases.add(sample);
@@ -201,6 +207,13 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.phases = std::move(phases);
   own_.miss = misses.first();
   own_.bends = misses.bends();
+  if (const auto& strike = strikes.first()) {
+    own_.doubt =
+        fmt::format("restitution changes within a step of the impact at t = {:.6g}", *strike);
+  } else if (const auto& bump = bumps.first()) {
+    own_.doubt = fmt::format("'{}' has a bump that a step passes near t = {:.6g}",
+                             scene_.formulas()->contact_names()[bump->contact], bump->t);
+  }
   if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
     own_.releases = misses.releases();
   }
@@ -212,11 +225,14 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   Companion companion;
   companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
+  companion.pushes = Pushes(marks_of(scene));
+  const bool has_friction = scene.columns.has_friction();
   Phases phases;
   step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing
   const auto watch = [&](const step::Sample& sample) {
     companion.trace.add(sample);
     phases.add(sample);
+    if (has_friction) companion.pushes.add(sample);
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
   };
   companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);
@@ -253,10 +269,12 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
                          integrator == certify::Integrator::MeanPosition || finds_times(scene_);
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
     const bool nets = finds_times(scene_) || scene_.run.control.is_on();
-    ForceProbe probe(*scene_.formulas(), companions[0].trace, h, !at_ends, nets);
-    if (const auto t = probe.find()) {
-      bar.unresolved = fmt::format(
-          "a force acts for less than a step near t = {:.6g}, and steps do not see it", *t);
+    const Companion& beside = companions[0];
+    ForceProbe probe(*scene_.formulas(), beside.trace, beside.pushes, h, !at_ends, nets);
+    if (const auto missed = probe.find()) {
+      bar.unresolved =
+          fmt::format("{} for less than a step near t = {:.6g}, and steps do not see it",
+                      missed->what, missed->t);
     }
   }
   const certify::Certificate& certificate = outcome.certificate;

@@ -131,6 +131,7 @@ class ThreeRuns {
   double recent_past() const;
   double jump_of(std::size_t i) const;
   double part_of_jump() const;
+  bool is_graze() const;
   double lateness(const std::vector<double>& found) const;
   double rate_of(std::size_t i) const;
   void fill_band(ErrorBar& bar) const;
@@ -232,6 +233,13 @@ double ThreeRuns::part_of_jump() const {
   return a < run_.bends.size() ? std::min(1.0, run_.bends[a] / last->approach) : 0.0;
 }
 
+/// Whether the last shock was so slow that its speed is not known well.
+bool ThreeRuns::is_graze() const {
+  constexpr double kSlow = 0.2;  // of the fastest
+  const auto& shocks = run_.outcome.certificate.shocks;
+  return !shocks.empty() && shocks.back().speed < kSlow * run_.speed;
+}
+
 /// How late the last events may be, by their shifts from run to run, weighed as differences are; 0
 /// where it would make more of positions than any of them shows: of a chatter no two are alike.
 double ThreeRuns::lateness(const std::vector<double>& found) const {
@@ -308,12 +316,14 @@ void ThreeRuns::fill_end(ErrorBar& bar) const {
   const bool strikes = std::min(run_.length - last, own_.time_to_contact()) < kNear * tau;
   const double h = events_.empty() ? 0.0 : run_.quantum;
   const double unsure = part_of_jump();
+  const double since = shocks_.empty() ? 0.0 : run_.length - last;
   const double late = std::max(h, lateness(found));
   for (std::size_t i = 0; i < count && count + i < found.size(); ++i) {
     const std::size_t v = count + i;
     const double speed = std::abs(end[v]);
     const double jump = jump_of(v);
-    found[i] = std::max({found[i], late * std::max(jump, 0.5 * speed), 2.0 * inside * speed});
+    found[i] = std::max({found[i], late * std::max(jump, 0.5 * speed), 2.0 * inside * speed,
+                         is_graze() ? unsure * jump * since : 0.0});
     if (speed > 0.0) found[v] = std::max(found[v], kRate * h * rate_of(v));
     found[v] = std::max(found[v], unsure * jump);
     if (strikes || inside > 0.0) found[v] = std::max({found[v], jump, 2.0 * speed});
@@ -364,6 +374,7 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
     return fmt::format("'{}' turns round so near to its wall, at t = {:.6g}, that it may be struck",
                        name_of(run_.miss->contact, names), run_.miss->t);
   }
+  if (!run_.doubt.empty()) return run_.doubt;
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     if (bar.position[i] > std::max(kLarge * sizes_[i], rounding(i))) {
       return "the bar is more than half as large as the motion";
@@ -401,19 +412,25 @@ std::string ThreeRuns::describe_own_work(const ErrorBar& bar) const {
     return largest > 0.0 ? bar.velocity[v] / largest : std::numeric_limits<double>::infinity();
   };
   double own = 0.0;  // the largest part of an energy
-  const auto weigh = [&](double given, double other, double energy, double seen, double least) {
+  const auto weigh = [&](double given, double other, double energy, double seen, double smallest) {
     const double share = given / energy;
     const double ratio = other / given;  // below: of either sign, as the phase falls
-    if (!(std::abs(share) > least && ratio > 1.0 / kFalls / kFalls && ratio < kFalls)) return;
+    if (!(std::abs(share) > smallest && ratio > 1.0 / kFalls / kFalls && ratio < kFalls)) return;
     if (std::sqrt(std::abs(share)) > seen && std::abs(share) > std::abs(own)) own = share;
   };
+  constexpr std::size_t kFew = 64;
+  const double least = events_.empty() ? kOwnSmooth : kOwn;
   for (std::size_t i = 0; i < count; ++i) {
     double seen = known(i);
     for (std::size_t v = 0; count == 1 && v < bar.velocity.size(); ++v) {
       seen = std::max(seen, known(v));
     }
-    weigh(first.own[i].given, second.own[i].given, first.own[i].kinetic, seen,
-          events_.empty() ? kOwnSmooth : kOwn);
+    weigh(first.own[i].given, second.own[i].given, first.own[i].kinetic, seen, least);
+    // Two that turn into each other share what was taken as it happens.
+    for (std::size_t j = 0; j < i && count <= kFew; ++j) {
+      weigh(first.own[i].given + first.own[j].given, second.own[i].given + second.own[j].given,
+            first.own[i].kinetic + first.own[j].kinetic, std::max(seen, known(j)), least);
+    }
   }
   weigh(first.ledger.closure.value(), second.ledger.closure.value(), first.ledger.highest, 0.0,
         kOwn);  // of a structure

@@ -15,6 +15,7 @@ using record::ErrorBar;
 struct Companion {
   TracedRun run;
   Trace trace;
+  Pushes pushes;                 // with friction
   const Trace* beside{nullptr};  // the other one, whose error is asked for
 };
 

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace ricochet::study {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMatters = 0.01;     // of the largest momentum of a coordinate
+constexpr double kDelay = 0.005;      // of the time, by which a mass that is not seen matters
+constexpr double kHeld = 0.01;        // of what static friction holds against
 constexpr double kPart = 1.0 / 16.0;  // of what matters
 constexpr int kMostPieces = 4000;
 constexpr int kDeepest = 24;  // halves of a step
@@ -16,35 +20,140 @@ constexpr std::size_t kMostInstructions = 2000;
 
 }  // namespace
 
-ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, double h,
-                       bool in_middle, bool nets)
-    : model_(model),
-      tape_(model.force_tape()),
-      trace_(trace),
-      h_(h),
-      in_middle_(in_middle),
-      nets_(nets),
-      left_(kMostPieces),
-      registers_(tape_.registers()),
-      ranges_(tape_.range_registers()) {
-  const std::size_t n = trace.positions();
-  for (std::vector<double>* v :
-       {&limits_, &low_, &high_, &force_, &missed_, &from_.q, &from_.u, &to_.q, &to_.u}) {
-    v->assign(n, 0.0);
+ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, const Pushes& pushes,
+                       double h, bool in_middle, bool nets)
+    : model_(model), trace_(trace), pushes_(pushes), h_(h), in_middle_(in_middle), nets_(nets) {
+  for (std::vector<double>* v : {&limits_, &from_.q, &from_.u, &to_.q, &to_.u}) {
+    v->assign(trace.positions(), 0.0);
   }
+}
+
+bool ForceProbe::holds_statically() const {
+  for (int a = 0; model_.has_friction() && a < model_.contacts(); ++a) {
+    if (model_.slip(a).friction.kind == model::FrictionKind::StaticDynamic) return true;
+  }
+  return false;
+}
+
+void ForceProbe::run_tape(const formula::Tape& tape, const Place& place,
+                          std::vector<double>& registers) {
+  registers[0] = place.t;
+  const auto after = std::copy(place.q.begin(), place.q.end(), registers.begin() + 1);
+  std::copy(place.u.begin(), place.u.end(), after);
+  tape.run(0, registers.data());
+}
+
+void ForceProbe::momenta_at(const Place& place, std::span<double> out) {
+  if (!model_.has_constant_mass()) {
+    std::vector<double> registers = model_.momentum_tape().registers();
+    run_tape(model_.momentum_tape(), place, registers);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = registers[model_.momentum_tape().outputs(0)[i]];
+    }
+    return;
+  }
+  model::Vector<model::kDynamic> u(model_.dofs()), p(model_.dofs());
+  for (int i = 0; i < u.size(); ++i) u[i] = place.u[static_cast<std::size_t>(i)];
+  model_.mass().apply(u, p);
+  std::copy(p.data(), p.data() + p.size(), out.begin());
 }
 
 /// What matters: a part of the largest momentum of a coordinate.
 void ForceProbe::take_momenta() {
-  model::Vector<model::kDynamic> u(model_.dofs()), p(model_.dofs());
+  std::vector<double> p(limits_.size());
   for (std::size_t k = 0; k < trace_.marks(); ++k) {
-    if (!trace_.has(k)) continue;
-    for (int i = 0; i < u.size(); ++i) {
-      u[i] = trace_.values(k)[limits_.size() + static_cast<std::size_t>(i)];
+    place_at(trace_.since_start(k), to_);
+    momenta_at(to_, p);
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      limits_[i] = std::max(limits_[i], kMatters * std::abs(p[i]));
     }
-    model_.mass().apply(u, p);
-    for (std::size_t i = 0; i < limits_.size(); ++i) {
-      limits_[i] = std::max(limits_[i], kMatters * std::abs(p[static_cast<int>(i)]));
+  }
+}
+
+void ForceProbe::follow(const formula::Tape& tape, std::vector<Channel> channels) {
+  tape_ = &tape;
+  channels_ = std::move(channels);
+  registers_ = tape.registers();
+  ranges_ = tape.range_registers();
+  for (std::vector<double>* v : {&low_, &high_, &value_, &missed_, &floors_}) {
+    v->assign(channels_.size(), 0.0);
+  }
+}
+
+void ForceProbe::follow_forces() {
+  std::vector<Channel> channels;
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    channels.push_back({model_.force_tape().outputs(0)[i], limits_[i], kInfinity});
+  }
+  follow(model_.force_tape(), std::move(channels));
+  if (!holds_statically()) return;
+  std::vector<double> largest(channels_.size(), 0.0);
+  for (std::size_t k = 0; k < trace_.marks(); ++k) {
+    values_at(trace_.since_start(k));
+    for (std::size_t i = 0; i < largest.size(); ++i) {
+      largest[i] = std::max(largest[i], std::abs(value_[i]));
+    }
+  }
+  for (std::size_t i = 0; i < largest.size(); ++i) channels_[i].peak = kHeld * largest[i];
+}
+
+/// The coefficients that vary.
+void ForceProbe::follow_friction() {
+  std::vector<Channel> channels;
+  const formula::Tape& tape = model_.friction_tape();
+  const model::Pattern& pattern = model_.slip_pattern();
+  for (int a = 0; a < model_.contacts(); ++a) {
+    if (model_.slips(a) == 0) continue;
+    std::size_t output = model_.friction_output(a) + 1;  // behind the stretch
+    for (int j = 0; j < model_.slips(a); ++j) {
+      output += pattern.end(2 * a + j) - pattern.begin(2 * a + j) + 1;
+    }
+    for (const std::size_t k : {output, output + 1}) {
+      const std::size_t at = tape.outputs(0)[k];
+      if (!tape.is_constant(at)) channels.push_back({at, kInfinity, kInfinity, a});
+    }
+  }
+  follow(tape, std::move(channels));
+}
+
+/// A coefficient matters by the momentum that the contact's push makes of it.
+void ForceProbe::limit_friction(const Piece& piece) {
+  const model::Pattern& pattern = model_.slip_pattern();
+  values_at(piece.from);
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    Channel& channel = channels_[c];
+    const int a = channel.contact;
+    channel.most = channel.peak = kInfinity;
+    const double force = pushes_.force(piece.mark, a);
+    if (!(force > 0.0)) continue;
+    std::size_t output = model_.friction_output(a);
+    for (int j = 0; j < model_.slips(a); ++j, ++output) {
+      for (std::size_t e = pattern.begin(2 * a + j); e < pattern.end(2 * a + j); ++e) {
+        const double slope = std::abs(registers_[tape_->outputs(0)[output++]]);
+        const auto i = static_cast<std::size_t>(pattern.coordinates[e]);
+        if (slope > 0.0) channel.most = std::min(channel.most, limits_[i] / (slope * force));
+      }
+    }
+    // Of what rests, a part of what friction does in a step.
+    channel.most = std::max(channel.most, kMatters * h_ * std::abs(value_[c]));
+    if (model_.slip(a).friction.kind == model::FrictionKind::StaticDynamic) {
+      channel.peak = kHeld * std::abs(value_[c]);
+    }
+  }
+}
+
+/// A heavy place delays what passes it.
+void ForceProbe::follow_masses() {
+  std::vector<Channel> channels;
+  for (const std::size_t at : model_.mass_tape().outputs(0)) {
+    if (!model_.mass_tape().is_constant(at)) channels.push_back({at, 0.0, kInfinity});
+  }
+  follow(model_.mass_tape(), std::move(channels));
+  for (std::size_t k = 0; k < trace_.marks(); ++k) {
+    values_at(trace_.since_start(k));
+    for (std::size_t c = 0; c < channels_.size(); ++c) {
+      const double most = kDelay * trace_.length() * std::abs(value_[c]);
+      channels_[c].most = std::max(channels_[c].most, most);
     }
   }
 }
@@ -84,26 +193,22 @@ bool ForceProbe::is_followed(std::size_t mark) const {
   return off <= kNearly * way;
 }
 
-void ForceProbe::force_at(double time, std::span<double> out) {
+void ForceProbe::values_at(double time) {
   place_at(time, to_);
-  registers_[0] = to_.t;
-  std::copy(to_.q.begin(), to_.q.end(), registers_.begin() + 1);
-  std::copy(to_.u.begin(), to_.u.end(), registers_.begin() + 1 + static_cast<long>(to_.q.size()));
-  tape_.run(0, registers_.data());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = registers_[tape_.outputs(0)[i]];
+  run_tape(*tape_, to_, registers_);
+  for (std::size_t c = 0; c < channels_.size(); ++c) value_[c] = registers_[channels_[c].output];
 }
 
-/// Steps look at forces there.
+/// Steps look there.
 void ForceProbe::see(double time) {
-  force_at(std::clamp(time, 0.0, trace_.length()), force_);
-  for (std::size_t i = 0; i < force_.size(); ++i) {
-    low_[i] = std::min(low_[i], force_[i]);
-    high_[i] = std::max(high_[i], force_[i]);
+  values_at(std::clamp(time, 0.0, trace_.length()));
+  for (std::size_t c = 0; c < value_.size(); ++c) {
+    low_[c] = std::min(low_[c], value_[c]);
+    high_[c] = std::max(high_[c], value_[c]);
   }
 }
 
-/// Whether bounds of the forces over a piece are beyond what was seen by more than `part` of what
-/// matters.
+/// Whether bounds over a piece are beyond what was seen by more than `part` of what matters.
 bool ForceProbe::may_matter(const Piece& piece, double part) {
   --left_;
   const std::size_t n = limits_.size();
@@ -115,22 +220,23 @@ bool ForceProbe::may_matter(const Piece& piece, double part) {
     ranges_[1 + i] = {std::min(from_.q[i], to_.q[i]) - out, std::max(from_.q[i], to_.q[i]) + out};
     ranges_[1 + n + i] = {std::min(from_.u[i], to_.u[i]), std::max(from_.u[i], to_.u[i])};
   }
-  tape_.bound(0, ranges_.data());
-  for (std::size_t i = 0; i < n; ++i) {
-    const formula::Range range = ranges_[tape_.outputs(0)[i]];
-    const double beyond = std::max(range.high - high_[i], low_[i] - range.low);
-    if (beyond * (piece.to - piece.from) > part * limits_[i]) return true;
+  tape_->bound(0, ranges_.data());
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    const formula::Range range = ranges_[channels_[c].output];
+    const double beyond = std::max(range.high - high_[c], low_[c] - range.low);
+    if (beyond * (piece.to - piece.from) > part * channels_[c].most) return true;
+    if (beyond > channels_[c].peak) return true;
   }
   return false;
 }
 
-/// Whether bounds of the forces over the piece that was bounded last are near their values in its
-/// middle.
+/// Whether bounds over the piece that was bounded last are near the values in its middle.
 bool ForceProbe::is_known(double length) const {
-  for (std::size_t i = 0; i < force_.size(); ++i) {
-    const formula::Range range = ranges_[tape_.outputs(0)[i]];
-    const double off = std::max(range.high - force_[i], force_[i] - range.low);
-    if (!(off * length <= kPart * limits_[i])) return false;
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    const formula::Range range = ranges_[channels_[c].output];
+    const double off = std::max(range.high - value_[c], value_[c] - range.low);
+    const double most = std::max(kPart * channels_[c].most, floors_[c]);
+    if (!(off * length <= most && off <= channels_[c].peak)) return false;
   }
   return true;
 }
@@ -138,8 +244,14 @@ bool ForceProbe::is_known(double length) const {
 /// Whether what steps do not see over a piece of a few steps matters: low_ and high_ are what they
 /// see. Where the motion shows it, it was seen.
 bool ForceProbe::is_missed(const Piece& steps) {
+  constexpr double kRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
   missed_.assign(missed_.size(), 0.0);
-  std::vector<Piece> pieces = {{steps.from, steps.to, 0}};
+  for (std::size_t c = 0; c < floors_.size(); ++c) {
+    const formula::Range range = ranges_[channels_[c].output];
+    const double beyond = std::max({range.high - high_[c], low_[c] - range.low, 0.0});
+    floors_[c] = beyond < kInfinity ? kRest * beyond * (steps.to - steps.from) : 0.0;
+  }
+  std::vector<Piece> pieces = {{steps.from, steps.to, steps.mark, 0}};
   while (!pieces.empty()) {
     const Piece piece = pieces.back();
     pieces.pop_back();
@@ -147,54 +259,50 @@ bool ForceProbe::is_missed(const Piece& steps) {
     if (!may_matter(piece, kPart)) continue;
     const double middle = 0.5 * (piece.from + piece.to);
     const double length = piece.to - piece.from;
-    force_at(middle, force_);
+    values_at(middle);
     if (piece.depth < kDeepest && !is_known(length)) {
-      pieces.push_back({middle, piece.to, piece.depth + 1});
-      pieces.push_back({piece.from, middle, piece.depth + 1});
+      pieces.push_back({middle, piece.to, piece.mark, piece.depth + 1});
+      pieces.push_back({piece.from, middle, piece.mark, piece.depth + 1});
       continue;
     }
-    for (std::size_t i = 0; i < missed_.size(); ++i) {
+    for (std::size_t c = 0; c < missed_.size(); ++c) {
       const double beyond =
-          std::max(force_[i] - high_[i], 0.0) + std::min(force_[i] - low_[i], 0.0);
-      missed_[i] += length * (nets_ ? beyond : std::abs(beyond));
+          std::max(value_[c] - high_[c], 0.0) + std::min(value_[c] - low_[c], 0.0);
+      if (std::abs(beyond) > channels_[c].peak) return true;
+      missed_[c] += length * (nets_ ? beyond : std::abs(beyond));
     }
   }
-  place_at(steps.from, from_);
-  place_at(steps.to, to_);
-  model::Vector<model::kDynamic> change(model_.dofs()), gained(model_.dofs());
-  for (int i = 0; i < change.size(); ++i) {
-    const auto j = static_cast<std::size_t>(i);
-    change[i] = trace_.sign() * (to_.u[j] - from_.u[j]);
-  }
-  model_.mass().apply(change, gained);
-  for (std::size_t i = 0; i < missed_.size(); ++i) {
-    const double seen = 0.5 * (low_[i] + high_[i]) * (steps.to - steps.from);
-    const double own = gained[static_cast<int>(i)] - seen;
-    if (std::abs(missed_[i]) > limits_[i] && std::abs(own) < 0.5 * std::abs(missed_[i]))
-      return true;
+  for (std::size_t c = 0; c < missed_.size(); ++c) {
+    if (std::abs(missed_[c]) > channels_[c].most && !is_shown(steps, c)) return true;
   }
   return false;
 }
 
-std::optional<double> ForceProbe::find() {
-  const bool is_small =
-      limits_.size() <= kMostCoordinates && tape_.instructions() <= kMostInstructions;
-  if (!is_small || !model_.has_constant_mass() || model_.outside() != nullptr ||
-      trace_.marks() < 3) {
-    return {};
-  }
-  for (std::size_t k = 0; k < trace_.marks(); ++k) {
-    if (!trace_.has(k)) return {};
-  }
-  take_momenta();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Whether a momentum changes by what a force gives that steps do not see.
+bool ForceProbe::is_shown(const Piece& steps, std::size_t channel) {
+  if (!are_forces_) return false;
+  std::vector<double> before(limits_.size()), after(limits_.size());
+  place_at(steps.from, from_);
+  place_at(steps.to, to_);
+  momenta_at(from_, before);
+  momenta_at(to_, after);
+  const double seen = 0.5 * (low_[channel] + high_[channel]) * (steps.to - steps.from);
+  const double own = trace_.sign() * (after[channel] - before[channel]) - seen;
+  return std::abs(own) >= 0.5 * std::abs(missed_[channel]);
+}
+
+/// The first time at which one of the channels is missed.
+std::optional<double> ForceProbe::scan() {
+  if (channels_.empty() || tape_->instructions() > kMostInstructions) return {};
+  left_ = kMostPieces;
   std::vector<Piece> pieces;
   for (std::size_t k = trace_.marks() - 1; k-- > 0;) {
-    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), 0});
+    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), k, 0});
   }
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();
     pieces.pop_back();
+    if (channels_[0].contact >= 0) limit_friction(piece);
     low_.assign(low_.size(), kInfinity);
     high_.assign(high_.size(), -kInfinity);
     const double first = std::floor(piece.from / h_ + 1e-6);
@@ -212,9 +320,31 @@ std::optional<double> ForceProbe::find() {
       continue;
     }
     const double middle = 0.5 * (piece.from + piece.to);
-    pieces.push_back({middle, piece.to, 0});
-    pieces.push_back({piece.from, middle, 0});
+    pieces.push_back({middle, piece.to, piece.mark, 0});
+    pieces.push_back({piece.from, middle, piece.mark, 0});
   }
+  return {};
+}
+
+std::optional<ForceProbe::Missed> ForceProbe::find() {
+  if (limits_.size() > kMostCoordinates || model_.outside() != nullptr || trace_.marks() < 3) {
+    return {};
+  }
+  for (std::size_t k = 0; k < trace_.marks(); ++k) {
+    if (!trace_.has(k)) return {};
+  }
+  take_momenta();
+  are_forces_ = true;
+  follow_forces();
+  if (const auto t = scan()) return Missed{*t, "a force acts"};
+  are_forces_ = false;
+  if (model_.has_friction()) follow_friction();
+  if (model_.has_friction() && !channels_.empty()) {
+    if (const auto t = scan()) return Missed{*t, "a coefficient of friction changes"};
+  }
+  if (model_.has_constant_mass()) return {};
+  follow_masses();
+  if (const auto t = scan()) return Missed{*t, "a mass changes"};
   return {};
 }
 

@@ -9,22 +9,29 @@
 
 namespace ricochet::study {
 
-/// Looks for forces that act between the instants at which steps look at them: a short pulse, or a
-/// steep place that is passed in less than a step. No run with like steps sees these.
+/// Looks for what acts between the instants at which steps look at it: a short pulse of a force, or
+/// a steep place, a patch of friction or a heavy place that is passed in less than a step. No run
+/// with like steps sees these.
 ///
-/// Along the way of a run, as its trace tells it, interval arithmetic bounds the forces over pieces
-/// of it. Where they may be more than what steps see, for long enough to matter, pieces are cut
-/// down to single steps, and then to parts of a step, whose forces are summed up.
+/// Along the way of a run, as its trace tells it, interval arithmetic bounds forces, coefficients
+/// of friction and masses over pieces of it. Where they may be more than what steps see, for long
+/// enough to matter, pieces are cut down to single steps, and then to parts of a step, whose
+/// values are summed up.
 class ForceProbe {
  public:
   /// Steps of length h, who look at forces in the middle, or at their ends. `nets`: they may be
   /// made of shorter ones, so that forces which cancel each other may have been seen.
-  ForceProbe(const model::FormulaModel& model, const Trace& trace, double h, bool in_middle,
-             bool nets);
+  ForceProbe(const model::FormulaModel& model, const Trace& trace, const Pushes& pushes, double h,
+             bool in_middle, bool nets);
 
-  /// [s] of a force that steps do not see and that changes a momentum by more than a small part of
-  /// its largest value; none, too, where the forces are too many to look at.
-  std::optional<double> find();
+  struct Missed {
+    double t{0.0};  // [s]
+    const char* what{""};
+  };
+  /// What steps do not see and what changes a momentum by more than a small part of its largest
+  /// value, a place by as much of the time, or a force by which static friction holds; none, too,
+  /// where the formulas are too many to look at.
+  std::optional<Missed> find();
 
  private:
   struct Place {
@@ -33,29 +40,51 @@ class ForceProbe {
   };
   struct Piece {
     double from{0.0}, to{0.0};  // [s] since the start
+    std::size_t mark{0};        // before it
     int depth{0};
   };
+  /// A formula that is followed.
+  struct Channel {
+    std::size_t output{0};  // its register
+    double most;            // what matters of its integral over time
+    double peak;            // what matters of its value, however short
+    int contact{-1};
+  };
 
+  bool holds_statically() const;
+  void momenta_at(const Place& place, std::span<double> out);
   void take_momenta();
+  void follow(const formula::Tape& tape, std::vector<Channel> channels);
+  void follow_forces();
+  void follow_friction();
+  void follow_masses();
+  void limit_friction(const Piece& piece);
+  std::optional<double> scan();
   void place_at(double time, Place& place) const;
   bool is_followed(std::size_t mark) const;
-  void force_at(double time, std::span<double> out);
+  void run_tape(const formula::Tape& tape, const Place& place, std::vector<double>& registers);
+  void values_at(double time);
   void see(double time);
   bool may_matter(const Piece& piece, double part);
   bool is_known(double length) const;
   bool is_missed(const Piece& steps);
+  bool is_shown(const Piece& steps, std::size_t channel);
 
   const model::FormulaModel& model_;
-  const formula::Tape& tape_;
+  const formula::Tape* tape_{nullptr};
   const Trace& trace_;
+  const Pushes& pushes_;
   double h_;
   bool in_middle_;
   bool nets_;
-  int left_;  // pieces that may be looked at
+  bool are_forces_{false};
+  int left_{0};  // pieces that may be looked at
   Place from_, to_;
-  std::vector<double> limits_;      // by coordinate: a momentum that matters
-  std::vector<double> low_, high_;  // forces that steps see nearby
-  std::vector<double> force_, missed_;
+  std::vector<double> limits_;  // by coordinate: a momentum that matters
+  std::vector<Channel> channels_;
+  std::vector<double> low_, high_;      // what steps see nearby, by channel
+  std::vector<double> value_, missed_;  // by channel
+  std::vector<double> floors_;          // of an integral: what need not be known better
   std::vector<double> registers_;
   std::vector<formula::Range> ranges_;
 };

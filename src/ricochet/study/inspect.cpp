@@ -6,6 +6,7 @@
 
 #include "ricochet/convex/dense.h"
 #include "ricochet/solve/unilateral.h"
+#include "ricochet/study/inspect_friction.h"
 
 namespace ricochet::study {
 namespace {
@@ -80,10 +81,16 @@ class Inspecting {
   double right_rate(const ActiveRow& row) const {
     return at_.dot(row.row, found_.right_velocity) + at_.rate[row.row];
   }
+  bool has_friction() const {
+    return std::any_of(found_.active.begin(), found_.active.end(),
+                       [](const ActiveRow& row) { return row.slips > 0; });
+  }
   void meet_shock();
+  void meet_shock_with_friction();
   void look_at_corner();
   Vec reflect_from(std::size_t first, const std::vector<double>& e) const;
   void apply_gauss();
+  void apply_friction(const std::vector<std::size_t>& closed);
   void judge_rows();
 
   Instant& at_;
@@ -113,6 +120,12 @@ void Inspecting::find_active() {
     const bool touches = row.gap <= row.gap_tolerance && at_.exists(a);
     if (!row.is_joint && !touches) continue;
     row.generator = -at_.response(a);
+    row.slips = at_.slips(a);
+    for (int j = 0; j < row.slips; ++j) {
+      const Vec S = at_.slip_row(a, j);
+      row.slip_tolerance += kInspectTolerance * S.cwiseAbs().dot(u_.cwiseAbs()) +
+                            step_ * S.cwiseAbs().dot(at_.free.cwiseAbs());
+    }
     found_.active.push_back(std::move(row));
   }
   factor_.resize(at_.free.size(), static_cast<Eigen::Index>(found_.active.size()));
@@ -138,6 +151,7 @@ void Inspecting::meet_shock() {
     found_.in_tangent_cone = found_.in_tangent_cone && into >= -row.velocity_tolerance;
   }
   if (found_.in_tangent_cone) return;
+  if (has_friction()) return meet_shock_with_friction();
   const auto count = static_cast<Eigen::Index>(active.size());
   solve::DenseRows rows{at_.free.size(), count, at_.joints(), factor_, Vec(count), Vec(count)};
   for (std::size_t k = 0; k < active.size(); ++k) {
@@ -159,6 +173,45 @@ void Inspecting::meet_shock() {
     if (U <= active[k].velocity_tolerance) closed.push_back(static_cast<Eigen::Index>(k));
   }
   found_.shock.unique = are_independent(factor_(Eigen::all, closed));
+}
+
+void Inspecting::meet_shock_with_friction() {
+  std::vector<Rubbing> rows;
+  for (const ActiveRow& row : found_.active) rows.push_back({row.row, row.is_joint});
+  found_.shock = solve_rubbing(at_, u_, false, rows);
+  fail(found_.shock.status);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    ActiveRow& row = found_.active[k];
+    row.impulse = rows[k].normal;
+    row.friction_impulse = rows[k].tangential;
+    found_.right_velocity -= row.impulse * row.generator;
+    for (int j = 0; j < row.slips; ++j) {
+      found_.right_velocity += row.friction_impulse[j] * at_.slip_response(row.row, j);
+    }
+  }
+}
+
+/// The same with friction: the rows that are closed, by Coulomb's law in accelerations.
+void Inspecting::apply_friction(const std::vector<std::size_t>& closed) {
+  std::vector<Rubbing> rows;
+  for (const std::size_t k : closed) {
+    const ActiveRow& row = found_.active[k];
+    rows.push_back({row.row, row.is_joint});
+    const bool slips = row.slip.norm() > row.slip_tolerance;
+    if (slips) rows.back().slip = row.slip;
+  }
+  found_.gauss = solve_rubbing(at_, at_.free, true, rows);
+  fail(found_.gauss.status);
+  found_.acceleration = at_.free;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ActiveRow& row = found_.active[closed[i]];
+    row.reaction = rows[i].normal;
+    row.friction = rows[i].tangential;
+    found_.acceleration -= row.reaction * row.generator;
+    for (int j = 0; j < row.slips; ++j) {
+      found_.acceleration += row.friction[j] * at_.slip_response(row.row, j);
+    }
+  }
 }
 
 /// Reflections in turn, beginning with one contact, then in the order of the rows.
@@ -184,7 +237,7 @@ void Inspecting::look_at_corner() {
   std::vector<double> e;
   for (const ActiveRow& row : found_.active) {
     const std::optional<double> own = at_.restitution(row.row);
-    if (row.is_joint || !own) return;  // joints change the metric
+    if (row.is_joint || !own || at_.is_loaded(row.row)) return;  // joints change the metric
     e.push_back(*own);
   }
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -214,6 +267,12 @@ void Inspecting::apply_gauss() {
     const ActiveRow& row = active[k];
     if (row.is_joint || right_rate(row) <= row.velocity_tolerance) closed.push_back(k);
   }
+  for (ActiveRow& row : active) {
+    for (int j = 0; j < row.slips; ++j) {
+      row.slip[j] = at_.slip_row(row.row, j).dot(found_.right_velocity) + at_.slip_rate(row.row, j);
+    }
+  }
+  if (has_friction()) return apply_friction(closed);
   const auto count = static_cast<Eigen::Index>(closed.size());
   solve::DenseRows rows{at_.free.size(), count,     at_.joints(), factor_(Eigen::all, closed),
                         Vec(count),      Vec(count)};
@@ -244,18 +303,26 @@ void Inspecting::judge_rows() {
         at_.abs_dot(a, found_.acceleration) + at_.abs_dot(a, at_.free) + at_.gamma_size[a];
     const double push = row.reaction * factor_.col(static_cast<Eigen::Index>(k)).squaredNorm();
     const bool left = right_rate(row) > row.velocity_tolerance;
-    const bool pushes = push > kInspectRounding * size;
+    const bool pushes = push > kInspectRounding * size || (at_.is_loaded(a) && row.reaction > 0.0);
+    for (int j = 0; j < row.slips; ++j) {
+      row.slip_acceleration[j] = at_.slip_row(a, j).dot(found_.acceleration) + at_.slip_gamma(a, j);
+    }
+    const bool slips = row.slip.norm() > row.slip_tolerance ||
+                       row.slip_acceleration.norm() >
+                           kInspectTolerance * found_.acceleration.norm() + 1e-12 * size;
     row.opens = !row.is_joint && (left || (!pushes && row.acceleration > kInspectRounding * size));
     if (!row.opens) closed.push_back(static_cast<Eigen::Index>(k));
     const bool enters = row.velocity < -row.velocity_tolerance;
     row.standing = row.is_joint ? Standing::Held
                    : enters     ? Standing::Penetrating
                    : left       ? Standing::Leaving
-                   : pushes     ? Standing::Pushing
+                   : pushes     ? (row.slips == 0 ? Standing::Pushing
+                                   : slips        ? Standing::Sliding
+                                                  : Standing::Sticking)
                    : row.opens  ? Standing::Opening
                                 : Standing::Touching;
   }
-  found_.gauss.unique = are_independent(factor_(Eigen::all, closed));
+  if (!has_friction()) found_.gauss.unique = are_independent(factor_(Eigen::all, closed));
 }
 
 }  // namespace
@@ -263,6 +330,8 @@ void Inspecting::judge_rows() {
 std::string name_of(Standing standing) {
   switch (standing) {
     case Standing::Pushing: return "pushing";
+    case Standing::Sticking: return "sticking";
+    case Standing::Sliding: return "sliding";
     case Standing::Touching: return "touching";
     case Standing::Opening: return "opening";
     case Standing::Leaving: return "leaving";

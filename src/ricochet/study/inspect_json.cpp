@@ -29,6 +29,18 @@ Json row_json(const step::Columns& names, const ActiveRow& row) {
   json["generator"] = by_coordinate(names, row.generator);
   json["acceleration"] = row.acceleration;
   json["state"] = name_of(row.standing);
+  if (row.slips > 0) {
+    const auto parts = [&](const Eigen::Vector2d& v) {
+      Json list = Json::list();
+      for (int j = 0; j < row.slips; ++j) list.push_back(v[j]);
+      return list;
+    };
+    json["slip"] = parts(row.slip);
+    json["slip_tolerance"] = row.slip_tolerance;
+    json["slip_acceleration"] = parts(row.slip_acceleration);
+    json["friction"] = parts(row.friction);
+    json["friction_impulse"] = parts(row.friction_impulse);
+  }
   return json;
 }
 
@@ -126,7 +138,6 @@ std::string to_json(const Inspection& found, const step::Columns& names) {
   json["position"] = by_coordinate(names, found.state.q);
   json["velocity"] = by_coordinate(names, found.state.u);
   json["resolution_step"] = found.step;
-  if (names.has_friction()) json["friction"] = "left out";
   json["active"] = Json::list();
   for (const ActiveRow& row : found.active) json["active"].push_back(row_json(names, row));
   json["in_tangent_cone"] = found.in_tangent_cone;

@@ -104,6 +104,25 @@ double Trace::time_in_contact() const {
   return longest;
 }
 
+void Pushes::add(const step::Sample& sample) {
+  if (sample.impulses.empty() || sample.impulses.size() > kMostContacts || marks_.size() < 2)
+    return;
+  contacts_ = sample.impulses.size();
+  sums_.resize(marks_.size() * contacts_, 0.0);
+  const double sign = marks_.back() < marks_.front() ? -1.0 : 1.0;
+  const double slack = 1e-6 * std::abs(marks_[1] - marks_[0]);
+  while (next_ + 2 < marks_.size() && sign * (sample.t - marks_[next_ + 1]) > slack) ++next_;
+  for (std::size_t a = 0; a < contacts_; ++a) {
+    sums_[next_ * contacts_ + a] += std::abs(sample.impulses[a]);
+  }
+}
+
+double Pushes::force(std::size_t mark, int contact) const {
+  const std::size_t at = mark * contacts_ + static_cast<std::size_t>(contact);
+  if (at >= sums_.size() || mark + 1 >= marks_.size()) return 0.0;
+  return sums_[at] / std::abs(marks_[mark + 1] - marks_[mark]);
+}
+
 /// The lowest gap of a parabola through three samples; impacts of others bend the way at once.
 bool NearMisses::turns_near(const Watched& w, double fell) const {
   constexpr double kKink = 4.0;     // times the bend before

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ricochet/step/outcome.h"
@@ -67,6 +68,25 @@ class Trace {
   std::vector<double> gaps_;    // near the end: of the last sample, and of the one before
   std::vector<double> gaps_before_;
   double gaps_step_{0.0};
+};
+
+/// How much contacts push between the marks of a trace.
+class Pushes {
+ public:
+  Pushes() = default;
+  /// Nothing is kept of more than so many contacts.
+  explicit Pushes(std::vector<double> marks) : marks_(std::move(marks)) {}
+  static constexpr std::size_t kMostContacts = 64;
+
+  void add(const step::Sample& sample);
+  /// The mean normal force of a contact between a mark and the next.
+  double force(std::size_t mark, int contact) const;
+
+ private:
+  std::vector<double> marks_;
+  std::vector<double> sums_;  // of impulses, by mark and contact
+  std::size_t contacts_{0};
+  std::size_t next_{0};
 };
 
 /// Whether contacts turn round before their walls, without a push, so near to them that the error

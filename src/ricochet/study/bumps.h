@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ricochet/model/formula_model.h"
+#include "ricochet/step/outcome.h"
+
+namespace ricochet::study {
+
+/// Looks for bumps of joints, and of walls that are pushed, between the ends of steps, where no
+/// scheme sees them: the gap must go from one end to the other nearly as a line, a parabola or a
+/// kink does.
+///
+/// Of each row bounds of second derivatives are kept for a box of places around the motion. Where
+/// they leave room for a bump that matters, the way of a step is cut until interval arithmetic
+/// proves each piece.
+class Bumps {
+ public:
+  /// Nothing is looked at without formulas.
+  explicit Bumps(const model::FormulaModel* model);
+
+  /// Samples of every step.
+  void add(const step::Sample& sample) {
+    if (!rows_.empty()) follow(sample);
+  }
+  struct Bump {
+    double t{0.0};  // [s]
+    std::size_t contact{0};
+  };
+  const std::optional<Bump>& first() const { return first_; }
+
+ private:
+  struct Row {
+    int contact{0};
+    bool is_joint{false};
+    bool moves{false};  // the gap depends on t
+    std::vector<std::size_t> coordinates;
+    formula::Tape tape;          // g; then its slopes; then second derivatives, upper triangle
+    std::vector<double> curves;  // bounds of the last
+    double size{0.0};            // |dg/dq| in the metric of the masses
+    double reach{64.0};          // steps that the box is made for
+    formula::Range times;        // of the box, where the gap depends on t
+    std::vector<formula::Range> box;
+  };
+
+  void follow(const step::Sample& sample);
+  double moved(std::size_t i) const { return std::abs(q1_[i] - q0_[i]); }
+  bool is_inside(const Row& row) const;
+  void take_box(Row& row);
+  double curve(const Row& row) const;
+  double gap_at(Row& row, double s);
+  bool has_bump(Row& row, double limit);
+
+  const model::FormulaModel* model_;
+  std::vector<Row> rows_;
+  std::vector<double> q0_, q1_, registers_;
+  std::vector<formula::Range> ranges_;
+  double t0_{0.0}, t1_{0.0};
+  int left_{20000};  // pieces that may be looked at
+  std::optional<Bump> first_;
+};
+
+}  // namespace ricochet::study
