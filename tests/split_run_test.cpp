@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"newmark_supports", "tube-three-supports", {}, 3000},
         Case{"newmark_string", "string-obstacle", {}, 3000},
         Case{"structure_moreau", "tube-10", {"run.scheme=moreau"}, 3000},
+        Case{"structure_passive", "tube-10", {"run.scheme=passive"}, 3000},
         Case{"structure_mabrouk", "bar-wall", {"run.scheme=mabrouk"}, 3000},
         Case{"structure_penalty", "tube-10", {"run.scheme=penalty"}, 3000},
         Case{"restitution", "cradle", {}, 500}, Case{"backward", "essai-04", {}, 300, true},

@@ -10,7 +10,7 @@
 #include "ricochet/model/formula_view.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/rows.h"
-#include "ricochet/study/growth.h"
+#include "ricochet/study/hypotheses.h"
 #include "ricochet/study/line_text.h"
 #include "scene_file.h"
 
@@ -36,8 +36,12 @@ void print_start(const scene::Scene& scene, const model::FormulaModel& model) {
   constexpr int kMostRows = 20;
   for (int a = 0; a < std::min(model.contacts(), kMostRows); ++a) {
     const double rate = place.normals.dot(a, scene.start.u) + place.rate[a];
-    fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n",
-               model.contact_names()[static_cast<std::size_t>(a)], place.gap[a], rate);
+    const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
+    if (model.slip(a).is_loaded()) {
+      fmt::print("            {}: friction without a contact\n", name);
+      continue;
+    }
+    fmt::print("            {}: gap {:.6g}, changing at {:.6g}\n", name, place.gap[a], rate);
   }
   if (model.contacts() > kMostRows) {
     fmt::print("            ... and {} more\n", model.contacts() - kMostRows);
@@ -70,6 +74,29 @@ void print_family(const scene::Scene& scene, const std::vector<scene::Override>&
                                                readable_count(plan.rows), plan.bytes / 1e6)));
 }
 
+/// What Ballard's theorems suppose, and what follows.
+void print_hypotheses(const study::Hypotheses& all) {
+  const auto told = [](const std::optional<bool>& holds) {
+    return !holds ? "cannot tell" : *holds ? "yes" : "no";
+  };
+  std::string first = "theorem";
+  for (const auto* list : {&all.one_motion, &all.for_ever}) {
+    for (const study::Hypothesis& one : *list) {
+      const std::string why = one.why.empty() ? "" : ": " + one.why;
+      fmt::print("{}", entry(first, fmt::format("{}: {}{}", one.what, told(one.holds), why)));
+      first = "";
+    }
+  }
+  const bool is_one = study::all_hold(all.one_motion).value_or(false);
+  const bool lasts = is_one && study::all_hold(all.for_ever).value_or(false);
+  fmt::print("{}", entry("", lasts ? "so there is one motion, and it lasts for all time [Ballard "
+                                     "2013, Theorems 1 and 2]"
+                             : is_one ? "so there is one motion [Ballard 2013, Theorem 1]; whether "
+                                        "it lasts for all time is left open"
+                                      : "so Ballard's theorems do not apply, or are not seen to: "
+                                        "several motions, or none, are not excluded"));
+}
+
 /// A system before it is run: what it is, what was derived of it, where it starts.
 void print_system(const scene::Scene& scene, const model::FormulaModel& model) {
   const std::string joints = model.joints() == 0 ? "" : fmt::format(", {} held", model.joints());
@@ -83,11 +110,7 @@ void print_system(const scene::Scene& scene, const model::FormulaModel& model) {
   fmt::print("{}", entry("forces", model.force_uses_velocity()
                                        ? "use velocities: free motion is of order 1"
                                        : "use no velocities: free motion is of order 2"));
-  fmt::print("{}", entry("growth", study::growth_of(model) == study::Growth::AtMostLinear
-                                       ? "of the forces at most linear in q and q': every motion "
-                                         "exists for all time [Ballard 2013, Theorem 2]"
-                                       : "of the forces not seen to be linear: whether motions "
-                                         "exist for all time is left open"));
+  print_hypotheses(study::hypotheses_of(model));
   if (!scene.family.empty()) {
     fmt::print("{}", entry("family", describe_members(scene.family) + "; the first of them:"));
   }

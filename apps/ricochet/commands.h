@@ -69,6 +69,25 @@ struct CompareArguments {
   bool json{false};
 };
 
+/// Of the studies of attractors.
+struct DynamicsArguments {
+  SceneArguments scene;
+  std::string time;
+  std::string settle;
+  std::string show;
+  std::vector<std::string> over;  // "A=0.3..1.2:900"
+  std::string follow;
+  std::string seeds;
+  std::string schemes;     // of invariants
+  std::string steps;       // "0.01,0.005"
+  std::string per_period;  // "100,400.618"
+  std::string periods;
+  std::string out;
+  bool lyapunov{false};  // exponents under a diagram
+  bool json{false};
+  int threads{0};  // 0: one for each core
+};
+
 struct PlotArguments {
   std::vector<std::string> files;
   SceneArguments scene;  // file may be empty
@@ -102,6 +121,11 @@ int command_inspect(const InspectArguments& arguments);
 int command_gallery(const GalleryArguments& arguments);
 int command_converge(const ConvergeArguments& arguments);
 int command_compare(const CompareArguments& arguments);
+int command_lyapunov(const DynamicsArguments& arguments);
+int command_section(const DynamicsArguments& arguments);
+int command_bifurcate(const DynamicsArguments& arguments);
+int command_basin(const DynamicsArguments& arguments);
+int command_invariants(const DynamicsArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

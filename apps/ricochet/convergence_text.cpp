@@ -143,6 +143,11 @@ std::string describe_convergence(const study::Convergence& found, const scene::S
                   step::name_of(scene.scheme), found.from, found.to, describe_reference(found)));
   if (!found.rows.empty()) text += convergence_table(found) + "\n";
   if (!found.rows.empty()) text += legend(found.window, !found.jumps.empty());
+  std::string variations;
+  for (const study::ConvergeRow& row : found.rows) {
+    variations += fmt::format("{}{:.5g}", variations.empty() ? "" : ", ", row.variation);
+  }
+  if (!found.rows.empty()) text += entry("variation", "of u: " + variations);
   text += remarks_text(found.remarks);
   if (!found.failed) return text;
   return text +

@@ -151,6 +151,74 @@ CLI::App* add_compare(CLI::App& app, CompareArguments& compare) {
   return command;
 }
 
+/// The studies of attractors, one command each, with one set of arguments.
+class DynamicsCommands {
+ public:
+  explicit DynamicsCommands(CLI::App& app) {
+    add(app, "lyapunov", "all exponents, through every impact", command_lyapunov);
+    option("--for", arguments_.time, "T", "time over which (until they are known)");
+    option("--settle", arguments_.settle, "T", "time before that (200 periods or impacts)");
+    last()->add_flag("--json", arguments_.json, "print JSON");
+    add(app, "section", "the motion on its [section]", command_section);
+    add_counts();
+    add(app, "bifurcate", "attractors over a parameter, [sweep]", command_bifurcate);
+    add_sweep();
+    option("--follow", arguments_.follow, "HOW", "forward, backward, both or fresh (forward)");
+    last()->add_flag("--lyapunov", arguments_.lyapunov, "the first exponent too");
+    add(app, "invariants", "schemes against the exact attractor", command_invariants);
+    option("--schemes", arguments_.schemes, "A,B,...", "which are compared");
+    last()->get_option("--schemes")->required();
+    option("--steps", arguments_.steps, "H1,H2,...", "lengths of steps");
+    option("--per-period", arguments_.per_period, "N1,N2,...", "steps in a period, instead");
+    option("--periods", arguments_.periods, "N", "of which each run is made (5000)");
+    last()->add_flag("--json", arguments_.json, "print JSON");
+    add(app, "basin", "which attractor each of two starts leads to", command_basin);
+    add_sweep();
+  }
+
+  SceneArguments& scene() { return arguments_.scene; }
+  /// The exit code of the one that was asked for; nothing when none was.
+  std::optional<int> run() const {
+    for (const auto& [command, work] : commands_) {
+      if (command->parsed()) return work(arguments_);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Work = int (*)(const DynamicsArguments&);
+  CLI::App* last() const { return commands_.back().first; }
+  void add(CLI::App& app, const char* name, const char* words, Work work) {
+    commands_.emplace_back(app.add_subcommand(name, words), work);
+    last()
+        ->add_option("scene", arguments_.scene.file, "the scene, a TOML file; - is standard input")
+        ->required();
+    add_set(*last(), arguments_.scene);
+    option("--out", arguments_.out, "DIR", "folder for the results (out/<scene>)");
+  }
+  void option(const char* name, std::string& to, const char* type, const char* words) {
+    option_adder (*last())(name, to, type, words);
+  }
+  void add_counts() {
+    option("--settle", arguments_.settle, "N", "sections let go (300)");
+    option("--show", arguments_.show, "N", "sections kept");
+  }
+  void add_sweep() {
+    last()
+        ->add_option("--over", arguments_.over, "what varies, instead of [sweep.over]")
+        ->type_name("A=0.3..1.2:900");
+    add_counts();
+    option("--seeds", arguments_.seeds, "N", "further starts at each value (0)");
+    last()
+        ->add_option("--threads", arguments_.threads, "threads (one for each core)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+  }
+
+  DynamicsArguments arguments_;
+  std::vector<std::pair<CLI::App*, Work>> commands_;
+};
+
 CLI::App* add_solve(CLI::App& app, SolveArguments& solve) {
   CLI::App* command = app.add_subcommand("solve", "solve contact problems stored in files");
   command->add_option("problem", solve.files, "FCLIB HDF5, Siconos text or npz")->required();
@@ -257,6 +325,12 @@ void add_gallery(CLI::App& app, GalleryArguments& gallery) {
       ->check(refuse_nothing, "");
 }
 
+CLI::App* add_new(CLI::App& app, std::string& file) {
+  CLI::App* command = app.add_subcommand("new", "write a commented scene to start from");
+  command->add_option("file", file, "where to write it")->required();
+  return command;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -270,12 +344,9 @@ int parse_and_run(int argc, char** argv) {
       "             3 internal, 130 stopped");
 
   std::string new_file;
-  CLI::App* make = app.add_subcommand("new", "write a commented scene to start from");
-  make->add_option("file", new_file, "where to write it")->required();
-
+  const CLI::App* make = add_new(app, new_file);
   RunArguments run;
   const CLI::App* run_command = add_run(app, run);
-
   SceneArguments check;
   std::string picture_of_start;
   const CLI::App* check_command = add_check(app, check, picture_of_start);
@@ -290,6 +361,7 @@ int parse_and_run(int argc, char** argv) {
   const CLI::App* converge_command = add_converge(app, converge);
   CompareArguments compare;
   const CLI::App* compare_command = add_compare(app, compare);
+  DynamicsCommands attractors(app);
   SolveArguments solve;
   const CLI::App* solve_command = add_solve(app, solve);
   PlotArguments plot;
@@ -303,8 +375,9 @@ int parse_and_run(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kBadInput;
   }
   if (make->parsed()) return command_new(new_file);
-  for (SceneArguments* scene : {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene,
-                                &plot.scene}) {  // one of them at most is given
+  for (SceneArguments* scene :
+       {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene, &plot.scene,
+        &attractors.scene()}) {  // one of them at most is given
     if (!scene->file.empty()) read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
@@ -312,6 +385,7 @@ int parse_and_run(int argc, char** argv) {
   if (inspect_command->parsed()) return command_inspect(inspect);
   if (converge_command->parsed()) return command_converge(converge);
   if (compare_command->parsed()) return command_compare(compare);
+  if (const std::optional<int> code = attractors.run()) return *code;
   if (solve_command->parsed()) return command_solve(solve);
   if (plot_command->parsed()) return command_plot(plot);
   if (schemes_command->parsed()) return command_schemes();

@@ -35,4 +35,13 @@ double positive_option(const std::string& option, const std::string& text) {
                          "write a number > 0");
 }
 
+int whole_option(const std::string& option, const std::string& text) {
+  const std::optional<double> number = base::parse_number(text);
+  if (number && *number >= 0.0 && *number <= 1e9 && *number == std::floor(*number)) {
+    return static_cast<int>(*number);
+  }
+  throw base::InputError(option, fmt::format("'{}' is not a whole number >= 0", text),
+                         "write 0, 1, 2, ...");
+}
+
 }  // namespace ricochet::app

@@ -8,6 +8,7 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/threads.h"
@@ -70,6 +71,11 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
   if (!error.empty()) throw host::OutputError(error);
 }
 
+void warn_of_lock(const dynamics::LockWatch& locks, scene::Scene& scene) {
+  std::string warning = locks.warning(scene);
+  if (!warning.empty()) scene.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
@@ -87,8 +93,10 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   if (options.report) run.report = plot::ReportData(scene);
   study::Extent extent;
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
+  dynamics::LockWatch locks(scene);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
+    locks.add(sample);
     record::fill_row(columns, sample, row);
     files.add(row);
     run.picture.add(row, sample.pushed);
@@ -116,6 +124,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.rows = files.rows();
   run.lines = files.describe();
   run.story = study::tell(story, run.motion);
+  warn_of_lock(locks, run.motion.scene);
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
   if (!is_member) {

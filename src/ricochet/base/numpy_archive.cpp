@@ -15,7 +15,9 @@ std::string little(std::size_t value, int size) {  // the low byte first
   return result;
 }
 
-std::uint32_t checksum(std::string_view bytes) {  // CRC-32 of the zip format
+}  // namespace
+
+std::uint32_t zip_checksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> made{};
     for (std::uint32_t k = 0; k < made.size(); ++k) {
@@ -30,8 +32,6 @@ std::uint32_t checksum(std::string_view bytes) {  // CRC-32 of the zip format
   for (const char c : bytes) crc = crc >> 8U ^ table[(crc ^ static_cast<unsigned char>(c)) & 255U];
   return ~crc;
 }
-
-}  // namespace
 
 std::string numpy_array(std::span<const double> values, const std::string& shape) {
   std::string header =
@@ -51,7 +51,7 @@ std::string stored_archive(const std::vector<std::pair<std::string, std::string>
   std::string directory;
   for (const auto& [name, bytes] : files) {
     const std::string common = little(20, 2) + little(0, 4) + little(0, 2) + little(0x21, 2) +
-                               little(checksum(bytes), 4) + little(bytes.size(), 4) +
+                               little(zip_checksum(bytes), 4) + little(bytes.size(), 4) +
                                little(bytes.size(), 4) + little(name.size(), 2) + little(0, 2);
     directory += "PK\x01\x02" + little(20, 2) + common + little(0, 2) + little(0, 2) +
                  little(0, 2) + little(0, 4) + little(archive.size(), 4) + name;

@@ -59,7 +59,8 @@ double allowed_gap(const Context<M>& c, const ArcMemory<M>& arc, int a) {
   return arc_limit(c) * model::reach(c.place.normals, a, arc.known.q) + rounding;
 }
 
-/// Reactions at a node push, and only where the node touches; no wall is crossed there.
+/// Reactions at a node push, and only where the node touches; no wall is crossed there. Joints are
+/// kept, by reactions of either sign.
 template <model::Model M>
 void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node, double t) {
   const auto i = static_cast<std::size_t>(node);
@@ -71,13 +72,19 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
   for (int a = 0; a < c.model.contacts(); ++a) {
     const double gap = c.place.gap[a];
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, t, a);
-    if (reaction(a) != 0.0 || (gap < 0.0 && c.model.exists(a, c.place))) c.listed.push(a);
+    if (reaction(a) != 0.0 || a >= c.contacts() || (gap < 0.0 && c.model.exists(a, c.place))) {
+      c.listed.push(a);
+    }
   }
   if (c.listed.empty()) return;
   c.model.gradients(c.listed, c.place);
   for (const int a : c.listed) {
     const double gap = c.place.gap[a];
     const double allowed = allowed_gap(c, arc, a);
+    if (a >= c.contacts()) {
+      if (!(std::abs(gap) <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
+      continue;
+    }
     const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
     if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
     if (!(gap >= beyond - allowed)) {
@@ -115,7 +122,8 @@ bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node) {
     if (s.claim.reactions == nullptr) break;
     const double r = (*s.claim.reactions)[i][a];
     c.place.normals.add_to(a, r, s.momentum);
-    s.contact_work += weight * r * c.place.normals.dot(a, arc.u[i]);
+    (a < c.contacts() ? s.contact_work : s.joint_work) +=
+        weight * r * c.place.normals.dot(a, arc.u[i]);
   }
   c.model.mass(c.place).solve(s.momentum, arc.a[i]);
   return true;
@@ -129,7 +137,8 @@ void check_between(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   c.model.gaps(s.after.t, s.after.q, c.place);
   c.model.gradients(c.listed, c.place);
   const auto crossing = arc.sweep.first(arc.path, [&](int a) {
-    const bool pushes = std::find(c.held.begin(), c.held.end(), a) != c.held.end();
+    const bool pushes =
+        a >= c.contacts() || std::find(c.held.begin(), c.held.end(), a) != c.held.end();
     return pushes ? -1.0 : allowed_gap(c, arc, a) - arc.sizes.beyond[static_cast<std::size_t>(a)];
   });
   arc.decided = crossing.decided;
@@ -202,6 +211,12 @@ void check_struck(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
     if (listed) ++next;
     const double gap = c.place.gap[a];
     if (std::isnan(gap)) return c.fail(Failure::NotFinite, s.t_contact, a);
+    if (a >= c.contacts()) {
+      if (!listed || !(std::abs(gap) <= allowed_gap(c, arc, a))) {
+        c.fail(Failure::ActiveSet, s.t_contact, a, gap);
+      }
+      continue;
+    }
     const double U = normals.dot(a, s.after.u) + c.place.rate[a];
     const double near = touching_gap(c, s, arc, a);
     const bool exists = c.model.exists(a, c.place);
@@ -223,6 +238,7 @@ inline constexpr double kApproaches = 1e-12;  // of what a contact velocity is m
 template <model::Model M, class Count>
 void count_impacts(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc, Count&& count) {
   for (const int a : s.claim.active) {
+    if (a >= c.contacts()) continue;
     const double W =
         model::delassus(c.place.normals, a, c.model.mass(c.place), s.start_momentum, s.work);
     const double approach = -(c.place.normals.dot(a, s.before.u) + c.place.rate[a]);

@@ -97,6 +97,8 @@ void Certificate::merge(const Certificate& later) {
   undecided_crossings += later.undecided_crossings;
   if (coupled_impacts == 0) coupled_time = later.coupled_time;
   coupled_impacts += later.coupled_impacts;
+  if (acute_impacts == 0) acute_time = later.acute_time;
+  acute_impacts += later.acute_impacts;
   if (later.zeno_count > 0) zeno_time = later.zeno_time;
   zeno_count += later.zeno_count;
   adhesive_count += later.adhesive_count;

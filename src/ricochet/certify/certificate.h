@@ -114,8 +114,10 @@ struct Statistics {
   double violation_squares{0.0};
   double lost_displacement{0.0};  // [-], the part of a coordinate's way that rounding swallowed
   long long coupled_impacts{0};   // of several contacts at once, e > 0, W not diagonal
+  long long acute_impacts{0};     // the same with e = 0 and an entry of W > 0 beside the diagonal
   double coupled_time{0.0};       // of the first
-  double zeno_time{0.0};          // where impacts accumulate, of the last accumulation
+  double acute_time{0.0};
+  double zeno_time{0.0};  // where impacts accumulate, of the last accumulation
   long long zeno_count{0};
   long long undecided_crossings{0};  // steps that may have passed over a wall
   double undecided_time{0.0};        // of the first

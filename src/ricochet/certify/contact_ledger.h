@@ -131,7 +131,8 @@ void weigh_push(Context<M>& c, const Trial<M>& s, int k, long long step, ShockWa
   const bool arrives = !held && watch.is_fast(shock.approach, shock.speed, kinetic_max);
   constexpr double kMuch = 4.0;  // times what forces do in a step, or did in those before
   constexpr double kRounding = 1e-9;
-  if (!arrives && is_beyond(R[0], push.W_normal, push.free[0], start[0]) &&
+  if (!arrives && !model::is_loaded(c.model, a) &&
+      is_beyond(R[0], push.W_normal, push.free[0], start[0]) &&
       jump > kRounding * push.free.norm() && jump > kMuch * (push.free - start).tail<2>().norm() &&
       jump > kMuch * c.friction.last_jump(a) && push.W_tangential > 0.0) {
     shock.tangential = true;
@@ -206,6 +207,7 @@ template <model::Model M>
         start = rubs.start[0];
       }
     }
+    if (model::is_loaded(c.model, a)) continue;
     if (p <= 0.0 || is_entered || push.is_held || !is_beyond(p, W, free, start)) continue;
     shock.transmitted = true;
     shock.tangential = false;
@@ -252,6 +254,36 @@ template <model::Model M>
   if (c.certificate.coupled_impacts++ == 0) c.certificate.coupled_time = s.t_contact;
 }
 
+/// Several contacts with e = 0 that arrive at once, two gradients at an acute angle: the motion
+/// does not depend continuously on its data there.                                       [Paoli
+/// 2005]
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void count_acute(Context<M>& c, const Trial<M>& s,
+                                              const ShockWatch& watch) {
+  constexpr int kMost = 32;
+  const auto& normals = c.place.normals;
+  auto& struck = c.listed;
+  struck.clear();
+  bool is_acute = false;
+  for (const int a : s.claim.active) {
+    if (a >= c.contacts() || struck.size() >= kMost) break;
+    const double approach = -(normals.dot(a, s.before.u) + c.place.rate[a]);
+    if (approach <= 0.0 || restitution_of(c, s, a) > 0.0) continue;
+    c.scratch.start_momentum.setZero();
+    normals.add_to(a, 1.0, c.scratch.start_momentum);
+    c.model.mass(c.place).solve(c.scratch.start_momentum, c.scratch.work);
+    const double W = normals.dot(a, c.scratch.work);
+    if (!watch.is_fast(approach, approach / std::sqrt(W), c.certificate.ledger.kinetic_max)) {
+      continue;
+    }
+    for (const int b : struck) {
+      is_acute = is_acute || normals.dot(b, c.scratch.work) > 1e-12 * W;
+    }
+    struck.push(a);
+  }
+  if (is_acute && c.certificate.acute_impacts++ == 0) c.certificate.acute_time = s.t_contact;
+}
+
 /// What the contacts of a step that holds did.
 template <model::Model M>
 [[gnu::always_inline]] inline void enter_contacts(Context<M>& c, const Trial<M>& s, bool bounces,
@@ -269,8 +301,10 @@ template <model::Model M>
   if constexpr (M::kSlips > 0) struck |= enter_friction(c, s, step, watch);
   if (s.claim.active.empty()) return;
   if constexpr (M::kContacts != 1) {
-    if (struck && s.claim.active.size() > 1) [[unlikely]]
+    if (struck && s.claim.active.size() > 1) [[unlikely]] {
       enter_transmitted(c, s, step, watch);
+      count_acute(c, s, watch);
+    }
   }
   c.certificate.residual_sum += s.residual;
   if (bounces && s.claim.active.size() > 1) count_coupling(c, s, watch);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "ricochet/certify/islands.h"
@@ -94,6 +95,12 @@ inline bool is_misnamed(problem::Grip grip, const FrictionPush& push,
   return true;
 }
 
+/// Whether contact a was not active in the step before.
+template <model::Model M>
+bool begins(const Context<M>& c, int a) {
+  return !std::binary_search(c.touched.begin(), c.touched.end(), static_cast<model::Key>(a));
+}
+
 /// What a contact is said to do decides its next cone. It is held to the residual of its island,
 /// whose scale may be some times its largest impulse.
 template <model::Model M>
@@ -122,12 +129,43 @@ double weigh_tangents(const Context<M>& c, Trial<M>& s, int a, FrictionPush& pus
   return length;
 }
 
+/// What the reactions of joints lose by the rounding of their gaps, as an impulse.
+template <model::Model M>
+double lost_reaction(const Context<M>& c, Trial<M>& s, int a) {
+  double lost = 0.0;
+  if constexpr (requires { c.model.holds(a); }) {
+    for (const int row : c.model.holds(a)) {
+      const auto& normals = c.place.normals;
+      const double W =
+          model::delassus(normals, row, c.model.mass(c.place), s.start_momentum, s.work);
+      const double size = normals.abs_dot(row, s.q_mid) / s.h + normals.abs_dot(row, s.before.u) +
+                          normals.abs_dot(row, s.after.u);
+      if (W > 0.0) lost += 32.0 * kEpsilon * size / W;
+    }
+  }
+  return lost;
+}
+
+/// Friction without a contact has the normal impulse of its load. It has no weight of its own:
+/// that of the slip does.
+template <model::Model M>
+bool bears_load(Context<M>& c, Trial<M>& s, int k, FrictionPush& push) {
+  const int a = s.claim.active[k];
+  const double load = model::load_of(c.model, a, s.h, s.claim, c.place);
+  const double slips = c.model.slips(a);
+  push.W_normal = push.W_tangential > 0.0 ? push.W_tangential / slips : 1.0;
+  const double off = std::abs(s.claim.impulses[k] - load) - lost_reaction(c, s, a);
+  return off <= c.limits.residual * load ||
+         off <= c.limits.residual * (load + largest_impulse(c, s, k));
+}
+
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
 template <model::Model M>
 void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
   const int a = s.claim.active[k];
   const int slips = c.model.slips(a);
-  const double stretch = c.place.stretch[a];
+  const bool is_loaded = model::is_loaded(c.model, a);
+  const double stretch = is_loaded ? 1.0 : c.place.stretch[a];
   if (!c.model.is_lawful(a, c.place) || !(stretch > 0.0)) {
     return c.fail(Failure::BadFriction, s.t_contact, a, c.place.coefficients[2 * a]);
   }
@@ -137,13 +175,17 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   push.start = velocity_at(c, a, s.before.u);
   push.free = velocity_at(c, a, s.free);
   push.end = velocity_at(c, a, s.after.u);
-  const auto& mass = c.model.mass(c.place);
-  const double W = model::delassus(c.place.normals, a, mass, s.start_momentum, s.work);
-  push.W_normal = stretch * stretch * W;
+  const double length = weigh_tangents(c, s, a, push);
+  if (is_loaded) {
+    if (!bears_load(c, s, k, push)) return c.fail(Failure::Law, s.t_contact, a);
+  } else {
+    const auto& mass = c.model.mass(c.place);
+    const double W = model::delassus(c.place.normals, a, mass, s.start_momentum, s.work);
+    push.W_normal = stretch * stretch * W;
+  }
   if (!is_weight(push.W_normal)) {
     return check_flat_contact(c, s.t_contact, a, push.W_normal, push.impulse.norm(), push.end[0]);
   }
-  const double length = weigh_tangents(c, s, a, push);
   if (!(push.W_tangential < std::numeric_limits<double>::infinity())) {
     return c.fail(Failure::NotFinite, s.t_contact, a, push.W_tangential);
   }
@@ -157,13 +199,17 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
   const double extra =
       lasts ? stretch * c.lasting.speed(a) : restitution_of(c, s, a) * push.start[0];
   const convex::ContactVector normal = convex::ContactVector::UnitX();
-  const auto lifted = [&](const convex::ContactVector& U) -> convex::ContactVector {
+  const double back = begins(c, a) ? model::slip_restitution(c.model, a) : 0.0;
+  const auto lifted = [&](convex::ContactVector U) -> convex::ContactVector {
+    if (back > 0.0) U.tail<2>() += back * push.start.tail<2>();
     return U + (extra + cone.lift(U.tail<2>())) * normal;
   };
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
   const double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
   residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
-  check_grip(c, s, k, push, cone, lost, rho);
+  if (back == 0.0 || s.claim.grip(k) == problem::Grip::Free) {  // what slips back may do either
+    check_grip(c, s, k, push, cone, lost, rho);
+  }
   c.place.normals.add_to(a, s.claim.impulses[k], s.momentum);
   add_friction(c, s, k, s.momentum);
   add_friction_work(c, s, a, push);

@@ -91,7 +91,8 @@ void check_linear_balance(Context<M>& c, Trial<M>& s, double size) {
 template <Integrator I, model::ImplicitModel M>
 void check_linear_positions(Context<M>& c, Trial<M>& s) {
   s.q_work = s.after.q - s.before.q - s.h * (I == Integrator::End ? s.before.u : s.slope);
-  const double size = std::max({largest(s.before.q), largest(s.after.q), s.h * largest(s.slope)});
+  const double size = std::max({largest(s.before.q), largest(s.after.q),
+                                s.h * std::max(largest(s.before.u), largest(s.after.u))});
   const double error = largest(s.q_work) - kLinearRounding * size;
   if (!(error <= 0.0)) take_error(c, s, error / size, Failure::Kinematics, c.limits.balance);
 }

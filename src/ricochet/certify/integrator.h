@@ -45,6 +45,7 @@ enum class ImpactRule : char {
   Newton,   // 0 <= p, U+ + e U >= 0, p (U+ + e U) = 0
   Free,     // the same with U(u') of the free motion in place of U
   Elastic,  // the same with e = 1; of a single contact U+ + U = 0 where U(u') < 0, else p = 0
+  Passive,  // Newton's, with 1 in place of e where U > 0: then p (U + U+) <= 0, always
 };
 
 /// The velocity at which forces are taken between two positions.     [Paoli 2001 (3.3), Rem. 4.4]
@@ -65,6 +66,7 @@ struct Method {
   double anticipation{0.0};             // A_V, of the middles
   bool corrects{false};                 // violations of q_M are put right
   bool corrects_by_pushes{false};       // by pushes alone
+  double start_weight{1.0};             // End: part of a step's force in the first velocity
   double theta{0.5};
   Average average{Average::Central};
   double stiffness{0.0};   // of springs, force over gap; 0: by the length of the step

@@ -352,6 +352,7 @@ class Judge {
       if (e != c_.model.restitution(0)) return true;
       if constexpr (M::kSlips > 0) {
         if (e > 0.0 && c_.model.slips(a) > 0) return true;
+        if (model::slip_restitution(c_.model, a) > 0.0) return true;
       }
     }
     return false;

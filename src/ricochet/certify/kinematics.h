@@ -31,7 +31,7 @@ bool find_violated(Context<M>& c, const Trial<M>& s) {
   bool violated = false;
   for (int a = 0; a < c.model.contacts(); ++a) {
     const bool is_joint = a >= c.contacts();
-    if (!is_joint && !c.model.touches(a, c.place)) continue;
+    if (!is_joint && (!c.model.touches(a, c.place) || model::is_loaded(c.model, a))) continue;
     c.listed.push(a);
     violated = violated || (!is_joint && c.place.gap[a] < 0.0);
   }

@@ -50,7 +50,7 @@ template <model::Model M>
 /// Gradients of the joints at q_M, and their values at the next middle.
 template <model::Model M>
 void take_joints(Context<M>& c, Trial<M>& s) {
-  if (c.model.joints() == 0) return;
+  if (c.model.joints() == 0 || s.h == 0.0) return;  // an impact happens where the contacts are
   c.model.gaps(s.t_contact, s.q_mid, c.joint_place);
   c.model.gradients(c.joints, c.joint_place);
   for (const int a : c.joints) {
@@ -62,7 +62,7 @@ void take_joints(Context<M>& c, Trial<M>& s) {
 }
 
 /// A joint keeps g = 0 at the next middle: v = g / h, and v - U is what the curve of the surface
-/// adds. g itself is known to the rounding of its formula only.
+/// adds. g itself is known to the rounding of its formula only. At an impact v = U.
 template <model::Model M>
 void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
   const auto& normals = c.place.normals;
@@ -72,10 +72,10 @@ void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual)
   const double rate = c.place.rate[a];
   const double start = normals.dot(a, s.before.u) + rate;
   const double end = normals.dot(a, s.after.u) + rate;
-  const double v = c.joint_place.gap[a] / s.h;
+  const double v = s.h > 0.0 ? c.joint_place.gap[a] / s.h : end;
   if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, 0.0);
-  const double size = normals.abs_dot(a, s.q_mid) / s.h + normals.abs_dot(a, s.before.u) +
-                      normals.abs_dot(a, s.after.u);
+  const double size = (s.h > 0.0 ? normals.abs_dot(a, s.q_mid) / s.h : 0.0) +
+                      normals.abs_dot(a, s.before.u) + normals.abs_dot(a, s.after.u);
   const double lost = 32.0 * kEpsilon * size;
   const double free = normals.dot(a, s.free) + rate + (v - end);
   residual.add(convex::Line{}, p, 1.0 / W, v, free, lost, [&] { return lost; });
@@ -132,14 +132,18 @@ template <model::Model M>
   } else {
     const double reference = c.method.impact == ImpactRule::Free ? free : start;
     const bool lasts = !c.lasting.empty() && c.lasting.holds(a);
-    const double extra = lasts ? c.lasting.speed(a) : restitution_of(c, s, a) * reference;
+    const bool is_passive = c.method.impact == ImpactRule::Passive && start > 0.0;
+    const double e = is_passive ? 1.0 : restitution_of(c, s, a);
+    const double extra = lasts ? c.lasting.speed(a) : e * reference;
     residual.add(convex::HalfLine{}, p, rho, end + extra, free + extra, lost, lost_exactly);
   }
   normals.add_to(a, p, s.momentum);
   const double work = 0.5 * p * (start + end - 2.0 * rate);  // (u + u+)/2 . J^T p
   s.contact_work += work;
   s.gain += 0.5 * p * (start + end);
-  s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
+  if (c.method.impact != ImpactRule::Passive) {
+    s.gain_allowed += 0.5 * std::abs(p * (free - start)) * (1.0 + 1e-12);
+  }
   if (c.lasting.has_ahead()) s.gain_allowed += 0.5 * std::abs(p * curve_ahead(c, s, a));
   c.pushes[static_cast<std::size_t>(k)] = {-start, W, work};
 }

@@ -41,7 +41,8 @@ NodesOf<M> tabulate(Context<M>& c, Trial<M>& s) {
   if constexpr (I == Integrator::End) {
     s.t_contact = t_end;
     s.cone_point = &q_end;
-    return {{{{t, &q, &u, 0.0, starts ? 0.0 : 1.0}, {t_end, &q_end, &u_end, 1.0, 0.0}}}, &q_end};
+    const double weight = starts ? c.method.start_weight : 1.0;
+    return {{{{t, &q, &u, 0.0, starts ? 0.0 : 1.0}, {t_end, &q_end, &u_end, weight, 0.0}}}, &q_end};
   }
   if constexpr (I == Integrator::MeanPosition) {
     auto& mean = c.scratch.shift;  // no correction needs it

@@ -57,6 +57,17 @@ class Lowering {
     return all;
   }
 
+  /// `indices` grows by those of sums while these are looked at.
+  void check_names(const Syntax& s, std::vector<std::string>& indices) {
+    const bool is_sum = s.kind == Syntax::Kind::Call && s.text == "sum" && s.children.size() == 4;
+    if (is_sum) indices.push_back(s.children[0].text);
+    const bool is_index = std::find(indices.begin(), indices.end(), s.text) != indices.end();
+    const bool is_known = scope_.has(s.text) || s.text == "pi" || (is_index && s.primes == 0);
+    if (s.kind == Syntax::Kind::Name && !is_known) unknown(s, s.text);
+    for (const Syntax& child : s.children) check_names(child, indices);
+    if (is_sum) indices.pop_back();
+  }
+
   double number(const Syntax& s) {
     const NodeId node = whole(s);
     if (graph_.is_constant(node)) return graph_[node].value;
@@ -136,7 +147,7 @@ class Lowering {
       if (s.text == "pi") return graph_.constant(std::numbers::pi);
     }
     if (const std::optional<NodeId> found = scope_.find(full)) return *found;
-    if (scope_.find_family(full) != nullptr) {
+    if (scope_.find_family(full) != nullptr || scope_.find_indexed(full) != nullptr) {
       throw FormulaError(fmt::format("'{}' needs an index", full), s.extent,
                          fmt::format("write {}[1], or sum(i, 1, N, {}[i])", full, full));
     }
@@ -144,6 +155,8 @@ class Lowering {
   }
 
   NodeId indexed_name(const Syntax& s, const std::string& full) {
+    if (const Definition* definition = scope_.find_indexed(full)) return instance(s, *definition);
+    if (s.children.size() > 1) return member(s, full);
     const Scope::Family* family = scope_.find_family(full);
     if (family == nullptr) {
       if (scope_.find(full)) {
@@ -159,6 +172,47 @@ class Lowering {
           s.extent);
     }
     return family->nodes[static_cast<std::size_t>(index - family->first)];
+  }
+
+  std::string with_indices(const Syntax& s) {
+    std::string name = s.text;
+    for (const Syntax& index : s.children) {
+      name += fmt::format("[{}]", whole_number(index, "an index"));
+    }
+    return name;
+  }
+
+  /// pair[1][2].gap, which is kept under that name.
+  NodeId member(const Syntax& s, const std::string& full) {
+    const std::string name = with_indices(s) + (s.suffix.empty() ? "" : "." + s.suffix);
+    if (const std::optional<NodeId> found = scope_.find(name)) return *found;
+    if (scope_.has(full)) {
+      throw FormulaError(fmt::format("'{}' has no {} indices", s.text, s.children.size()),
+                         s.extent);
+    }
+    unknown(s, name);
+  }
+
+  /// d[3] of d[i] = ...: the formula with 3 for i.
+  NodeId instance(const Syntax& s, const Definition& definition) {
+    if (s.children.size() != definition.indices.size()) {
+      throw FormulaError(fmt::format("'{}' has {} indices, not {}", s.text,
+                                     definition.indices.size(), s.children.size()),
+                         s.extent);
+    }
+    Locals own;
+    for (std::size_t k = 0; k < s.children.size(); ++k) {
+      own.emplace_back(definition.indices[k], whole_number(s.children[k], "an index"));
+    }
+    const std::string name = with_indices(s);
+    own.swap(locals_);
+    try {
+      const NodeId node = visit(definition.body);
+      own.swap(locals_);
+      return node;
+    } catch (const FormulaError& error) {
+      throw FormulaError(fmt::format("in {}: {}", name, error.what()), s.extent, error.remedy());
+    }
   }
 
   [[noreturn]] void unknown(const Syntax& s, const std::string& full) {
@@ -239,9 +293,8 @@ class Lowering {
   void check_index_name(const Syntax& s) const {
     const std::string& name = s.text;
     const auto is_it = [&](const auto& local) { return local.first == name; };
-    const bool taken = is_reserved(name) || scope_.find(name) || scope_.find_family(name) ||
-                       scope_.why_forbidden(name) ||
-                       std::any_of(locals_.begin(), locals_.end(), is_it);
+    const bool taken =
+        is_reserved(name) || scope_.has(name) || std::any_of(locals_.begin(), locals_.end(), is_it);
     if (!taken) return;
     throw FormulaError(
         fmt::format("the index of a sum needs a new name; '{}' stands for something else already",
@@ -301,6 +354,13 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
 
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph, const Locals& locals) {
   return Lowering(scope, graph, locals).number(syntax);
+}
+
+void check_names(const Syntax& syntax, const Scope& scope,
+                 const std::vector<std::string>& indices) {
+  Graph unused;
+  std::vector<std::string> known = indices;
+  Lowering(scope, unused, {}).check_names(syntax, known);
 }
 
 bool is_function(const std::string& name) { return name == "sum" || functions().contains(name); }

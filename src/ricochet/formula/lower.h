@@ -33,6 +33,10 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
                     const Locals& locals = {});
 
+/// Throws FormulaError where the formula has a name that is not in the scope, nor one of `indices`,
+/// nor an index of its sums: for formulas that are lowered later.
+void check_names(const Syntax& syntax, const Scope& scope, const std::vector<std::string>& indices);
+
 bool is_function(const std::string& name);
 
 /// Names of all functions, sorted.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "ricochet/formula/tape.h"
 
@@ -183,7 +182,7 @@ std::vector<Range> Tape::range_registers() const {
   return registers;
 }
 
-Range range_of(const Graph& graph, NodeId root) {
+std::unordered_map<NodeId, Range> ranges_of(const Graph& graph, NodeId root) {
   std::unordered_map<NodeId, Range> ranges;
   for (const NodeId id : graph.reachable({root})) {
     const Node& node = graph[id];
@@ -197,7 +196,9 @@ Range range_of(const Graph& graph, NodeId root) {
     }
     ranges.emplace(id, range);
   }
-  return ranges.at(root);
+  return ranges;
 }
+
+Range range_of(const Graph& graph, NodeId root) { return ranges_of(graph, root).at(root); }
 
 }  // namespace ricochet::formula

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unordered_map>
+
 #include "ricochet/formula/graph.h"
 
 namespace ricochet::formula {
@@ -19,5 +21,7 @@ Range bound(Op op, Range a, Range b, Range c, bool same);
 /// Bounds of `root` over all values of its inputs, by interval arithmetic: safe, not sharp. Enough
 /// to prove that a condition never holds.
 Range range_of(const Graph& graph, NodeId root);
+/// The same of every node that `root` is made of.
+std::unordered_map<NodeId, Range> ranges_of(const Graph& graph, NodeId root);
 
 }  // namespace ricochet::formula

@@ -1,11 +1,12 @@
 #include "ricochet/formula/scope.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 
+#include "ricochet/formula/letters.h"
 #include "ricochet/formula/lower.h"
 
 namespace ricochet::formula {
@@ -19,7 +20,8 @@ std::optional<NodeId> Scope::find(const std::string& name) const {
 void Scope::define_member(const std::string& name, NodeId node) {
   const std::size_t open = name.find('[');
   const std::size_t close = name.find(']');
-  if (open == std::string::npos || close == std::string::npos) return define(name, node);
+  const bool is_member = open != std::string::npos && close != std::string::npos;
+  if (!is_member || name.find('[', close) != std::string::npos) return define(name, node);
   const int index = std::stoi(name.substr(open + 1, close - open - 1));
   Family& family = families_[name.substr(0, open + 1) + name.substr(close)];
   if (family.nodes.empty()) family.first = index;
@@ -30,6 +32,16 @@ void Scope::define_member(const std::string& name, NodeId node) {
 const Scope::Family* Scope::find_family(const std::string& name) const {
   const auto found = families_.find(name);
   return found == families_.end() ? nullptr : &found->second;
+}
+
+const Definition* Scope::find_indexed(const std::string& name) const {
+  const auto found = indexed_.find(name);
+  return found == indexed_.end() ? nullptr : &found->second;
+}
+
+bool Scope::has(const std::string& name) const {
+  return nodes_.contains(name) || families_.contains(name) || indexed_.contains(name) ||
+         forbidden_.contains(name);
 }
 
 std::optional<std::string> Scope::why_forbidden(const std::string& name) const {
@@ -43,6 +55,9 @@ std::vector<std::string> Scope::names() const {
   for (const auto& [name, node] : nodes_) all.push_back(name);
   for (const auto& [name, family] : families_) {
     all.push_back(describe_family(name, family));
+  }
+  for (const auto& [name, definition] : indexed_) {
+    all.push_back(fmt::format("{}[{}]", name, fmt::join(definition.indices, "][")));
   }
   std::sort(all.begin(), all.end());
   return all;
@@ -61,14 +76,10 @@ bool is_reserved(const std::string& name) {
 }
 
 bool is_plain_name(const std::string& name) {
-  if (name.empty()) return false;
-  const auto letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  const auto letter_or_digit = [&](char c) {
-    return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-  };
-  return letter(name[0]) && std::all_of(name.begin(), name.end(), letter_or_digit);
+  const std::string_view text = name;
+  std::size_t end = 0;
+  while (const std::size_t more = name_character(text.substr(end), end == 0)) end += more;
+  return end > 0 && end == name.size() && kept_name(name) == name;
 }
 
 }  // namespace ricochet::formula

@@ -3,15 +3,16 @@
 #include <unordered_map>
 
 namespace ricochet::formula {
+namespace {
 
-NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) {
+NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by) {
   std::unordered_map<NodeId, NodeId> image;
   for (const NodeId id : graph.reachable({root})) {  // operands come before what is made of them
     const Node node = graph[id];
     if (node.op == Op::Constant) {
       image[id] = id;
     } else if (node.op == Op::Input) {
-      image[id] = node.input >= first && node.input < last ? graph.constant(value) : id;
+      image[id] = node.input >= first && node.input < last ? by : id;
     } else {
       const auto of = [&](NodeId operand) { return operand < 0 ? operand : image.at(operand); };
       image[id] =
@@ -19,6 +20,16 @@ NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) 
     }
   }
   return image.at(root);
+}
+
+}  // namespace
+
+NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) {
+  return put(graph, root, first, last, graph.constant(value));
+}
+
+NodeId substitute(Graph& graph, NodeId root, int slot, NodeId by) {
+  return put(graph, root, slot, slot + 1, by);
 }
 
 }  // namespace ricochet::formula

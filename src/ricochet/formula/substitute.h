@@ -7,4 +7,7 @@ namespace ricochet::formula {
 /// The formula with a number put for every input whose slot satisfies first <= slot < last.
 NodeId substitute(Graph& graph, NodeId root, int first, int last, double value);
 
+/// The formula with another one put for the input `slot`.
+NodeId substitute(Graph& graph, NodeId root, int slot, NodeId by);
+
 }  // namespace ricochet::formula

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ricochet/base/text.h"
+#include "ricochet/formula/letters.h"
 #include "ricochet/formula/syntax.h"
 
 namespace ricochet::formula {
@@ -19,8 +20,6 @@ struct Token {
   Extent extent;
 };
 
-bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// Signs that people paste from papers, and how the language writes them.
@@ -47,7 +46,7 @@ class Lexer {
     if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
       return number();
     }
-    if (starts_name(c)) return name();
+    if (name_character(text_.substr(at_), true) > 0) return name();
     return symbol();
   }
 
@@ -85,13 +84,15 @@ class Lexer {
   Token name() {
     std::size_t end = at_;
     for (;;) {
-      while (end < text_.size() && continues_name(text_[end])) ++end;
-      const bool dotted =
-          end + 1 < text_.size() && text_[end] == '.' && starts_name(text_[end + 1]);
+      while (const std::size_t more = name_character(text_.substr(end), end == at_)) end += more;
+      const bool dotted = end + 1 < text_.size() && text_[end] == '.' &&
+                          name_character(text_.substr(end + 1), true) > 0;
       if (!dotted) break;
       ++end;
     }
-    return take(TokenKind::Name, end - at_);
+    Token token = take(TokenKind::Name, end - at_);
+    token.text = kept_name(token.text);
+    return token;
   }
 
   Token symbol() {
@@ -108,6 +109,10 @@ class Lexer {
     if (rest.starts_with("&&") || rest.starts_with("||") || rest.starts_with("!")) {
       throw FormulaError("this sign is not used here", {static_cast<int>(at_), 2},
                          "write and, or, not");
+    }
+    if (rest.starts_with("\u00B2") || rest.starts_with("\u00B3")) {
+      throw FormulaError("a power is not written like this", {static_cast<int>(at_), 2},
+                         "write ^2 or ^3");
     }
     if (rest.starts_with("=")) {
       throw FormulaError("'=' is not a comparison", {static_cast<int>(at_), 1},
@@ -322,16 +327,21 @@ class Parser {
     return node(Syntax::Kind::Call, std::move(name), std::move(arguments), begin);
   }
 
-  /// x, x', z[i], z[i]', z'[i] and stack[i].gap.
+  /// x, x', z[i], z[i]', z'[i], stack[i].gap and d[i][j], or d[i, j].
   Syntax reference(std::string name, int begin) {
     std::vector<Syntax> index;
     std::string suffix;
     int primes = 0;
     for (; is("'"); advance()) ++primes;
-    if (is("[")) {
-      advance();
-      index.push_back(disjunction());
+    const bool is_indexed = is("[");
+    while (is("[")) {
+      do {
+        advance();
+        index.push_back(disjunction());
+      } while (is(","));
       expect("]", "to close the index");
+    }
+    if (is_indexed) {
       for (; is("'"); advance()) ++primes;
       if (is(".")) suffix = after_dot();
     }

@@ -13,7 +13,7 @@ namespace ricochet::formula {
 struct Syntax {
   enum class Kind {
     Number,    // value
-    Name,      // text, primes; one child when indexed: the index, and what follows: suffix
+    Name,      // text, primes; children when indexed: the indices, and what follows: suffix
     Call,      // text: the function; children: the arguments
     Unary,     // text: "-", "+" or "not"
     Binary,    // text: "+", "-", "*", "/", "^", "and", "or"

@@ -10,6 +10,7 @@
 
 #include "ricochet/formula/derivative.h"
 #include "ricochet/formula/substitute.h"
+#include "ricochet/model/forces.h"
 
 namespace ricochet::model {
 namespace {
@@ -20,22 +21,6 @@ std::vector<int> slots_from(int first, int count) {
   std::vector<int> slots(static_cast<std::size_t>(count));
   std::iota(slots.begin(), slots.end(), first);
   return slots;
-}
-
-/// Q = force - dV/dq - dD/du.
-std::vector<NodeId> total_forces(FormulaSystem& system) {
-  std::vector<NodeId> forces = system.forces;
-  if (forces.empty()) forces.assign(system.coordinates.size(), system.graph.constant(0.0));
-  const auto take = [&](NodeId function, const std::vector<int>& slots) {
-    if (function < 0) return;
-    const std::vector<NodeId> slopes = formula::gradient(system.graph, function, slots);
-    for (std::size_t i = 0; i < forces.size(); ++i) {
-      forces[i] = system.graph.subtract(forces[i], slopes[i]);
-    }
-  };
-  take(system.potential, system.position_slots());
-  take(system.damping, system.velocity_slots());
-  return forces;
 }
 
 /// c with normal = c J: the normal velocity over the rate of the gap.
@@ -79,6 +64,21 @@ std::vector<int> FormulaSystem::position_slots() const {
 
 std::vector<int> FormulaSystem::velocity_slots() const {
   return slots_from(velocity_slot(0), dofs());
+}
+
+std::vector<NodeId> total_forces(FormulaSystem& system) {
+  std::vector<NodeId> forces = system.forces;
+  if (forces.empty()) forces.assign(system.coordinates.size(), system.graph.constant(0.0));
+  const auto take = [&](NodeId function, const std::vector<int>& slots) {
+    if (function < 0) return;
+    const std::vector<NodeId> slopes = formula::gradient(system.graph, function, slots);
+    for (std::size_t i = 0; i < forces.size(); ++i) {
+      forces[i] = system.graph.subtract(forces[i], slopes[i]);
+    }
+  };
+  take(system.potential, system.position_slots());
+  take(system.damping, system.velocity_slots());
+  return forces;
 }
 
 std::vector<MassEntry> mass_entries(FormulaSystem& system, NodeId kinetic) {
@@ -281,9 +281,13 @@ void FormulaModel::compile_friction() {
       most_slips_ = std::max(most_slips_, slips(a));
       fewest_slips_ = std::min(fewest_slips_, slips(a));
     }
+    has_special_slips_ =
+        has_special_slips_ || tangential.is_loaded() || tangential.restitution > 0.0;
     if (slips(a) == 0) continue;
     outputs.push_back(
-        stretch_of(system_, system_.gaps[static_cast<std::size_t>(a)], tangential.normal));
+        tangential.load >= 0
+            ? tangential.load
+            : stretch_of(system_, system_.gaps[static_cast<std::size_t>(a)], tangential.normal));
     for (const NodeId node : tangential.friction.coefficients) {
       outputs.push_back(node >= 0 ? node : graph.constant(0.0));
     }
@@ -364,6 +368,7 @@ void FormulaModel::describe(const std::vector<NodeId>& slopes, const std::vector
   for (int a = 0; a < contacts(); ++a) {
     const auto row = static_cast<std::size_t>(a);
     const std::string& contact = contact_names()[row];
+    if (slip(a).is_loaded()) continue;
     derived_.push_back({contact, fmt::format("gap = {}", text(system_.gaps[row]))});
     for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
       derived_.push_back({contact, fmt::format("d/d{} = {}", name_of(pattern_.coordinates[e]),

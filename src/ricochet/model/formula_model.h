@@ -102,6 +102,8 @@ class FormulaModel {
   int fewest_slips() const { return fewest_slips_; }
   const Slip& slip(int a) const { return system_.slips[static_cast<std::size_t>(a)]; }
   int slips(int a) const { return static_cast<int>(slip(a).velocities.size()); }
+  /// Whether a row is friction without a contact, or a contact has restitution along itself.
+  bool has_special_slips() const { return has_special_slips_; }
   double restitution(int a) const { return system_.restitution[static_cast<std::size_t>(a)]; }
   const Outside* outside() const { return system_.outside.get(); }  // null: all is formulas
   int outside_gap(int a) const {
@@ -195,6 +197,7 @@ class FormulaModel {
   int most_slips_{0};
   int fewest_slips_{0};
   bool has_moving_belt_{false};
+  bool has_special_slips_{false};
   bool has_where_{false};
   bool is_autonomous_{false};
   bool is_conservative_{false};

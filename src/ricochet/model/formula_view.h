@@ -25,9 +25,9 @@ class FormulaView {
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain ||
-           (model.outside() == nullptr && model.has_constant_mass() && model.joints() == 0 &&
-            !model.has_laws() && model.most_slips() == T && (T == 0 || model.fewest_slips() == T));
+    return !kPlain || (model.outside() == nullptr && model.has_constant_mass() &&
+                       model.joints() == 0 && !model.has_laws() && model.most_slips() == T &&
+                       !model.has_special_slips() && (T == 0 || model.fewest_slips() == T));
   }
 
   using Place = FormulaPlace<N, K, T>;
@@ -147,6 +147,9 @@ class FormulaView {
     for (int i = 0; i < dofs(); ++i) out[i] = r[at[index(i)]];
   }
   int slips(int a) const { return kPlain ? T : model_.slips(a); }
+  bool is_loaded(int a) const { return !kPlain && model_.slip(a).is_loaded(); }
+  const std::vector<int>& holds(int a) const { return model_.slip(a).holds; }
+  double slip_restitution(int a) const { return kPlain ? 0.0 : model_.slip(a).restitution; }
 
   /// The tangential side of the active contacts at (t, q), with coefficients at u.
   void friction(double t, const Vec& q, const Vec& u, const IndexList<K>& active,
@@ -164,6 +167,7 @@ class FormulaView {
                              ? std::numeric_limits<double>::min()  // an axis of no length is none
                              : 0.0;
     const auto good = [&](double mu) { return mu >= least && mu <= kMostFriction; };
+    if (is_loaded(a) && !(place.stretch[a] >= 0.0 && std::isfinite(place.stretch[a]))) return false;
     return good(place.coefficients[2 * a]) && good(place.coefficients[2 * a + 1]);
   }
   convex::Section section(int a, bool sticks, const Place& place) const {

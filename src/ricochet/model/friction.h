@@ -27,11 +27,17 @@ struct FrictionLaw {
 };
 
 /// The tangential side of a contact: what its scene says of slip and friction. Velocities are
-/// formulas affine in u.
+/// formulas affine in u. Friction without a contact has no gap but a load: a force that is stated,
+/// or the reaction of joints.
 struct Slip {
   std::vector<formula::NodeId> velocities;  // none, one (plane) or two (space)
   formula::NodeId normal{-1};               // normal velocity; -1: the gap is a length
+  formula::NodeId load{-1};                 // [N] what presses, where there is no contact
+  std::vector<int> holds;                   // rows of the joints whose reactions press
+  double restitution{0.0};                  // e of U_T, where a contact begins
   FrictionLaw friction;
+
+  bool is_loaded() const { return load >= 0 || !holds.empty(); }
 };
 
 /// The section for coefficients at hand, in the plane (one slip) or in space (two).

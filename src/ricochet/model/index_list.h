@@ -18,6 +18,15 @@ class IndexList {
   }
   void clear() { count_ = 0; }
   void push(int index) { items_[static_cast<std::size_t>(count_++)] = index; }
+  template <class Unwanted>
+  void erase_if(Unwanted&& unwanted) {
+    int kept = 0;
+    for (int k = 0; k < count_; ++k) {
+      const int item = (*this)[k];
+      if (!unwanted(item)) items_[static_cast<std::size_t>(kept++)] = item;
+    }
+    count_ = kept;
+  }
   int size() const { return count_; }
   bool empty() const { return count_ == 0; }
   int operator[](int k) const { return items_[static_cast<std::size_t>(k)]; }

@@ -57,7 +57,7 @@ class Lasting {
     clear();
     const int contacts = model.contacts() - model.joints();
     for (int a = 0; ahead && a < contacts; ++a) {
-      if (model.exists(a, place) && is_inelastic(model, a)) open_.push(a);
+      if (model.exists(a, place) && is_inelastic(model, a) && !is_loaded(model, a)) open_.push(a);
     }
     for (const Key key : touched) {
       const int a = static_cast<int>(key);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <concepts>
 
 #include "ricochet/convex/metric.h"
@@ -18,7 +19,8 @@ struct SlipPlace {
   static constexpr int kRows = K == kDynamic ? kDynamic : K * T;
   Normals<N, kRows> tangents;  // row by row: dU_T/du
   Vector<kRows> slip_rate;     // U_T at u = 0: a wall that moves along itself
-  Vector<K> stretch;           // normal velocity over rate of the gap; 1 where the gap is a length
+  Vector<K> stretch;           // normal velocity over rate of the gap; 1 where the gap is a length;
+                               // of friction without a contact its load [N]
   Vector<K == kDynamic ? kDynamic : 2 * K> coefficients;  // of the law of friction, two a contact
 
   SlipPlace() = default;
@@ -151,6 +153,36 @@ void applied_force(const M& model, double t, const Vector<M::kPlaces>& q, const 
     static_assert(M::kPlain, "a mass that varies needs `applied` for this scheme");
     model.force(t, q, u, place, out);
   }
+}
+
+/// Whether row a is no contact but friction alone, which has a load; see `Slip`.
+template <class M>
+bool is_loaded(const M& model, int a) {
+  if constexpr (requires { model.is_loaded(a); }) return model.is_loaded(a);
+  return false;
+}
+
+/// The load of row a in a step of length h, as an impulse: of the force that is stated, or of the
+/// joints, the last ones of the claim, whose reactions press.
+template <class M, class Claim>
+double load_of(const M& model, int a, double h, const Claim& claim,
+               const typename M::Place& place) {
+  double square = 0.0;
+  if constexpr (requires { model.holds(a); }) {
+    if (model.holds(a).empty()) return h * place.stretch[a];
+    for (const int row : model.holds(a)) {
+      const double p = claim.impulses[claim.active.size() - (model.contacts() - row)];
+      square += p * p;
+    }
+  }
+  return std::sqrt(square);
+}
+
+/// e of the tangential velocity of a contact that begins.
+template <class M>
+double slip_restitution(const M& model, int a) {
+  if constexpr (requires { model.slip_restitution(a); }) return model.slip_restitution(a);
+  return 0.0;
 }
 
 /// What a model with friction adds.

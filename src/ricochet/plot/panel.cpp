@@ -8,6 +8,7 @@
 #include <limits>
 #include <tuple>
 
+#include "ricochet/formula/letters.h"
 #include "ricochet/plot/walls.h"
 
 namespace ricochet::plot {
@@ -30,7 +31,7 @@ void take_in(Range& range, double value) {
 }
 
 std::string labelled(const scene::PlotFormula& formula, const std::string& label) {
-  const std::string& words = label.empty() ? formula.text : label;
+  const std::string words = label.empty() ? formula::typeset(formula.text) : label;
   return label.empty() && !formula.unit.empty() ? fmt::format("{} [{}]", words, formula.unit)
                                                 : words;
 }

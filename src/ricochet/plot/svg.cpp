@@ -160,6 +160,13 @@ void Svg::rectangle(Point corner, double width, double height, std::string_view 
       css_class, corner.x, corner.y, width, height);
 }
 
+void Svg::image(Point corner, double width, double height, std::string_view address) {
+  text_ += fmt::format(
+      "<image x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
+      "preserveAspectRatio=\"none\" style=\"image-rendering: pixelated\" href=\"{}\"/>\n",
+      corner.x, corner.y, width, height, address);
+}
+
 void Svg::mark(Point at, std::string_view shape, double size, std::string_view css_class) {
   if (shape == "o") circle(at, size, css_class);
   if (shape == "+") {

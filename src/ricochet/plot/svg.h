@@ -21,6 +21,8 @@ class Svg {
   void polygon(const std::vector<Point>& points, std::string_view css_class);
   void circle(Point centre, double radius, std::string_view css_class);
   void rectangle(Point corner, double width, double height, std::string_view css_class);
+  /// A raster stretched over the rectangle; see Raster::data_address.
+  void image(Point corner, double width, double height, std::string_view address);
   /// "+", "x" or "o".
   void mark(Point at, std::string_view shape, double size, std::string_view css_class);
   /// `anchor`: start, middle or end; `turn` in degrees, anticlockwise.

@@ -207,7 +207,8 @@ void add_existing(GapInPlane& gap, const std::vector<Point>& curve, int contact,
 bool depends_only_on(const model::FormulaModel& model, int contact, const std::vector<int>& slots) {
   const model::FormulaSystem& system = model.system();
   const auto a = static_cast<std::size_t>(contact);
-  if (model.outside_gap(contact) >= 0) return false;  // no formula to draw
+  // No formula to draw, or no wall at all.
+  if (model.outside_gap(contact) >= 0 || model.slip(contact).is_loaded()) return false;
   for (const int slot : system.graph.inputs_of(system.gaps[a])) {
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) return false;
   }
@@ -311,7 +312,9 @@ Pushes::Pushes(const model::FormulaModel& model, const scene::PlotPlan& plan,
   for (int a = 0; a < std::min(model.contacts() - model.joints(), kMost); ++a) {
     const std::string& name = model.contact_names()[static_cast<std::size_t>(a)];
     const auto column = std::find(columns_.begin(), columns_.end(), name + ".impulse_n");
-    if (column == columns_.end() || model.outside_gap(a) >= 0) continue;
+    if (column == columns_.end() || model.outside_gap(a) >= 0 || model.slip(a).is_loaded()) {
+      continue;
+    }
     formula::Graph graph = model.system().graph;
     scene::PlotPoint particle = {-1, -1};
     const int x = slot_of_axis(plan, panel.x);

@@ -17,6 +17,7 @@ struct [[nodiscard]] Report {
   Status status{Status::Solved};
   int iterations{0};
   bool unique{true};      // false when W is singular, so that other impulses give the same motion
+  bool several{false};    // true where the law of friction has another solution, another motion
   bool general{false};    // found by the solver for any number of contacts, not by a direct one
   bool fell_back{false};  // and by `auto`, after sweeps and Newton's method did not do
 };

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <concepts>
+#include <limits>
 #include <type_traits>
 
 #include "ricochet/convex/metric.h"
@@ -10,7 +11,7 @@ namespace ricochet::problem {
 
 /// The kinetic metric M = L L^T of a step's problem, whatever it is stored as: the unit matrix,
 /// a diagonal, or a metric that is asked for L^-1 v. Refers to the model's metric, which must live
-/// as long.
+/// as long. A problem may have more coordinates than the metric: these have M = 1.
 class StepMetric {
  public:
   StepMetric() = default;  // M = 1
@@ -43,15 +44,21 @@ class StepMetric {
     return result;
   }
 
+  /// Coordinates from this one on have M = 1.
+  void end_at(int coordinates) { own_ = coordinates; }
+  int own() const { return own_; }
+
   bool is_unit() const { return other_ == nullptr && inverse_ == nullptr; }
   bool is_diagonal() const { return other_ == nullptr; }
-  double inverse(int i) const { return inverse_ == nullptr ? 1.0 : inverse_[i]; }
-  double half_inverse(int i) const { return half_inverse_ == nullptr ? 1.0 : half_inverse_[i]; }
+  double inverse(int i) const { return inverse_ == nullptr || i >= own_ ? 1.0 : inverse_[i]; }
+  double half_inverse(int i) const {
+    return half_inverse_ == nullptr || i >= own_ ? 1.0 : half_inverse_[i];
+  }
 
   void half_solve(Eigen::VectorXd& v) const {  // v <- L^-1 v
     if (other_ != nullptr) return half_solve_(other_, v);
     if (is_unit()) return;
-    for (Eigen::Index i = 0; i < v.size(); ++i) v[i] *= half_inverse_[i];
+    for (Eigen::Index i = 0; i < v.size(); ++i) v[i] *= half_inverse(static_cast<int>(i));
   }
   void half_solve_transposed(Eigen::VectorXd& v) const {  // v <- L^-T v
     if (other_ == nullptr) return half_solve(v);
@@ -71,6 +78,7 @@ class StepMetric {
     }
   }
 
+  int own_{std::numeric_limits<int>::max()};
   const double* inverse_{nullptr};
   const double* half_inverse_{nullptr};
   const void* other_{nullptr};

@@ -19,7 +19,8 @@ namespace ricochet::problem {
 /// Rows of G come contact by contact, the normal one first, then one or two tangential ones, or
 /// none where there is no friction: then R_N >= 0, U_N >= 0, R_N U_N = 0. The last `held` rows are
 /// joints: U = 0 and R of any sign. Rows are kept by their entries that are not zero, coordinates
-/// ascending.
+/// ascending. Friction without a contact, of a bound that is known beforehand, has a coordinate of
+/// its own for a normal: what presses there is the bound, whatever the others do.
 ///
 /// Filled by begin, and for each row add (entry by entry) and end_row; each contact is said before
 /// its rows. Storage is kept from step to step.
@@ -61,10 +62,12 @@ struct StepProblem {
     free.reserve(room);
     noise.reserve(room);
   }
-  void begin(int new_dofs, StepMetric new_metric) {
-    dofs = new_dofs;
+  /// `bounds`: normals that have a coordinate of their own, after those of the metric.
+  void begin(int new_dofs, StepMetric new_metric, int bounds = 0) {
+    dofs = new_dofs + bounds;
     held = 0;
     metric = new_metric;
+    if (bounds > 0) metric.end_at(new_dofs);
     contacts.clear();
     start.resize(1);
     coordinate.clear();
@@ -104,10 +107,12 @@ struct StepProblem {
       each(row, [&](int i, double entry) { out[i] = metric.half_inverse(i) * entry; });
       return;
     }
-    scratch.setZero(dofs);
-    each(row, [&](int i, double entry) { scratch[i] = entry; });
+    const int own = std::min(dofs, metric.own());
+    scratch.setZero(own);
+    if (own < dofs) out.setZero();
+    each(row, [&](int i, double entry) { (i < own ? scratch[i] : out[i]) = entry; });
     metric.half_solve(scratch);
-    out = scratch;
+    out.head(own) = scratch;
   }
   /// A_i . A_j, M diagonal.
   double product(int i, int j) const {

@@ -13,13 +13,10 @@ namespace {
 
 using formula::NodeId;
 
-std::string numbered(const std::string& name, const IndexRange& range, int i) {
-  return range.name.empty() ? name : fmt::format("{}[{}]", name, i);
-}
-
-formula::Locals locals_of(const IndexRange& range, int i) {
-  if (range.name.empty()) return {};
-  return {{range.name, static_cast<double>(i)}};
+/// "pair[1][2]" for the indices 1 and 2.
+std::string numbered(std::string name, const formula::Locals& indices) {
+  for (const auto& [index, value] : indices) name += fmt::format("[{:.0f}]", value);
+  return name;
 }
 
 }  // namespace
@@ -28,16 +25,22 @@ void ConstraintReader::read(TableReader& root) {
   if (const Value* contacts = root.table("contact")) {
     for (const auto& [name, contact] : contacts->entries) read_contact(name, contact);
   }
+  if (const Value* frictions = root.table("friction")) {
+    for (const auto& [name, friction] : frictions->entries) read_friction(name, friction);
+  }
   if (const Value* holds = root.table("hold")) {
     for (const auto& [name, hold] : holds->entries) read_hold(name, hold);
   }
+  find_holds();
 }
 
 void ConstraintReader::check_name(const std::string& kind, const std::string& name,
                                   const Value& table) {
   const std::string path = kind + "." + name;
   if (table.kind != Value::Kind::Table) {
-    const std::string example = kind == "contact" ? "keep = \"...\"" : "zero = \"...\"";
+    const std::string example = kind == "contact"    ? "keep = \"...\""
+                                : kind == "friction" ? "slip = \"...\""
+                                                     : "zero = \"...\"";
     throw base::InputError(path, fmt::format("must be a table, not {}", table.kind_name()),
                            fmt::format("write [{}.{}] and {} below", kind, name, example),
                            document_.spot_of(table));
@@ -58,9 +61,10 @@ void ConstraintReader::check_name(const std::string& kind, const std::string& na
   }
 }
 
-IndexRange ConstraintReader::read_range(TableReader& table) {
+std::vector<formula::Locals> ConstraintReader::read_indices(TableReader& table) {
   const Value* value = table.find("for");
-  return value == nullptr ? IndexRange{} : formulas_.index_range(*value, table.full("for"));
+  if (value == nullptr) return {{}};
+  return formulas_.index_values(*value, table.full("for"));
 }
 
 void ConstraintReader::read_contact(const std::string& name, const Value& table) {
@@ -69,25 +73,33 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
   if (!table.override_text.empty() && contact.find("keep") == nullptr) refuse_new(name, table);
   const Value& keep = contact.require("keep", "write keep = \"x >= 0\"");
   if (take_outside(name, contact, keep)) return;
-  const IndexRange range = read_range(contact);
   if (const Value* friction = contact.find("friction")) {
     frictions_.emplace_back(contact.full("friction"), friction);
   }
-  for (int i = range.first; i <= range.last; ++i) {
-    const formula::Locals locals = locals_of(range, i);
+  for (const formula::Locals& locals : read_indices(contact)) {
     const NodeId where = read_where(contact, locals);
     const ImpactReader::Law law = impacts_.read(contact, locals);
     for (const Side& side : sides_of(contact, keep, locals)) {
       check_moves(contact, keep, "keep", side.gap);
-      system_.contacts.push_back(numbered(name, range, i) + side.suffix);
+      system_.contacts.push_back(numbered(name, locals) + side.suffix);
       system_.gaps.push_back(side.gap);
       system_.where.push_back(where);
       system_.slips.push_back(friction_.read(contact, side.gap, locals));
+      take_slip_restitution(contact, law);
       system_.restitution.push_back(law.restitution);
       system_.laws.push_back(law.impact);
     }
   }
   contact.finish();
+}
+
+void ConstraintReader::take_slip_restitution(TableReader& contact, const ImpactReader::Law& law) {
+  if (law.tangential > 0.0 && system_.slips.back().velocities.empty()) {
+    contact.fail(*contact.find("restitution"), "restitution",
+                 "has a tangential part, but the contact has no friction",
+                 "add slip and friction, or write a number");
+  }
+  system_.slips.back().restitution = law.tangential;
 }
 
 /// The command line changed a contact that the scene does not have.
@@ -129,6 +141,7 @@ bool ConstraintReader::take_outside(const std::string& name, TableReader& contac
   system_.gaps.push_back(gap);
   system_.where.push_back(where);
   system_.slips.push_back(friction_.read(contact, gap, {}, true));
+  take_slip_restitution(contact, law);
   system_.restitution.push_back(law.restitution);
   system_.laws.push_back(law.impact);
   contact.finish();
@@ -186,16 +199,14 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
   check_name("hold", name, table);
   TableReader hold(document_, table, "hold." + name);
   const Value& zero = hold.require("zero", "write zero = \"x^2 + y^2 - L^2\"");
-  const IndexRange range = read_range(hold);
-  for (int i = range.first; i <= range.last; ++i) {
-    const NodeId gap =
-        formulas_.formula(zero, hold.full("zero"), Speaks::Position, locals_of(range, i));
+  for (const formula::Locals& locals : read_indices(hold)) {
+    const NodeId gap = formulas_.formula(zero, hold.full("zero"), Speaks::Position, locals);
     check_moves(hold, zero, "zero", gap);
     const formula::Range values = formula::range_of(formulas_.graph(), gap);
     if (values.low > 0.0 || values.high < 0.0) {
       hold.fail(zero, "zero", "is never zero", "check the signs in it");
     }
-    system_.contacts.push_back(numbered(name, range, i));
+    system_.contacts.push_back(numbered(name, locals));
     system_.gaps.push_back(gap);
     system_.where.push_back(-1);
     system_.slips.emplace_back();
@@ -203,7 +214,64 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
     system_.laws.emplace_back();
     ++system_.joints;
   }
+  if (const Value* friction = hold.find("friction")) {
+    hold.fail(*friction, "friction", "has a table of its own, since a joint has no slip",
+              fmt::format("write [friction.rough] with hold = \"{}\", slip = \"...\" and friction",
+                          name));
+  }
   hold.finish();
+}
+
+/// A row that always touches, without a normal.
+void ConstraintReader::read_friction(const std::string& name, const Value& table) {
+  check_name("friction", name, table);
+  TableReader friction(document_, table, "friction." + name);
+  const Value& slip = friction.require("slip", "write slip = \"x' - v\", the velocity it opposes");
+  frictions_.emplace_back(friction.full("slip"), &slip);
+  const Value* hold = friction.find("hold");
+  for (const formula::Locals& locals : read_indices(friction)) {
+    if (hold != nullptr) {
+      on_holds_.push_back({system_.gaps.size(), locals, friction.full("hold"), hold});
+    }
+    system_.contacts.push_back(numbered(name, locals));
+    system_.gaps.push_back(formulas_.graph().constant(0.0));
+    system_.where.push_back(read_where(friction, locals));
+    system_.slips.push_back(friction_.read_alone(friction, locals));
+    system_.restitution.push_back(0.0);
+    system_.laws.emplace_back();
+  }
+  friction.finish();
+}
+
+/// The joints that friction lies on, by their names; of a family that with the same indices.
+void ConstraintReader::find_holds() {
+  const auto joints = system_.contacts.end() - system_.joints;
+  for (const OnHolds& one : on_holds_) {
+    const auto fail = [&](const std::string& message, const std::string& remedy) {
+      throw base::InputError(one.key, message, remedy, document_.spot_of(*one.value));
+    };
+    std::vector<const Value*> names = {one.value};
+    if (one.value->kind == Value::Kind::Array) {
+      names.clear();
+      for (const Value& item : one.value->items) names.push_back(&item);
+    }
+    std::vector<formula::NodeId> gaps;
+    for (const Value* name : names) {
+      auto found = std::find(joints, system_.contacts.end(), numbered(name->text, one.locals));
+      if (found == system_.contacts.end()) {
+        found = std::find(joints, system_.contacts.end(), name->text);
+      }
+      if (found == system_.contacts.end()) {
+        fail(fmt::format("there is no [hold.{}]", name->text),
+             "write the name of a joint, or a list of those whose reactions press");
+      }
+      const auto row = static_cast<std::size_t>(found - system_.contacts.begin());
+      system_.slips[one.row].holds.push_back(static_cast<int>(row));
+      gaps.push_back(system_.gaps[row]);
+    }
+    if (gaps.empty()) fail("names no joint", "write hold = \"wire\"");
+    friction_.check_reactions(gaps, one.key, *one.value);
+  }
 }
 
 void ConstraintReader::check_laws(const step::Scheme& scheme) const {
@@ -221,12 +289,18 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
 }
 
 void ConstraintReader::check_joints(const step::Scheme& scheme) const {
-  if (scheme.info().is_staggered || system_.joints == 0) return;
+  const auto has = [](const step::SchemeInfo& info) {
+    return info.is_staggered || info.has_joints;
+  };
+  if (has(scheme.info()) || system_.joints == 0) return;
+  std::vector<std::string> able;
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    if (info->runs_systems && has(*info)) able.emplace_back(info->name);
+  }
   const Value& holds = *document_.root().find("hold");
-  throw base::InputError(
-      "hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
-      fmt::format("schemes that have them: {}", base::list_names(step::staggered_names())),
-      document_.spot_of_key(holds.entries[0].second));
+  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
+                         fmt::format("schemes that have them: {}", base::list_names(able)),
+                         document_.spot_of_key(holds.entries[0].second));
 }
 
 }  // namespace ricochet::scene

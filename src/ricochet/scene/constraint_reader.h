@@ -13,7 +13,8 @@
 
 namespace ricochet::scene {
 
-/// Reads [contact.*] and [hold.*] into the rows of a formula system: inequalities, then equations.
+/// Reads [contact.*], [friction.*] and [hold.*] into the rows of a formula system: inequalities,
+/// friction without a contact, then equations.
 class ConstraintReader {
  public:
   ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system,
@@ -36,13 +37,24 @@ class ConstraintReader {
     formula::NodeId gap{-1};
   };
 
+  /// Friction on joints, whose rows are read later.
+  struct OnHolds {
+    std::size_t row{0};
+    formula::Locals locals;
+    std::string key;
+    const Value* value{nullptr};
+  };
+
   void check_name(const std::string& kind, const std::string& name, const Value& table);
   [[noreturn]] void refuse_new(const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
+  void take_slip_restitution(TableReader& contact, const ImpactReader::Law& law);
   void check_joints(const step::Scheme& scheme) const;
   bool take_outside(const std::string& name, TableReader& contact, const Value& keep);
   void read_hold(const std::string& name, const Value& table);
-  IndexRange read_range(TableReader& table);
+  void read_friction(const std::string& name, const Value& table);
+  void find_holds();
+  std::vector<formula::Locals> read_indices(TableReader& table);
   std::vector<Side> sides_of(TableReader& contact, const Value& keep,
                              const formula::Locals& locals);
   formula::NodeId read_where(TableReader& contact, const formula::Locals& locals);
@@ -55,7 +67,8 @@ class ConstraintReader {
   FrictionReader friction_;
   ImpactReader impacts_;
   std::vector<std::pair<std::string, const Value*>> frictions_;  // keys and values
-  std::set<std::string> names_;                                  // of contacts and joints
+  std::vector<OnHolds> on_holds_;
+  std::set<std::string> names_;  // of contacts and joints
 };
 
 }  // namespace ricochet::scene

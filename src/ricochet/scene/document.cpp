@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "ricochet/base/text.h"
+#include "ricochet/formula/dimension.h"
 
 namespace ricochet::scene {
 namespace {
@@ -137,8 +138,30 @@ const char* Value::kind_name() const {
   return "";
 }
 
+namespace {
+
+/// The micro sign of keyboards is the Greek letter that names have; both are of two bytes.
+std::string with_letters(std::string text) {
+  constexpr std::string_view kMicro = "\u00B5";
+  for (std::size_t at = text.find(kMicro); at != std::string::npos; at = text.find(kMicro, at)) {
+    text.replace(at, kMicro.size(), "\u03BC");
+  }
+  return text;
+}
+
+/// A number in place of a parameter with a unit has the same unit.
+void keep_unit(const Value& old, Value& made) {
+  if (old.kind != Value::Kind::Text || made.kind != Value::Kind::Number) return;
+  const auto quantity = formula::split_quantity(old.text);
+  if (!quantity) return;
+  made.kind = Value::Kind::Text;
+  made.text = fmt::format("{:.17g} {}", made.number, quantity->second);
+}
+
+}  // namespace
+
 Document::Document(std::string file, std::string text)
-    : file_(std::move(file)), text_(std::move(text)) {
+    : file_(std::move(file)), text_(with_letters(std::move(text))) {
   if (const int line = base::first_line_that_is_no_text(text_); line > 0) {
     // Shown without the line itself, which could do anything to a terminal.
     throw base::InputError("", "has characters that are no text",
@@ -151,13 +174,22 @@ Document::Document(std::string file, std::string text)
   } catch (const toml::parse_error& error) {
     const int line = static_cast<int>(error.source().begin.line);
     const int column = static_cast<int>(error.source().begin.column);
-    throw base::InputError("", fmt::format("not valid TOML: {}", error.description()),
-                           "strings need quotes, lists need [ ], and a table starts with [name]",
+    const std::string_view words = error.description();
+    const bool is_letter =
+        std::any_of(words.begin(), words.end(), [](char c) { return (c & '\x80') != 0; });
+    throw base::InputError("", fmt::format("not valid TOML: {}", words),
+                           is_letter
+                               ? "keys with other letters than a to z need quotes: \"\u03B8\" = 0"
+                               : "strings need quotes, lists need [ ], and a table starts with "
+                                 "[name]",
                            spot_at(line, column, 1));
   }
 }
 
-void Document::set(std::string_view dotted_key, std::string_view value, std::string_view argument) {
+void Document::set(std::string_view key, std::string_view text, std::string_view argument) {
+  const std::string kept_key = with_letters(std::string(key));
+  const std::string value = with_letters(std::string(text));
+  std::string_view dotted_key = kept_key;
   const bool is_option = argument.substr(0, 2) == "--";
   const std::string typed = fmt::format("{}{}", is_option ? "" : "--set ", argument);
   if (!is_text(argument)) throw base::InputError("--set", kControl, "take them out");
@@ -178,6 +210,7 @@ void Document::set(std::string_view dotted_key, std::string_view value, std::str
     Value* entry = find_entry(*table, head);
     if (dot == std::string_view::npos) {
       if (entry != nullptr) {
+        if (kept_key.starts_with("system.parameters.")) keep_unit(*entry, made);
         *entry = std::move(made);
       } else {
         table->entries.push_back({std::string(head), std::move(made)});

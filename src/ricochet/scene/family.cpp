@@ -65,7 +65,8 @@ std::string text_of(const Value& value) {
 
 class FamilyReader {
  public:
-  explicit FamilyReader(const Document& document) : document_(document) {}
+  FamilyReader(const Document& document, std::string path, double most)
+      : document_(document), path_(std::move(path)), most_(most) {}
 
   Family read(const Value& table) {
     collect(table, "");
@@ -73,7 +74,7 @@ class FamilyReader {
       return place_of(*a.value) < place_of(*b.value);
     });
     drop_replaced();
-    if (found_.empty()) fail_empty("family", table, "name a key and its values: R = [1, 2, 3]");
+    if (found_.empty()) fail_empty(path_, table, "name a key and its values: R = [1, 2, 3]");
     Family family;
     for (const Found& found : found_) {
       check_key(found);
@@ -128,7 +129,7 @@ class FamilyReader {
 
   [[noreturn]] void fail_at_key(const Found& found, const std::string& message,
                                 const std::string& remedy) const {
-    throw base::InputError("family." + found.name, message, remedy,
+    throw base::InputError(path_ + "." + found.name, message, remedy,
                            document_.spot_of_key(*found.value));
   }
 
@@ -151,9 +152,9 @@ class FamilyReader {
     if (std::count(parts.begin(), parts.end(), "") > 0) {
       fail_at_key(found, "is no key", "name a parameter, or a dotted key such as \"run.step\"");
     }
-    for (const char* path :
-         {"system.parameters", "system.define", "contact", "hold", "expect", "structure.parameters",
-          "structure.force", "structure.mass", "structure.guide", "structure.point"}) {
+    for (const char* path : {"system.parameters", "system.define", "contact", "friction", "hold",
+                             "expect", "structure.parameters", "structure.force", "structure.mass",
+                             "structure.guide", "structure.point"}) {
       if (name.starts_with(std::string(path) + ".")) check_name(found, path);
     }
     const Value* table = &document_.root();
@@ -199,7 +200,7 @@ class FamilyReader {
 
   std::vector<Value> read_values(const Found& found) const {
     const Value& value = *found.value;
-    const std::string key = "family." + found.name;
+    const std::string key = path_ + "." + found.name;
     if (value.kind == Value::Kind::Table && is_range(value)) return read_range(value, key);
     if (value.kind != Value::Kind::Array) {
       throw base::InputError(key,
@@ -242,7 +243,7 @@ class FamilyReader {
       reader.fail(at, "count", fmt::format("must be a whole number >= 1, not {}", count),
                   "write 1, 2, 3, ...");
     }
-    if (count > static_cast<double>(Family::kMostMembers)) {
+    if (count > most_) {
       fail_large(reader.full("count"), count, at);
     }
     std::vector<Value> values(static_cast<std::size_t>(count));
@@ -261,17 +262,19 @@ class FamilyReader {
 
   [[noreturn]] void fail_large(const std::string& key, double members, const Value& at) const {
     throw base::InputError(
-        key, fmt::format("makes {:.0f} members, more than {}", members, Family::kMostMembers),
+        key, fmt::format("makes {:.0f} members, more than {:.0f}", members, most_),
         "take fewer values, or split the family into several scenes", document_.spot_of_key(at));
   }
 
   void check_size(const Family& family, const Value& table) const {
     double members = 1.0;
     for (const FamilyKey& key : family.keys) members *= static_cast<double>(key.values.size());
-    if (members > static_cast<double>(Family::kMostMembers)) fail_large("family", members, table);
+    if (members > most_) fail_large(path_, members, table);
   }
 
   const Document& document_;
+  std::string path_;  // of the table
+  double most_;       // members
   std::vector<Found> found_;
 };
 
@@ -312,13 +315,18 @@ Family read_family(const Document& document, const std::vector<Override>& overri
   const Value* table = document.root().find("family");
   if (table == nullptr) return {};
   TableReader root(document, document.root(), "");
-  Family family = FamilyReader(document).read(*root.table("family"));
+  constexpr auto kMost = static_cast<double>(Family::kMostMembers);
+  Family family = FamilyReader(document, "family", kMost).read(*root.table("family"));
   std::erase_if(family.keys, [&](const FamilyKey& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const Override& change) {
       return full_name(change.key) == full_name(key.name);
     });
   });
   return family;
+}
+
+Family read_sweep(const Document& document, const Value& table) {
+  return FamilyReader(document, "sweep.over", 1e8).read(table);
 }
 
 base::InputError blame_member(const base::InputError& error, const Document& document,

@@ -42,6 +42,9 @@ struct Family {
 /// vary: what is said there holds for all. Throws base::InputError.
 Family read_family(const Document& document, const std::vector<Override>& overrides);
 
+/// What [sweep.over], written like [family], lets vary. Throws base::InputError.
+Family read_sweep(const Document& document, const Value& table);
+
 /// The error of reading a member, pointing at the value of [family] that is to blame; where the
 /// fault is elsewhere, the message says in which member it is.
 base::InputError blame_member(const base::InputError& error, const Document& document,

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/formula/dimension.h"
 #include "ricochet/formula/lower.h"
 #include "ricochet/scene/document.h"
 #include "ricochet/scene/names.h"
@@ -32,6 +33,20 @@ class FormulaReader {
   /// Named formulas, in any order, of everything.
   void add_definitions(const Value& table);
 
+  /// Units are checked where a parameter or a coordinate has one; what has none is a number.
+  void open_units(const Value* parameters, const Value* units);
+  void add_units(const Value& units, const std::vector<CoordinateGroup>& groups);
+  bool has_units() const { return has_units_; }
+  /// The unit of a coordinate or of t as a picture shows it, "" where scenes state none.
+  std::string unit_of(const std::string& name) const;
+  /// The dimension of a coordinate by its number among all.
+  formula::Dimension dimension_of(int coordinate) const;
+  /// Throws where a value does not have the dimension that is wanted; numbers as they are written
+  /// are in the unit of it. `what` says what has that dimension.
+  void expect(const Value& value, const std::string& key, const formula::Dimension& wanted,
+              const std::string& what) const;
+  formula::Dimension dimension_of(const Value& value, const std::string& key) const;
+
   /// A finite number, of parameters and the given indices.
   double number(const Value& value, const std::string& key, const formula::Locals& locals = {});
   formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks,
@@ -43,8 +58,8 @@ class FormulaReader {
   std::vector<formula::Comparison> relation(const Value& value, const std::string& key,
                                             Speaks speaks, const formula::Locals& locals = {});
 
-  /// "i in 1..N-1"; the name must be new.
-  IndexRange index_range(const Value& value, const std::string& key);
+  /// "i in 1..N-1, j in i+1..N": the values that the indices take; their names must be new.
+  std::vector<formula::Locals> index_values(const Value& value, const std::string& key);
   /// "z[1..N]", or a plain name.
   CoordinateGroup coordinate_group(const Value& value, const std::string& key);
 
@@ -61,7 +76,7 @@ class FormulaReader {
   const formula::Graph& graph() const { return graph_; }
   const std::vector<std::pair<std::string, double>>& parameters() const { return parameters_; }
   /// As written, each after those it is made of.
-  const std::vector<std::pair<std::string, formula::Syntax>>& definitions() const {
+  const std::vector<std::pair<std::string, formula::Definition>>& definitions() const {
     return definitions_;
   }
 
@@ -83,12 +98,21 @@ class FormulaReader {
                             const std::string& key) const;
   const std::string& text_of(const Value& value, const std::string& key) const;
   int whole_number(const std::string& text, std::size_t at, const Value& value,
-                   const std::string& key);
+                   const std::string& key, const formula::Locals& locals = {});
   std::pair<int, int> range_in(const std::string& text, std::size_t begin, std::size_t end,
-                               const Value& value, const std::string& key);
+                               const Value& value, const std::string& key,
+                               const formula::Locals& locals = {});
+  std::vector<formula::Locals> with_index(const std::vector<formula::Locals>& outer,
+                                          std::size_t begin, std::size_t end, const Value& value,
+                                          const std::string& key);
+  void define_indexed(const std::string& name, const std::string& key, const Value& value,
+                      std::vector<std::string> indices);
   const formula::Scope& scope_for(Speaks speaks) const;
+  formula::Unit unit(const std::string& text, const Value& value, const std::string& key) const;
+  formula::Syntax parsed(const std::string& text) const;
   void read_in_order(const Value& table, const std::string& path, bool parameters);
-  formula::NodeId read_one(const Value& value, const std::string& key, bool parameter);
+  bool define_one(const std::string& name, const std::string& key, const Value& value,
+                  bool parameter, bool may_have_velocity);
 
   const Document& document_;
   formula::Graph graph_;
@@ -96,7 +120,11 @@ class FormulaReader {
   formula::Scope position_scope_;
   formula::Scope velocity_scope_;
   std::vector<std::pair<std::string, double>> parameters_;
-  std::vector<std::pair<std::string, formula::Syntax>> definitions_;
+  std::vector<std::pair<std::string, formula::Definition>> definitions_;
+  formula::Dimensions dimensions_;
+  std::vector<std::pair<std::string, std::string>> units_;  // of coordinates, as they are written
+  std::vector<formula::Dimension> coordinate_dimensions_;
+  bool has_units_{false};
   int coordinates_{0};
 };
 

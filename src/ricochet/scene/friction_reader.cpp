@@ -90,8 +90,67 @@ model::Slip FrictionReader::read(TableReader& contact, NodeId gap, const formula
   return slip;
 }
 
-void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
-                               model::Slip& slip, bool is_function) {
+model::Slip FrictionReader::read_alone(TableReader& friction, const formula::Locals& locals) {
+  model::Slip slip;
+  read_velocities(friction, locals, slip);
+  const Value* bound = friction.find("bound");
+  const Value* hold = friction.find("hold");
+  if ((bound == nullptr) == (hold == nullptr)) {
+    friction.fail(
+        bound == nullptr ? *friction.find("slip") : *bound, bound == nullptr ? "bound" : "hold",
+        bound == nullptr ? "is missing" : "is given beside bound",
+        "write bound = \"mu*m*g\", the largest force, or hold = \"wire\", the joint whose "
+        "reaction presses");
+  }
+  if (bound != nullptr) {
+    const std::string key = friction.full("bound");
+    const Value* given = friction.find("slip");
+    const Value& first = given->kind == Value::Kind::Array ? given->items[0] : *given;
+    if (formulas_.has_units()) {
+      const formula::Dimension velocity = formulas_.dimension_of(first, friction.full("slip"));
+      formulas_.expect(*bound, key, formula::Dimension{{2, 1, -3}}.times(velocity, -1.0),
+                       "a force against this slip");
+    }
+    slip.load = formulas_.formula_of(*bound, key, locals, "slip", speed_of(slip));
+    if (formula::range_of(formulas_.graph(), slip.load).high < 0.0) {
+      friction.fail(*bound, "bound", "is negative", "write the largest force, 0 or more");
+    }
+  }
+  slip.friction.kind = FrictionKind::Isotropic;
+  slip.friction.coefficients[0] = formulas_.graph().constant(1.0);
+  const Value* coefficient = friction.find("friction");
+  if (coefficient != nullptr) {
+    slip.friction = read_law(friction, *coefficient, slip, locals);
+  } else if (hold != nullptr) {
+    friction.fail(*hold, "friction", "is missing", "write friction = 0.3, of the joint's reaction");
+  }
+  return slip;
+}
+
+void FrictionReader::check_reactions(const std::vector<NodeId>& gaps, const std::string& key,
+                                     const Value& value) const {
+  const bool is_particle = system_.dofs() <= 3 && system_.kinetic < 0 && system_.mass.is_scalar();
+  if (!is_particle) return;
+  formula::Graph& graph = formulas_.graph();
+  for (const NodeId gap : gaps) {
+    const std::vector<NodeId> slopes = formula::gradient(graph, gap, system_.position_slots());
+    for (const std::vector<double>& at : touching_places(gap, {})) {
+      double square = 0.0;
+      for (const NodeId slope : slopes) square += std::pow(graph.evaluate(slope, at), 2);
+      if (!std::isfinite(square) || std::abs(square - 1.0) <= 1e-6) continue;
+      throw base::InputError(
+          key,
+          fmt::format("the joint's `zero` is no length, which friction needs: it changes by {:.6g} "
+                      "per unit of distance",
+                      std::sqrt(square)),
+          "write a distance, as sqrt(x^2 + y^2) - R", document_.spot_of(value));
+    }
+  }
+}
+
+/// The formulas of `slip`, one or two.
+void FrictionReader::read_velocities(TableReader& contact, const formula::Locals& locals,
+                                     model::Slip& slip) {
   const Value& value = *contact.find("slip");
   std::vector<const Value*> items;
   if (value.kind == Value::Kind::Array) {
@@ -108,6 +167,12 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
     check_linear(contact, *item, "slip", velocity);
     slip.velocities.push_back(velocity);
   }
+}
+
+void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
+                               model::Slip& slip, bool is_function) {
+  const Value& value = *contact.find("slip");
+  read_velocities(contact, locals, slip);
   if (is_function) return;
   if (const Value* normal = contact.find("normal")) {
     slip.normal = formulas_.formula(*normal, contact.full("normal"), Speaks::Velocity, locals);
@@ -448,14 +513,18 @@ void FrictionReader::read_body(TableReader& contact, const Value& value, NodeId 
   check_normal(contact, gap, slip, value, "body");
 }
 
+NodeId FrictionReader::speed_of(const model::Slip& slip) {
+  formula::Graph& graph = formulas_.graph();
+  return slip.velocities.size() == 1
+             ? graph.make(Op::Abs, slip.velocities[0])
+             : graph.make(Op::Hypot, slip.velocities[0], slip.velocities[1]);
+}
+
 /// A coefficient may be a formula of t, q and `slip`, the speed of sliding.
 NodeId FrictionReader::coefficient(const Value& value, const std::string& key,
                                    const model::Slip& slip, const formula::Locals& locals) {
   formula::Graph& graph = formulas_.graph();
-  const NodeId speed = slip.velocities.size() == 1
-                           ? graph.make(Op::Abs, slip.velocities[0])
-                           : graph.make(Op::Hypot, slip.velocities[0], slip.velocities[1]);
-  const NodeId node = formulas_.formula_of(value, key, locals, "slip", speed);
+  const NodeId node = formulas_.formula_of(value, key, locals, "slip", speed_of(slip));
   const formula::Range range = formula::range_of(graph, node);
   if (range.high < 0.0) {
     throw base::InputError(

@@ -21,6 +21,12 @@ class FrictionReader {
   /// be checked here; none of the keys may be there.
   model::Slip read(TableReader& contact, formula::NodeId gap, const formula::Locals& locals,
                    bool is_function = false);
+  /// Friction without a contact: `slip`, what presses, and the coefficient, 1 unless it is stated.
+  model::Slip read_alone(TableReader& friction, const formula::Locals& locals);
+  /// Reactions of joints press as forces do where their gaps are lengths: of a particle this can be
+  /// told.
+  void check_reactions(const std::vector<formula::NodeId>& gaps, const std::string& key,
+                       const Value& value) const;
 
  private:
   using NodeId = formula::NodeId;
@@ -35,6 +41,8 @@ class FrictionReader {
 
   void read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals, model::Slip& slip,
                  bool is_function);
+  void read_velocities(TableReader& table, const formula::Locals& locals, model::Slip& slip);
+  NodeId speed_of(const model::Slip& slip);
   void check_linear(TableReader& contact, const Value& value, const std::string& key,
                     NodeId velocity) const;
   void check_normal(TableReader& contact, NodeId gap, const model::Slip& slip, const Value& value,

@@ -46,6 +46,23 @@ ImpactReader::Law ImpactReader::read(TableReader& contact, const formula::Locals
   return stated.law;
 }
 
+/// { normal = ..., tangential = ... }: returns the normal part.
+const Value* ImpactReader::read_parts(TableReader& contact, const Value& parts,
+                                      const formula::Locals& locals, Stated& stated) {
+  TableReader table(document_, parts, contact.full("restitution"));
+  const Value& normal = table.require("normal", "write { normal = 0.5, tangential = 0.2 }");
+  if (const Value* tangential = table.find("tangential")) {
+    const double e = formulas_.number(*tangential, table.full("tangential"), locals);
+    if (!(e >= 0.0 && e <= 1.0)) {
+      table.fail(*tangential, "tangential", fmt::format("must lie in [0, 1], not {}", e),
+                 "0 stops the slip where friction can, 1 turns it round");
+    }
+    stated.law.tangential = e;
+  }
+  table.finish();
+  return &normal;
+}
+
 /// e as a number or a formula of t, q, q' and `approach`; or the index d, e = (1 - d)/(1 + d).
 void ImpactReader::read_restitution(TableReader& contact, const formula::Locals& locals,
                                     Stated& stated) {
@@ -60,6 +77,9 @@ void ImpactReader::read_restitution(TableReader& contact, const formula::Locals&
   const std::string name = restitution != nullptr ? "restitution" : "dissipation_index";
   stated.key = contact.full(name);
   stated.has_restitution = true;
+  if (restitution != nullptr && restitution->kind == Value::Kind::Table) {
+    stated.value = read_parts(contact, *restitution, locals, stated);
+  }
   formula::Graph& graph = formulas_.graph();
   NodeId node = formulas_.formula_of(*stated.value, stated.key, locals, "approach",
                                      graph.input(system_.approach_slot()));

@@ -10,7 +10,8 @@
 
 namespace ricochet::scene {
 
-/// Reads the impact law of a contact: `restitution` or `dissipation_index`, and `law`.
+/// Reads the impact law of a contact: `restitution` (a number, a formula, or { normal, tangential
+/// }) or `dissipation_index`, and `law`.
 class ImpactReader {
  public:
   ImpactReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system,
@@ -20,6 +21,7 @@ class ImpactReader {
   /// One contact's law: e where it is a number (0 where none is stated), and the rest.
   struct Law {
     double restitution{0.0};
+    double tangential{0.0};  // of contacts with friction
     model::ImpactLaw impact;
   };
   Law read(TableReader& contact, const formula::Locals& locals);
@@ -36,6 +38,8 @@ class ImpactReader {
   };
 
   void read_restitution(TableReader& contact, const formula::Locals& locals, Stated& stated);
+  const Value* read_parts(TableReader& contact, const Value& parts, const formula::Locals& locals,
+                          Stated& stated);
   void read_kind(TableReader& contact, const formula::Locals& locals, Stated& stated);
   void read_own(TableReader& contact, const Value& value, const formula::Locals& locals,
                 model::ImpactLaw& law);

@@ -21,11 +21,4 @@ struct CoordinateGroup {
   }
 };
 
-/// The values an index takes: "i in 1..N".
-struct IndexRange {
-  std::string name;  // empty: no index, one value
-  int first{1};
-  int last{1};
-};
-
 }  // namespace ricochet::scene

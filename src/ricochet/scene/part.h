@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "ricochet/formula/syntax.h"
+#include "ricochet/formula/scope.h"
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/names.h"
 #include "ricochet/structure/beam.h"
@@ -17,7 +17,7 @@ namespace ricochet::scene {
 struct SystemPart {
   std::shared_ptr<const model::FormulaModel> model;
   std::vector<CoordinateGroup> groups;  // system.coordinates as written
-  std::vector<std::pair<std::string, formula::Syntax>> definitions;  // each after what it uses
+  std::vector<std::pair<std::string, formula::Definition>> definitions;  // each after what it uses
   std::shared_ptr<const model::Outside> outside;  // functions of a program; null: none
 };
 

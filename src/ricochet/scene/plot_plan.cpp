@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "ricochet/formula/letters.h"
 #include "ricochet/formula/lower.h"
 #include "ricochet/formula/scope.h"
 
@@ -75,11 +76,11 @@ class Planner {
     return angles_[i] || is_angle_name(name_of(layout_.coordinates[i]));
   }
 
-  void add_history(std::size_t i) { add_curves({"t", input(0), ""}, coordinate(i)); }
+  void add_history(std::size_t i) { add_curves(time(), coordinate(i)); }
   void add_histories() {
     for (std::size_t i = 0; i < std::min(dofs(), kMostHistories); ++i) add_history(i);
   }
-  void add_velocity(std::size_t i) { add_curves({"t", input(0), ""}, velocity(i)); }
+  void add_velocity(std::size_t i) { add_curves(time(), velocity(i)); }
   void add_phase(std::size_t i) { add_curves(coordinate(i), velocity(i)); }
   void add_plane(std::size_t i, std::size_t j, bool tells_first = true) {
     const int number = static_cast<int>(plan_.panels.size());
@@ -111,7 +112,7 @@ class Planner {
   void add_events() {
     if (layout_.contacts.empty()) return;
     PlotPanel& panel = add(PlotPanel::Kind::Events);
-    panel.x = {"t", input(0), ""};
+    panel.x = time();
     const std::size_t shown = std::min(layout_.contacts.size(), kMostBars);
     for (std::size_t a = 0; a < shown; ++a) add_bar(panel, layout_.contacts[a]);
     if (shown < layout_.contacts.size()) {
@@ -122,7 +123,7 @@ class Planner {
   void add_energy() {
     if (!layout_.has_kinetic) return;
     PlotPanel& panel = add(PlotPanel::Kind::Energy);
-    panel.x = {"t", input(0), ""};
+    panel.x = time();
     const formula::NodeId kinetic = input(slot_of(plan_.columns, "energy.kinetic"));
     if (!layout_.has_potential) {
       panel.y = {{"T", kinetic, ""}};
@@ -139,7 +140,7 @@ class Planner {
     for (const char* quantity : {".gap", ".impulse_n"}) {
       if (layout_.contacts.empty()) return;
       PlotPanel& panel = add(PlotPanel::Kind::Curves);
-      panel.x = {"t", input(0), ""};
+      panel.x = time();
       panel.y_label = quantity[1] == 'g' ? "gap" : "impulse";
       const std::size_t shown = std::min(layout_.contacts.size(), std::size_t{4});
       for (std::size_t a = 0; a < shown; ++a) {
@@ -170,13 +171,21 @@ class Planner {
 
  private:
   formula::NodeId input(int slot) { return plan_.graph.input(slot); }
+  PlotFormula time() { return {"t", input(0), plan_.units.empty() ? "" : plan_.units.back()}; }
+  std::string unit_of(std::size_t i) const {
+    if (i < plan_.units.size() && !plan_.units[i].empty()) return plan_.units[i];
+    return angles_[i] ? "rad" : "";
+  }
   std::string name_of(int slot) const { return plan_.columns[static_cast<std::size_t>(slot)]; }
   PlotFormula coordinate(std::size_t i) {
     const int slot = layout_.coordinates[i];
-    return {name_of(slot), input(slot), angles_[i] ? "rad" : ""};
+    return {name_of(slot), input(slot), unit_of(i)};
   }
   PlotFormula velocity(std::size_t i) {
-    return {name_of(layout_.coordinates[i]) + "'", input(layout_.velocities[i]), ""};
+    const std::string time_unit = plan_.units.empty() ? "" : plan_.units.back();
+    const std::string unit = unit_of(i);
+    return {name_of(layout_.coordinates[i]) + "'", input(layout_.velocities[i]),
+            unit.empty() || time_unit.empty() ? "" : unit + "/" + time_unit};
   }
   PlotPanel& add(PlotPanel::Kind kind) {
     plan_.panels.emplace_back();
@@ -187,7 +196,7 @@ class Planner {
     PlotPanel& panel = add(PlotPanel::Kind::Curves);
     panel.x = x;
     panel.y = {y};
-    panel.labels = {y.text};
+    panel.labels = {formula::typeset(y.text)};
     return panel;
   }
   /// The state of a contact: its own column with friction, else whether it pushed.
@@ -234,6 +243,7 @@ PlotPlan without_panels(const PlotPlan& rows) {
   PlotPlan plan;
   plan.columns = rows.columns;
   plan.angles = rows.angles;
+  plan.units = rows.units;
   plan.joints = rows.joints;
   plan.has_walls = rows.has_walls;
   plan.rows_are_sums = rows.rows_are_sums;
@@ -259,9 +269,11 @@ bool is_angle_name(const std::string& name) {
   static const std::vector<std::string> kNames = {"alpha",  "beta",   "gamma",  "phi",    "psi",
                                                   "theta",  "angle",  "\u03b1", "\u03b2", "\u03b3",
                                                   "\u03c6", "\u03d5", "\u03c8", "\u03b8"};
+  static const std::string kIndices =
+      "0123456789_[]'\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089";
   return std::any_of(kNames.begin(), kNames.end(), [&](const std::string& known) {
     const bool begins = name.starts_with(known);
-    return begins && name.find_first_not_of("0123456789_[]'", known.size()) == std::string::npos;
+    return begins && name.find_first_not_of(kIndices, known.size()) == std::string::npos;
   });
 }
 
@@ -283,10 +295,12 @@ std::vector<bool> angles_of(const model::FormulaModel& model) {
   return angles;
 }
 
-PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles) {
+PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles,
+                   std::vector<std::string> units) {
   PlotPlan plan;
   plan.columns = step::names_of(columns);
   plan.angles = std::move(angles);
+  plan.units = std::move(units);
   plan.joints = columns.joints;
   return plan;
 }

@@ -85,6 +85,7 @@ struct PlotPlan {
   formula::Graph graph;
   std::vector<std::string> columns;  // of a row, as in trajectory.csv; the inputs of the graph
   std::vector<bool> angles;          // by coordinate; what is missing is none
+  std::vector<std::string> units;    // by coordinate, and after them that of t; may be empty
   int joints{0};                     // among the contacts, the last
   bool has_walls{true};              // contacts are formulas, so that walls can be drawn
   std::vector<PlotPanel> panels;
@@ -96,7 +97,8 @@ struct PlotPlan {
 };
 
 /// A plan without panels, for rows of these columns.
-PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles = {});
+PlotPlan bare_plan(const step::Columns& columns, std::vector<bool> angles = {},
+                   std::vector<std::string> units = {});
 
 /// What is shown without a [plot], by the number and the kinds of the coordinates: one against time
 /// and as a phase portrait, two as a path, three as projections, more against time; then contacts.

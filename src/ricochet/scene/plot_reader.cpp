@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/text.h"
+#include "ricochet/formula/letters.h"
 
 namespace ricochet::scene {
 namespace {
@@ -35,6 +36,7 @@ void PlotReader::fail(const Value& value, const std::string& key, const std::str
 PlotPlan PlotReader::read(const Value& table) {
   plan_.columns = rows_.columns;
   plan_.angles = rows_.angles;
+  plan_.units = rows_.units;
   plan_.joints = rows_.joints;
   plan_.has_walls = rows_.has_walls;
   plan_.rows_are_sums = rows_.rows_are_sums;
@@ -91,6 +93,7 @@ std::string PlotReader::unit_of(const std::string& text) const {
     for (const auto& [known, unit] : units_) {
       if (known == name) return unit;
     }
+    if (const std::string unit = formulas_.unit_of(name); !unit.empty()) return unit;
     for (std::size_t i = 0; i < plan_.angles.size(); ++i) {
       if (names_.coordinates[i] == name && plan_.angles[i]) return "rad";
     }
@@ -286,7 +289,7 @@ void PlotReader::read_curves(TableReader& reader, PlotPanel& panel) {
   } else {
     panel.y.push_back(read_formula(y, reader.full("y")));
   }
-  for (const PlotFormula& formula : panel.y) panel.labels.push_back(formula.text);
+  for (const PlotFormula& formula : panel.y) panel.labels.push_back(formula::typeset(formula.text));
   if (const Value* labels = reader.find("labels")) {
     if (labels->kind != Value::Kind::Array || labels->items.size() != panel.y.size()) {
       fail(*labels, reader.full("labels"), "must be a list with a string for each y",

@@ -73,6 +73,7 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
     }
     read_step_control(step, settings);
   } else {
+    formulas_.expect(step, "run.step", formula::Dimension{{0, 0, 1}}, "a time");
     settings.step = positive(run, step, "step");
   }
   if (const Value* value = run.find("start_time")) {
@@ -106,6 +107,7 @@ void RunReader::read_duration(TableReader& run, step::RunSettings& settings) {
     settings.steps = static_cast<long long>(whole(run, *steps, "steps"));
     return;
   }
+  formulas_.expect(*until, "run.until", formula::Dimension{{0, 0, 1}}, "a time");
   const double end = formulas_.number(*until, "run.until");
   if (end < settings.start_time) {
     run.fail(*until, "until",
@@ -172,6 +174,12 @@ void RunReader::read_scheme_settings(TableReader& run, step::Scheme& scheme,
       scheme.set(name, read_setting(run, *value, *setting));
     }
   }
+  const Value* theta = run.find("theta");
+  if (theta != nullptr && scheme.value("contact") > 0.0 && scheme.value("theta") > 0.5) {
+    run.fail(*theta, "theta",
+             "must be 1/2 with contact = \"ahead\", which looks at middles of steps",
+             "remove theta, or contact");
+  }
 }
 
 double RunReader::read_setting(TableReader& run, const Value& value, const step::Setting& setting) {
@@ -217,6 +225,9 @@ void RunReader::read_vector(TableReader& start, const std::string& key,
       .for_each(
           table, start.full(key), example,
           [&](int i, const Value& value, const std::string& name, const formula::Locals& locals) {
+            const double power = key == "velocity" ? -1.0 : 0.0;
+            formulas_.expect(value, name, formulas_.dimension_of(i).times({{0, 0, 1}}, power),
+                             "what is asked for");
             vector[i] = formulas_.number(value, name, locals);
             given[static_cast<std::size_t>(i)] = 1;
           });

@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/scene/coordinate_values.h"
 #include "ricochet/scene/document.h"
+#include "ricochet/scene/dynamics_reader.h"
 #include "ricochet/scene/expectations.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/plot_reader.h"
@@ -27,13 +28,17 @@ struct Tables {
   const Value* expect;
   const Value* plot;
   const Value* record;
+  const Value* section;
+  const Value* sweep;
 
   explicit Tables(TableReader& root)
       : start(root.table("start")),
         run(root.table("run")),
         expect(root.table("expect")),
         plot(root.table("plot")),
-        record(root.table("record")) {
+        record(root.table("record")),
+        section(root.table("section")),
+        sweep(root.table("sweep")) {
     root.finish();
   }
 };
@@ -105,7 +110,11 @@ void read_system(const Document& document, TableReader& root,
   RunReader runs(document, formulas);
   scene.scheme = runs.read_scheme(tables.run);
   system.check_laws(scene.scheme);
+  scene.dynamics.period = system.period();
+  read_dynamics(document, formulas, system.groups(), system.contact_names(), tables.section,
+                tables.sweep, scene.dynamics);
   const std::shared_ptr<model::FormulaModel> model = system.build();
+  if (system.has_period()) check_period(document, model->system(), system.period());
   part.model = model;
   part.groups = system.groups();
   part.definitions = formulas.definitions();
@@ -114,7 +123,14 @@ void read_system(const Document& document, TableReader& root,
   scene.names_scheme = names_scheme(tables);
   scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
   scene.columns = step::columns_of(*model);
-  scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model)));
+  std::vector<std::string> units;
+  if (formulas.has_units()) {
+    for (const std::string& name : scene.columns.coordinates) {
+      units.push_back(formulas.unit_of(name));
+    }
+    units.push_back(formulas.unit_of("t"));
+  }
+  scene.plot = default_plan(bare_plan(scene.columns, angles_of(*model), std::move(units)));
   const std::vector<CoordinateGroup> groups = part.groups;
   scene.part = std::move(part);
   read_about_rows(document, tables, formulas, groups, scene);
@@ -122,7 +138,7 @@ void read_system(const Document& document, TableReader& root,
 
 /// Tables that belong to the other kind of scene.
 void refuse_tables_of_systems(const Document& document, TableReader& root) {
-  for (const char* key : {"system", "contact", "hold"}) {
+  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
       throw base::InputError(key, "stands beside [structure]",
                              "a scene is a system with contacts, or a structure with guides",

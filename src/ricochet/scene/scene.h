@@ -9,6 +9,7 @@
 #include "ricochet/formula/syntax.h"
 #include "ricochet/model/state.h"
 #include "ricochet/scene/closed_form.h"
+#include "ricochet/scene/dynamics_plan.h"
 #include "ricochet/scene/family.h"
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/plot_plan.h"
@@ -47,6 +48,7 @@ struct Scene {
   PlotPlan plot;
   RecordPlan record;
   std::vector<std::string> warnings;  // things that run but may not be meant
+  DynamicsPlan dynamics;              // period, section, sweep
   Family family;                      // what varies; the scene itself is the first member
 
   const SystemPart& system() const { return std::get<SystemPart>(part); }

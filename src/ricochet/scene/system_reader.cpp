@@ -17,6 +17,8 @@ namespace {
 using formula::NodeId;
 using model::MassEntry;
 
+constexpr formula::Dimension kEnergy{{2, 1, -2}};
+
 constexpr const char* kQuadratic =
     "write one half of a sum of masses times products of two velocities";
 
@@ -42,11 +44,19 @@ void SystemReader::read(TableReader& root) {
   const Value& table = root.require("system", "write [system] with coordinates and kinetic");
   root.table("system");
   TableReader system(document_, table, "system");
-  if (const Value* parameters = system.table("parameters")) formulas_.add_parameters(*parameters);
+  const Value* parameters = system.table("parameters");
+  const Value* units = system.table("units");
+  formulas_.open_units(parameters, units);
+  if (parameters != nullptr) formulas_.add_parameters(*parameters);
   read_coordinates(system);
+  if (units != nullptr) formulas_.add_units(*units, groups_);
   if (const Value* definitions = system.table("define")) formulas_.add_definitions(*definitions);
   read_mass(system);
   read_forces(system);
+  if (const Value* period = system.find("period")) {
+    has_period_ = true;
+    period_ = formulas_.number(*period, "system.period");
+  }
   system.finish();
   constraints_.read(root);
 }
@@ -141,6 +151,8 @@ void SystemReader::read_mass_numbers(const Value& value) {
       .for_each(
           value, "system.mass", remedy,
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
+            const formula::Dimension way = formulas_.dimension_of(i).times({{0, 0, 1}}, -1.0);
+            formulas_.expect(entry, key, kEnergy.times(way, -2.0), "what makes it an energy");
             mass[i] = formulas_.number(entry, key, locals);
           });
   set_diagonal_mass(mass, "system.mass", value);
@@ -171,6 +183,7 @@ void SystemReader::read_mass_matrix(const Value& value) {
 
 /// M = d2T/du2, in symbols. Where it is constant it is kept as numbers.
 void SystemReader::read_kinetic(const Value& value) {
+  formulas_.expect(value, "system.kinetic", kEnergy, "an energy");
   const NodeId kinetic = formulas_.formula(value, "system.kinetic", Speaks::Velocity);
   system_.graph = formulas_.graph();
   const std::vector<MassEntry> entries = formulas_.guarded(
@@ -281,9 +294,11 @@ void SystemReader::set_mass(const Eigen::MatrixXd& mass, const std::string& key,
 
 void SystemReader::read_forces(TableReader& system) {
   if (const Value* potential = system.find("potential")) {
+    formulas_.expect(*potential, "system.potential", kEnergy, "an energy");
     system_.potential = formulas_.formula(*potential, "system.potential", Speaks::Position);
   }
   if (const Value* damping = system.find("damping")) {
+    formulas_.expect(*damping, "system.damping", kEnergy.times({{0, 0, 1}}, -1.0), "a power");
     system_.damping = formulas_.formula(*damping, "system.damping", Speaks::Velocity);
   }
   const Value* force = system.find("force");
@@ -297,6 +312,8 @@ void SystemReader::read_forces(TableReader& system) {
       .for_each(
           *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
+            formulas_.expect(entry, key, kEnergy.times(formulas_.dimension_of(i), -1.0),
+                             "a force on this coordinate");
             system_.forces[static_cast<std::size_t>(i)] =
                 formulas_.formula(entry, key, Speaks::Velocity, locals);
           });

@@ -34,6 +34,9 @@ class SystemReader {
   std::shared_ptr<model::FormulaModel> build();
 
   const std::vector<CoordinateGroup>& groups() const { return groups_; }
+  const std::vector<std::string>& contact_names() const { return system_.contacts; }
+  bool has_period() const { return has_period_; }
+  double period() const { return period_; }  // 0: none is stated
 
  private:
   void read_coordinates(TableReader& system);
@@ -52,6 +55,8 @@ class SystemReader {
   const Document& document_;
   FormulaReader& formulas_;
   model::FormulaSystem system_;
+  bool has_period_{false};
+  double period_{0.0};
   std::vector<CoordinateGroup> groups_;
   ConstraintReader constraints_;
 };

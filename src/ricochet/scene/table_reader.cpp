@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kWords =
     " title source notes system contact hold structure start run family plot expect"
     " coordinates parameters define kinetic mass potential force damping"
-    " keep where for restitution dissipation_index law slip normal friction body zero"
+    " bound tangential keep where for restitution dissipation_index law slip normal friction body "
+    "zero"
     " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"
     " record shock_speed residual_limit violation_limit fact"

@@ -12,6 +12,7 @@ namespace ricochet::step {
 struct CapturedStep {
   bool has_form{false};              // false: a section of friction that such problems do not have
   problem::ContactProblem contacts;  // joints eliminated; v = U + e U_ref is its velocity
+  std::vector<int> rows;             // of the model, that its contacts are
   std::vector<double> impulses;      // that the step found: rows of the problem
   problem::Report report;            // how the step fared
 };

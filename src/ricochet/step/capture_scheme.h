@@ -44,6 +44,7 @@ CapturedStep capture_scheme(const model::FormulaModel& model, const Scheme& sche
     result.has_form = form.take(w.problem);
     if (!result.has_form) return result;
     result.contacts = form.problem();
+    for (int k = 0; k < form.contacts(); ++k) result.rows.push_back(w.claim.active[k]);
     result.impulses = detail::impulses_of(view, w, form);
   }
   return result;

@@ -14,6 +14,9 @@ problem::Report correct_violation(const M& model, Workspace<M>& w, bool by_pushe
     if (!model.load_mass(w.q_mid, w.place)) return {.status = problem::Status::SingularMass};
   }
   find_touching(model, w.q_mid, w);
+  if constexpr (!M::kPlain) {
+    w.claim.active.erase_if([&](int a) { return model::is_loaded(model, a); });
+  }
   bool violated = false;
   const int contacts = w.claim.active.size() - model.joints();
   for (int k = 0; k < contacts; ++k) violated = violated || w.place.gap[w.claim.active[k]] < 0.0;

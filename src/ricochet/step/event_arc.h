@@ -13,7 +13,8 @@ namespace ricochet::step {
 /// The motion between two impacts: free, or with contacts that last. One step of the method of
 /// Dormand and Prince of order 5(4), with dense output between its ends.     [Dormand 1980]
 ///
-///   du/dt = M^-1 (Q - c + J^T r),   0 <= r  perpendicular to  d2g/dt2 >= 0   for held contacts:
+///   du/dt = M^-1 (Q - c + J^T r),   0 <= r  perpendicular to  d2g/dt2 >= 0   for held contacts,
+///   and d2g/dt2 = 0 for joints:
 ///
 /// Gauss' principle at every evaluation, so that a contact lets go by itself.
 /// [Moreau 1986, par. 3-4]
@@ -77,7 +78,17 @@ class EventArc {
   }
   /// The gap of contact a at the place that was looked at last; of a start beyond a wall from
   /// there.
-  double gap(int a) const { return w_.place.gap[a] - sizes_.beyond[static_cast<std::size_t>(a)]; }
+  double gap(int a) const {
+    if (is_joint(a)) return w_.place.gap[a];
+    return w_.place.gap[a] - sizes_.beyond[static_cast<std::size_t>(a)];
+  }
+  bool is_joint(int a) const { return a >= model_.contacts() - model_.joints(); }
+  /// Joints act in all that is solved.
+  void add_joints() {
+    for (int a = model_.contacts() - model_.joints(); a < model_.contacts(); ++a) {
+      w_.claim.active.push(a);
+    }
+  }
 
   /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
   /// not push and open are let go. `time` is one in which little changes.
@@ -229,13 +240,14 @@ class EventArc {
     for (const int a : held_) {
       if (push_end_[a] > 0.0) w_.claim.active.push(a);
     }
+    add_joints();
     if (w_.claim.active.empty() || !model_.load_mass(end_.q, w_.place)) return;
     for (int round = 0; round < 2; ++round) {
       model_.gaps(end_.t, end_.q, w_.place);
       model_.gradients(w_.claim.active, w_.place);
       assemble(model_, w_, [&](int k, double&) {
         const int a = w_.claim.active[k];
-        return gap(a) - target_[a];
+        return is_joint(a) ? gap(a) : gap(a) - target_[a];
       });
       w_.solver.balance(w_.problem);
       model_.advance(end_.q, w_.solver.motion(), 1.0, end_.q);
@@ -254,22 +266,24 @@ class EventArc {
     if (!model_.load_mass(q, w_.place)) return {.status = problem::Status::SingularMass};
     model::applied_force(model_, t, q, u, w_.place, push_);
     model_.mass(w_.place).solve(push_, a);
-    if (held_.empty()) return {};
-    bends_.take(t, q, u, held_, time_, bend_);
-    model_.gaps(t, q, w_.place);
-    model_.gradients(held_, w_.place);
+    const auto& active = w_.claim.active;
     w_.claim.active.clear();
     for (const int c : held_) w_.claim.active.push(c);
+    add_joints();
+    if (active.empty()) return {};
+    bends_.take(t, q, u, active, time_, bend_);
+    model_.gaps(t, q, w_.place);
+    model_.gradients(active, w_.place);
     assemble(model_, w_, [&](int k, double& noise) {
-      const double bend = bend_[held_[k]];
-      noise = 32.0 * kEpsilon * (w_.place.normals.abs_dot(held_[k], a) + std::abs(bend));
-      return w_.place.normals.dot(held_[k], a) + bend;
+      const double bend = bend_[active[k]];
+      noise = 32.0 * kEpsilon * (w_.place.normals.abs_dot(active[k], a) + std::abs(bend));
+      return w_.place.normals.dot(active[k], a) + bend;
     });
     const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
     w_.gathered.setZero();
-    for (int k = 0; k < held_.size(); ++k) {
-      last_push_[held_[k]] = w_.solver.impulse(k);
-      w_.place.normals.add_to(held_[k], w_.solver.impulse(k), w_.gathered);
+    for (int k = 0; k < active.size(); ++k) {
+      last_push_[active[k]] = w_.solver.impulse(k);
+      w_.place.normals.add_to(active[k], w_.solver.impulse(k), w_.gathered);
     }
     model_.mass(w_.place).solve(w_.gathered, w_.response);
     a += w_.response;

@@ -33,6 +33,7 @@ struct EventDriven {
                                     .meaning = "smooth arcs up to each impact",
                                     .use = "few impacts, exact times",
                                     .integrator = certify::Integrator::Arcs,
+                                    .has_joints = true,
                                     .settings = kSettings};
   template <class M>
   using Pace = EventPace<M>;
@@ -209,7 +210,7 @@ class EventPace {
 
   /// The arc, judged and entered.
   bool accept(double h) {
-    const bool lasts = !arc_.held().empty();
+    const bool lasts = !arc_.held().empty() || model_.joints() > 0;
     after_.t = arc_.end().t;
     after_.q = arc_.end().q;
     after_.u = arc_.end().u;
@@ -239,8 +240,9 @@ class EventPace {
       return false;
     }
     find_struck(struck);
-    if (w_.claim.active.empty()) return true;
+    if (w_.claim.active.size() == model_.joints() && are_joints_still()) return true;
     take_laws(model_, state_, w_);
+    w_.are_joints_factored = false;
     const int ended = find_accumulation();
     if (!judge_.certificate().ok()) return false;
     w_.free = state_.u;
@@ -257,6 +259,13 @@ class EventPace {
     return true;
   }
 
+  /// Whether the velocity is one that the joints allow.
+  bool are_joints_still() const {
+    return std::all_of(w_.claim.active.begin(), w_.claim.active.end(), [&](int a) {
+      return std::abs(contact_velocity(w_, a, state_.u)) <= noise(a);
+    });
+  }
+
   /// The contacts that touch, with their gradients: those near zero, those held, and the one that
   /// is known to be struck.
   void find_struck(int struck) {
@@ -267,6 +276,7 @@ class EventPace {
       if (!model_.exists(a, w_.place) || !(near || search_.is_held(a) || a == struck)) continue;
       w_.claim.active.push(a);
     }
+    if (model_.joints() > 0) model_.gradients(w_.claim.active, w_.place);
   }
 
   /// A contact that is struck for the last of infinitely many times, when all are that approach; -1
@@ -276,7 +286,7 @@ class EventPace {
     bool all = true;
     for (const int a : w_.claim.active) {
       const double approach = -contact_velocity(w_, a, state_.u);
-      if (approach <= noise(a)) continue;
+      if (approach <= noise(a) || arc_.is_joint(a)) continue;
       model::ImpactSeries& series = impacts(a);
       series.add(state_.t, approach / std::sqrt(inverse_mass(a)));
       const bool ends = series.accumulates(kSlow) && closes(a, approach);
@@ -305,6 +315,7 @@ class EventPace {
   void hold_what_stays(bool rests) {
     arc_.held().clear();
     for (const int a : w_.claim.active) {
+      if (arc_.is_joint(a)) continue;
       const double U = contact_velocity(w_, a, after_.u);
       const double small = noise(a) + kStill * w_.place.normals.abs_dot(a, after_.u);
       const bool stopped = rests && contact_velocity(w_, a, state_.u) < 0.0;

@@ -24,7 +24,7 @@ class EventSearch {
         inside_(state),
         all_(model.contacts()),
         depth_(model::Vector<M::kContacts>::Zero(model.contacts())) {
-    for (int a = 0; a < model.contacts(); ++a) all_.push(a);
+    for (int a = 0; a < model.contacts() - model.joints(); ++a) all_.push(a);
   }
 
   /// How far from zero gap a, whose gradient was taken, counts as touching.
@@ -34,7 +34,8 @@ class EventSearch {
            4.0 * std::numeric_limits<double>::epsilon() * std::abs(state_.t) * speed;
   }
   bool is_held(int a) {
-    return std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
+    return arc_.is_joint(a) ||
+           std::find(arc_.held().begin(), arc_.held().end(), a) != arc_.held().end();
   }
   /// Gaps at the state, with gradients; contacts that touch and are not held in w_.claim.active.
   void take_gaps() {

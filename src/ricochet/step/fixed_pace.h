@@ -59,7 +59,7 @@ class FixedPace {
     if (!recorder_.is_solved(report, workspace_.t_mid) || !accept()) return false;
     std::swap(now_, next_);
     ++made_;
-    recorder_.count_solver(report);
+    recorder_.count_solver(report, now_->t);
     recorder_.finish_step(*now_);
     return true;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ricochet/solve/single_contact.h"
-#include "ricochet/step/impact_stages.h"
+#include "ricochet/step/load_stages.h"
 
 namespace ricochet::step {
 
@@ -20,13 +20,6 @@ template <model::Model M>
     }
   }
   return {};
-}
-
-/// U_T of contact a, direction j.
-template <model::Model M>
-double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M::kDofs>& v) {
-  const int row = M::kSlips * a + j;
-  return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
 }
 
 /// Whether contact a pushed in the last step.
@@ -83,9 +76,10 @@ struct OneContact {
   Eigen::Vector3d rates{Eigen::Vector3d::Zero()};  // of U, without u
   int rows{0};
 
-  [[gnu::always_inline]] inline OneContact(const M& model, int a, const model::Vector<M::kDofs>& u,
+  [[gnu::always_inline]] inline OneContact(const M& model, int a, const model::StateOf<M>& s,
                                            Workspace<M>& w)
       : rows(1 + model.slips(a)) {
+    const auto& u = s.u;
     const double stretch = w.place.stretch[a];
     w.place.normals.copy_to(a, w.rows[0]);
     if (stretch != 1.0) w.rows[0] *= stretch;
@@ -107,6 +101,15 @@ struct OneContact {
       rates[0] += e * (w.rows[0].dot(u) + rates[0]);
       b[0] = w.rows[0].dot(w.free) + rates[0];
     }
+    if constexpr (!M::kPlain) {
+      if (const double e = slip_restitution_of(model, a, s, w); e > 0.0) {
+        for (int j = 1; j < rows; ++j) b[j] += e * (w.rows[index(j)].dot(u) + rates[j]);
+      }
+      if (model::is_loaded(model, a)) {  // its normal impulse is -b / W, whatever the slip
+        W(0, 0) = W(1, 1) > 0.0 ? W(1, 1) : 1.0;
+        b[0] = -load_impulse(model, a, w) * W(0, 0);
+      }
+    }
   }
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -117,7 +120,7 @@ template <model::FrictionModel M>
 problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& s,
                                        model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   const int a = w.claim.active[0];
-  const OneContact<M> contact(model, a, s.u, w);
+  const OneContact<M> contact(model, a, s, w);
   if (!(contact.W(0, 0) > 0.0)) return {.status = problem::Status::Degenerate};
   const convex::Section section = section_of(model, a, false, s, w);
   solve::SingleSolution solution =
@@ -125,9 +128,13 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
           ? solve::solve_in_plane(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
                                   contact.b[1], std::get<convex::Segment>(section))
           : solve::solve_in_space(contact.W, contact.b, section);
-  if (contact.rows == 2 && solution.grip == problem::Grip::Free && pushed_before(a, s)) {
+  bool several = false;
+  if (contact.rows == 2 && solution.grip == problem::Grip::Free) {
+    solve::SingleSolution other = solution;
     solve::keep_pushing(contact.W(0, 0), contact.W(0, 1), contact.W(1, 1), contact.b[0],
-                        contact.b[1], std::get<convex::Segment>(section), solution);
+                        contact.b[1], std::get<convex::Segment>(section), other);
+    several = other.grip != problem::Grip::Free;
+    if (several && pushed_before(a, s)) solution = other;
   }
   if (contact.rows == 3 && turns_slip(a, solution.impulse[1], solution.impulse[2], s, w)) {
     solution = solve::solve_in_space(contact.W, contact.b, section_of(model, a, true, s, w));
@@ -145,10 +152,12 @@ problem::Report push_one_with_friction(const M& model, const model::StateOf<M>& 
     }
     come_to_rest(w.size, u_next);
   }
-  w.claim.impulses[0] = w.place.stretch[a] * solution.impulse[0];
+  w.claim.impulses[0] = model::is_loaded(model, a) ? load_impulse(model, a, w)
+                                                   : w.place.stretch[a] * solution.impulse[0];
   for (int j = 0; j < model.slips(a); ++j) w.claim.tangential[j] = solution.impulse[1 + j];
   w.claim.grip(0) = solution.grip;
-  return {};
+  if constexpr (!M::kPlain) take_rebound(model, 0, s, u_next, w);
+  return {.several = several};
 }
 
 /// row . v, the row times `scale`: over all coordinates where these are not many.
@@ -166,7 +175,9 @@ template <model::FrictionModel M>
 void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
   const auto& active = w.claim.active;
   const int contacts = active.size() - model.joints();
-  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)));
+  const int loads = count_loads(model, w);
+  int load = model.dofs();  // coordinate of the next one
+  w.problem.begin(model.dofs(), problem::StepMetric::of(model.mass(w.place)), loads);
   for (int k = 0; k < active.size(); ++k) {
     const int a = active[k];
     const bool is_joint = k >= contacts;
@@ -179,25 +190,20 @@ void assemble_friction(const M& model, const model::StateOf<M>& s, Workspace<M>&
       if (contact.slips > 0)
         contact.section = section_of(model, a, w.turned[static_cast<std::size_t>(k)] != 0, s, w);
     }
-    add_row(w.place.normals, a, stretch, free, 0.0, w);
+    if (loads > 0 && !is_joint && model::is_loaded(model, a)) {
+      add_load(model, a, load++, w);
+    } else {
+      add_row(w.place.normals, a, stretch, free, 0.0, w);
+    }
+    const double back = is_joint ? 0.0 : slip_restitution_of(model, a, s, w);
     for (int j = 0; !is_joint && j < model.slips(a); ++j) {
       const int row = M::kSlips * a + j;
-      const double slip = row_velocity(w.place.tangents, row, 1.0, w.free, w);
-      add_row(w.place.tangents, row, 1.0, slip + w.place.slip_rate[row], 0.0, w);
+      double slip = row_velocity(w.place.tangents, row, 1.0, w.free, w) + w.place.slip_rate[row];
+      if (back > 0.0) slip += back * slip_velocity(w, a, j, s.u);
+      add_row(w.place.tangents, row, 1.0, slip, 0.0, w);
     }
   }
   w.problem.held = model.joints();
-}
-
-/// A contact whose slip is exactly zero sticks, however small its impulse.
-template <model::FrictionModel M>
-void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  if (w.claim.grip(k) != problem::Grip::Slip) return;
-  const int a = w.claim.active[k];
-  for (int j = 0; j < model.slips(a); ++j) {
-    if (slip_velocity(w, a, j, u_next) != 0.0) return;
-  }
-  if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
 }
 
 /// Marks the contacts in space whose slip turns round; true when there are new ones.
@@ -237,6 +243,11 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
   const problem::Report report = solve_friction(model, s, w);
   w.unique = report.unique;
   const auto& active = w.claim.active;
+  const int loads = count_loads(model, w);
+  for (int k = 0; loads > 0 && k < active.size(); ++k) {  // before the joints have others
+    const int a = active[k];
+    if (model::is_loaded(model, a)) w.claim.impulses[k] = load_impulse(model, a, w);
+  }
   w.gathered.setZero();
   w.pushes.setZero();
   int at = 0;
@@ -245,7 +256,8 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     const int a = active[k];
     const bool is_joint = k >= active.size() - model.joints();
     const double stretch = is_joint ? 1.0 : w.place.stretch[a];
-    w.claim.impulses[k] = stretch * w.solver.impulse(at++);
+    const double normal = stretch * w.solver.impulse(at++);
+    if (is_joint || !model::is_loaded(model, a)) w.claim.impulses[k] = normal;
     w.place.normals.add_to(a, w.claim.impulses[k], w.gathered);
     w.place.normals.add_size_to(a, w.claim.impulses[k], w.pushes);
     if (is_joint) continue;
@@ -264,8 +276,13 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
     model.mass(w.place).solve(w.pushes, w.size);
     w.size = w.size.cwiseAbs() + w.free.cwiseAbs();
     come_to_rest(w.size, u_next);
-    for (int k = 0; k < active.size() - model.joints(); ++k) take_rest(model, k, u_next, w);
+    for (int k = 0; k < active.size() - model.joints(); ++k) {
+      take_rest(model, k, u_next, w);
+      take_rebound(model, k, s, u_next, w);
+      if (loads > 0) take_motion(model, k, u_next, w);
+    }
   }
+  w.knows_reactions = true;
   return report;
 }
 

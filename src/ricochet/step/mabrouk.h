@@ -1,20 +1,42 @@
 #pragma once
 
+#include <array>
+
 #include "ricochet/step/node_stages.h"
 #include "ricochet/step/scheme.h"
 
 namespace ricochet::step {
 
+/// How much of a step's force the first velocity has: all, as in the sources, or half: then
+/// velocities are those of a leapfrog, and positions in smooth motion of order 2.
+enum class FirstVelocity { Whole, Half };
+inline constexpr std::array<std::string_view, 2> kFirstVelocities = {"whole", "half"};
+
 /// Velocities at the end of steps, e-averaged; no friction.   [Mabrouk 1998; Paoli 2001, par. 4]
 struct Mabrouk {
+  static constexpr std::array<Setting, 1> kSettings = {
+      {{.name = "first_velocity",
+        .meaning =
+            "the force in the start value: that of a whole step, as in the paper, or of half "
+            "a step, which makes positions of order 2 where nothing is struck",
+        .words = kFirstVelocities}}};
   static constexpr SchemeInfo kInfo{
       .name = "mabrouk",
       .meaning = "q⁺ = q + hu, u⁺ at the end of the step; implicit where forces use velocities",
       .use = "the convergence theorem of [Mabrouk 1998]",
       .integrator = certify::Integrator::End,
-      .runs_structures = true};
-  static Mabrouk from(const Scheme&) { return {}; }
-  static certify::Method method() { return method_of(kInfo); }
+      .runs_structures = true,
+      .settings = kSettings};
+  FirstVelocity first{FirstVelocity::Whole};
+  static Mabrouk from(const Scheme& scheme) {
+    return {scheme.choice<FirstVelocity>("first_velocity")};
+  }
+  double start_weight() const { return first == FirstVelocity::Half ? 0.5 : 1.0; }
+  certify::Method method() const {
+    certify::Method method = method_of(kInfo);
+    method.start_weight = start_weight();
+    return method;
+  }
 };
 
 /// v+ = -e v + (1+e) prox(V(q), v + h/(1+e) a(t, q, v+)), written with its impulses:
@@ -41,12 +63,12 @@ problem::Report update_velocity(const M& model, const model::StateOf<M>& s, doub
 /// A structure starts with the velocity given.
 template <model::Model M>
 requires(!model::ImplicitModel<M>) problem::Report
-    begin(const Mabrouk&, const M& model, const model::StateOf<M>& s, double h,
+    begin(const Mabrouk& scheme, const M& model, const model::StateOf<M>& s, double h,
           model::StateOf<M>& next, Workspace<M>& w) {
   open_nodes(s.t, w, certify::Piece::Start);
   next.t = s.t;
   next.q = s.q;
-  add_node(s.t, next.q, next.u, 1.0, w);
+  add_node(s.t, next.q, next.u, scheme.start_weight(), w);
   return update_velocity(model, s, h, next, w);
 }
 

@@ -5,23 +5,12 @@
 
 namespace ricochet::step {
 
-/// Which contacts act in a step: those that touch at its middle, or with e = 0 all that would be
-/// closed by the next.
-enum class Acting { Touching, Ahead };
-inline constexpr std::array<std::string_view, 2> kActing = {"touching", "ahead"};
-
 /// Those of Moreau's schemes, and which contacts act. A scene that names no scheme gets no wall
 /// entered, and places put back where a curved wall or a bounce left them beyond.
 constexpr std::array<Setting, 3> moreau_settings() {
   auto [anticipation, correction] = staggered_settings(0.0);
   correction.unnamed = static_cast<double>(Correction::Unilateral);
-  return {
-      anticipation, correction,
-      Setting{.name = "contact",
-              .meaning = "which contacts act: those that touch at the middle of a step, or with "
-                         "e = 0 all that the next would find closed, so that none is entered",
-              .unnamed = static_cast<double>(Acting::Ahead),
-              .words = kActing}};
+  return {anticipation, correction, kActingSetting};
 }
 
 /// Dry friction and restitution, any number of contacts.    [Moreau 1986, par. 11-13]
@@ -67,6 +56,7 @@ template <model::Model M>
 problem::Report advance(const Moreau& scheme, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // q_M = q + h/2 u, half of (11.18)
+  open_friction(h, w);
   problem::Report report = correct(scheme, model, w);
   if (report.status != problem::Status::Solved) return report;
   model.advance(w.q_mid, s.u, scheme.anticipation * h, w.q_cone);            // q' = q_M + A_V h u

@@ -43,8 +43,9 @@ problem::Report take_contacts(const M& model, const model::StateOf<M>& s,
 /// The same with the contacts that last.
 template <model::Model M>
 problem::Report take_lasting_contacts(const M& model, const model::StateOf<M>& s, double h,
-                                      const model::Vector<M::kPlaces>& point, Workspace<M>& w) {
-  find_contacts(model, s, h, point, w);
+                                      const model::Vector<M::kPlaces>& point, Workspace<M>& w,
+                                      bool ahead = false) {
+  find_contacts(model, s, h, point, w, ahead);
   return take_active(model, s, w);
 }
 
@@ -63,17 +64,18 @@ void free_velocity_at_nodes(const M& model, const model::StateOf<M>& s, double h
 }
 
 /// Repeats `round`, which finds u+ from the nodes, whose velocities and positions depend on u+. Of
-/// one u' several solvers' answers differ by more than rounding, and all are right.
+/// one u' several solvers' answers differ by more than rounding, and all are right. Contacts that
+/// are looked at ahead depend on u+ too, of which rounding of their gaps has the size `gaps`.
 template <model::Model M, class Round>
 problem::Report settle_nodes(model::Vector<M::kDofs>& u_next, Workspace<M>& w, bool repeats,
-                             Round&& round) {
+                             Round&& round, double gaps = 0.0) {
   for (int i = 0; i < kMostRounds; ++i) {
     w.last = u_next;
     w.slope = w.free;  // of the round before
     const problem::Report report = round();
     if (report.status != problem::Status::Solved || !repeats) return report;
-    if (i > 0 && is_settled(u_next, w.last, w.last.cwiseAbs().sum())) return report;
-    if (i > 0 && is_settled(w.free, w.slope, 0.0)) return report;
+    if (i > 0 && is_settled(u_next, w.last, w.last.cwiseAbs().sum() + gaps)) return report;
+    if (i > 0 && gaps == 0.0 && is_settled(w.free, w.slope, 0.0)) return report;
   }
   return is_close(u_next, w.last, w.last.cwiseAbs().sum() + w.free.cwiseAbs().sum());
 }

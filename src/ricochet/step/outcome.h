@@ -38,6 +38,9 @@ struct Outcome {
   double wanted_step{0.0};  // [s], that a stiff wall needs; 0: none is stiff
   // Steps whose contacts the solver for any number of them found, and by its last resort, `auto`.
   long long general_steps{0};
+  /// Steps in which the law of friction has more than one solution, and when the first of them was.
+  long long several_steps{0};
+  double several_time{0.0};
   long long fallback_steps{0};
   long long forced{0};       // pairs of steps that step control took in spite of their error
   std::vector<double> gaps;  // at the end

@@ -151,9 +151,11 @@ class Recorder {
       until_row_ = every_;
     }
   }
-  void count_solver(const problem::Report& report) {
-    if (!report.general) [[likely]]
+  void count_solver(const problem::Report& report, double t) {
+    if (!report.general && !report.several) [[likely]]
       return;
+    if (report.several && outcome_.several_steps++ == 0) outcome_.several_time = t;
+    if (!report.general) return;
     ++outcome_.general_steps;
     if (report.fell_back) ++outcome_.fallback_steps;
   }

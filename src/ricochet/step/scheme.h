@@ -44,6 +44,7 @@ struct SchemeInfo {
   certify::Integrator integrator{certify::Integrator::Middle};  // what its judge makes steps of
   certify::ImpactRule impact{certify::ImpactRule::Newton};
   bool is_staggered{false};  // on Moreau's middles: joints, step control, going back
+  bool has_joints{false};    // others that have them
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};

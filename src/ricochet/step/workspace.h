@@ -26,6 +26,8 @@ struct SlipWorkspace {
   model::Vector<N> pushes;                    // parts of G^T R added without signs
   std::vector<char> turned;                   // by place: the slip of a contact in space turns
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
+  double h{0.0};                              // [s], the length of the step
+  bool knows_reactions{false};                // of joints, from a round before
 };
 
 template <int N>

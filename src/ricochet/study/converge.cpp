@@ -34,6 +34,15 @@ void check_scene(const scene::Scene& scene) {
                          "choose a member: give each of its keys one value with --set");
 }
 
+/// The variation of the velocities from row to row.
+double variation_of(const RecordedRun& run) {
+  double sum = 0.0;
+  for (std::size_t k = run.coordinates; k < run.u.size(); ++k) {
+    sum += std::abs(run.u[k] - run.u[k - run.coordinates]);
+  }
+  return sum;
+}
+
 /// Adds remarks on one run; whether it is whole.
 bool is_whole(const RecordedRun& run, Convergence& found) {
   if (!run.outcome.certificate.ok()) {
@@ -235,7 +244,7 @@ Convergence converge(const scene::Scene& scene, const ConvergeSettings& settings
     const RecordedRun run = record_run(with_step(scene, h, end), monitor);
     if (!is_whole(run, found)) return found;
     const double last = std::min(found.to, run.t.back());
-    found.rows.push_back({h, run.outcome.steps, run.shocks(),
+    found.rows.push_back({h, run.outcome.steps, run.shocks(), variation_of(run),
                           measure_errors(run, *reference, last, windows), run.points, run.guides});
     const std::string remark = remark_on_windows(run, windows, last, fmt::format("h = {:g}", h));
     if (!remark.empty()) found.remarks.push_back(remark);

@@ -24,6 +24,7 @@ struct ConvergeRow {
   double step{0.0};
   long long steps{0};
   long long shocks{0};
+  double variation{0.0};  // Var(u), summed over coordinates: bounded as h falls [Mabrouk 1998]
   MotionErrors errors;
   std::vector<structure::PointStatistics> points{};  // of a structure
   std::vector<structure::GuideStatistics> guides{};

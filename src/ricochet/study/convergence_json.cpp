@@ -58,6 +58,7 @@ Json row_json(const Convergence& found, std::size_t k) {
   json["step"] = row.step;
   json["steps"] = row.steps;
   json["shocks"] = row.shocks;
+  json["variation"] = row.variation;
   json["errors"] = errors_json(row.errors);
   for (std::size_t m = 0; m < kMeasures; ++m) json["orders"][key(m)] = number(found.order(k, m));
   json["at_rounding"] = rounding_json(row.errors);

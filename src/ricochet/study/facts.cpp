@@ -43,9 +43,13 @@ Values scene_values(const Motion& motion) {
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
-  for (const auto& [name, syntax] : motion.scene.system().definitions) {
+  for (const auto& [name, definition] : motion.scene.system().definitions) {
+    if (!definition.indices.empty()) {
+      scope.define_indexed(name, definition);
+      continue;
+    }
     try {
-      const double value = formula::lower_number(syntax, scope, graph);
+      const double value = formula::lower_number(definition.body, scope, graph);
       values[name] = value;
       scope.define(name, graph.constant(value));
     } catch (const formula::FormulaError&) {
@@ -175,8 +179,11 @@ std::vector<Fact> check_expectations(const Motion& motion) {
   add_families(motion, graph, scope);
   add_contact_families(motion, values, graph, scope);
   if (!motion.structure) {
-    for (const auto& [name, syntax] : motion.scene.system().definitions) {
-      if (!values.contains(name)) scope.forbid(name, "it has no value at the end of the run");
+    for (const auto& [name, definition] : motion.scene.system().definitions) {
+      if (!definition.indices.empty()) {
+        scope.define_indexed(name, definition);
+      } else if (!values.contains(name))
+        scope.forbid(name, "it has no value at the end of the run");
     }
   }
   return judge(motion.scene.expectations, values, scope, graph);

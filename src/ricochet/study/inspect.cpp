@@ -6,6 +6,7 @@
 
 #include "ricochet/convex/dense.h"
 #include "ricochet/solve/unilateral.h"
+#include "ricochet/study/inspect_friction.h"
 
 namespace ricochet::study {
 namespace {
@@ -60,6 +61,7 @@ class Inspecting {
     }
     meet_shock();  // u in V, else prox(V, u)
     if (!found_.ok()) return found_;
+    look_at_corner();
     if (!found_.in_tangent_cone) {
       at_.set_velocity(found_.right_velocity);
       found_.free_acceleration = at_.free;
@@ -79,8 +81,16 @@ class Inspecting {
   double right_rate(const ActiveRow& row) const {
     return at_.dot(row.row, found_.right_velocity) + at_.rate[row.row];
   }
+  bool has_friction() const {
+    return std::any_of(found_.active.begin(), found_.active.end(),
+                       [](const ActiveRow& row) { return row.slips > 0; });
+  }
   void meet_shock();
+  void meet_shock_with_friction();
+  void look_at_corner();
+  Vec reflect_from(std::size_t first, const std::vector<double>& e) const;
   void apply_gauss();
+  void apply_friction(const std::vector<std::size_t>& closed);
   void judge_rows();
 
   Instant& at_;
@@ -110,6 +120,12 @@ void Inspecting::find_active() {
     const bool touches = row.gap <= row.gap_tolerance && at_.exists(a);
     if (!row.is_joint && !touches) continue;
     row.generator = -at_.response(a);
+    row.slips = at_.slips(a);
+    for (int j = 0; j < row.slips; ++j) {
+      const Vec S = at_.slip_row(a, j);
+      row.slip_tolerance += kInspectTolerance * S.cwiseAbs().dot(u_.cwiseAbs()) +
+                            step_ * S.cwiseAbs().dot(at_.free.cwiseAbs());
+    }
     found_.active.push_back(std::move(row));
   }
   factor_.resize(at_.free.size(), static_cast<Eigen::Index>(found_.active.size()));
@@ -135,6 +151,7 @@ void Inspecting::meet_shock() {
     found_.in_tangent_cone = found_.in_tangent_cone && into >= -row.velocity_tolerance;
   }
   if (found_.in_tangent_cone) return;
+  if (has_friction()) return meet_shock_with_friction();
   const auto count = static_cast<Eigen::Index>(active.size());
   solve::DenseRows rows{at_.free.size(), count, at_.joints(), factor_, Vec(count), Vec(count)};
   for (std::size_t k = 0; k < active.size(); ++k) {
@@ -158,6 +175,90 @@ void Inspecting::meet_shock() {
   found_.shock.unique = are_independent(factor_(Eigen::all, closed));
 }
 
+void Inspecting::meet_shock_with_friction() {
+  std::vector<Rubbing> rows;
+  for (const ActiveRow& row : found_.active) rows.push_back({row.row, row.is_joint});
+  found_.shock = solve_rubbing(at_, u_, false, rows);
+  fail(found_.shock.status);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    ActiveRow& row = found_.active[k];
+    row.impulse = rows[k].normal;
+    row.friction_impulse = rows[k].tangential;
+    found_.right_velocity -= row.impulse * row.generator;
+    for (int j = 0; j < row.slips; ++j) {
+      found_.right_velocity += row.friction_impulse[j] * at_.slip_response(row.row, j);
+    }
+  }
+}
+
+/// The same with friction: the rows that are closed, by Coulomb's law in accelerations.
+void Inspecting::apply_friction(const std::vector<std::size_t>& closed) {
+  std::vector<Rubbing> rows;
+  for (const std::size_t k : closed) {
+    const ActiveRow& row = found_.active[k];
+    rows.push_back({row.row, row.is_joint});
+    const bool slips = row.slip.norm() > row.slip_tolerance;
+    if (slips) rows.back().slip = row.slip;
+  }
+  found_.gauss = solve_rubbing(at_, at_.free, true, rows);
+  fail(found_.gauss.status);
+  found_.acceleration = at_.free;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ActiveRow& row = found_.active[closed[i]];
+    row.reaction = rows[i].normal;
+    row.friction = rows[i].tangential;
+    found_.acceleration -= row.reaction * row.generator;
+    for (int j = 0; j < row.slips; ++j) {
+      found_.acceleration += row.friction[j] * at_.slip_response(row.row, j);
+    }
+  }
+}
+
+/// Reflections in turn, beginning with one contact, then in the order of the rows.
+Vec Inspecting::reflect_from(std::size_t first, const std::vector<double>& e) const {
+  constexpr int kMostReflections = 100000;
+  Vec u = u_;
+  std::size_t k = first;
+  std::size_t quiet = 0;  // contacts in a row that did not approach
+  for (int round = 0; round < kMostReflections && quiet < e.size(); ++round) {
+    const ActiveRow& row = found_.active[k];
+    const double U = at_.dot(row.row, u) + at_.rate[row.row];
+    const double W = factor_.col(static_cast<Eigen::Index>(k)).squaredNorm();
+    quiet = U < -row.velocity_tolerance ? 0 : quiet + 1;
+    if (quiet == 0) u += (1.0 + e[k]) * U / W * row.generator;
+    k = round == 0 && first != 0 ? 0 : (k + 1) % e.size();
+  }
+  return u;
+}
+
+/// Angles of the contacts that touch together, and what follows where one of them is met first.
+void Inspecting::look_at_corner() {
+  Corner& corner = found_.corner;
+  std::vector<double> e;
+  for (const ActiveRow& row : found_.active) {
+    const std::optional<double> own = at_.restitution(row.row);
+    if (row.is_joint || !own || at_.is_loaded(row.row)) return;  // joints change the metric
+    e.push_back(*own);
+  }
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto a = factor_.col(static_cast<Eigen::Index>(j));
+      const auto b = factor_.col(static_cast<Eigen::Index>(i));
+      const double cosine = a.dot(b) / (a.norm() * b.norm());
+      const bool bounces = e[i] > 0.0 || e[j] > 0.0;
+      corner.is_continuous =
+          corner.is_continuous && (bounces ? std::abs(cosine) : cosine) <= kInspectTolerance;
+      corner.pairs.push_back({j, i, cosine});
+    }
+  }
+  if (corner.pairs.empty() || found_.in_tangent_cone) return;
+  for (std::size_t k = 0; k < e.size(); ++k) {
+    const ActiveRow& row = found_.active[k];
+    if (row.velocity >= -row.velocity_tolerance) continue;
+    corner.limits.push_back({k, reflect_from(k, e)});
+  }
+}
+
 /// Gauss' principle on the rows with U = 0, and all joints.            [Moreau 1986, par. 3-4]
 void Inspecting::apply_gauss() {
   std::vector<ActiveRow>& active = found_.active;
@@ -166,6 +267,12 @@ void Inspecting::apply_gauss() {
     const ActiveRow& row = active[k];
     if (row.is_joint || right_rate(row) <= row.velocity_tolerance) closed.push_back(k);
   }
+  for (ActiveRow& row : active) {
+    for (int j = 0; j < row.slips; ++j) {
+      row.slip[j] = at_.slip_row(row.row, j).dot(found_.right_velocity) + at_.slip_rate(row.row, j);
+    }
+  }
+  if (has_friction()) return apply_friction(closed);
   const auto count = static_cast<Eigen::Index>(closed.size());
   solve::DenseRows rows{at_.free.size(), count,     at_.joints(), factor_(Eigen::all, closed),
                         Vec(count),      Vec(count)};
@@ -196,18 +303,26 @@ void Inspecting::judge_rows() {
         at_.abs_dot(a, found_.acceleration) + at_.abs_dot(a, at_.free) + at_.gamma_size[a];
     const double push = row.reaction * factor_.col(static_cast<Eigen::Index>(k)).squaredNorm();
     const bool left = right_rate(row) > row.velocity_tolerance;
-    const bool pushes = push > kInspectRounding * size;
+    const bool pushes = push > kInspectRounding * size || (at_.is_loaded(a) && row.reaction > 0.0);
+    for (int j = 0; j < row.slips; ++j) {
+      row.slip_acceleration[j] = at_.slip_row(a, j).dot(found_.acceleration) + at_.slip_gamma(a, j);
+    }
+    const bool slips = row.slip.norm() > row.slip_tolerance ||
+                       row.slip_acceleration.norm() >
+                           kInspectTolerance * found_.acceleration.norm() + 1e-12 * size;
     row.opens = !row.is_joint && (left || (!pushes && row.acceleration > kInspectRounding * size));
     if (!row.opens) closed.push_back(static_cast<Eigen::Index>(k));
     const bool enters = row.velocity < -row.velocity_tolerance;
     row.standing = row.is_joint ? Standing::Held
                    : enters     ? Standing::Penetrating
                    : left       ? Standing::Leaving
-                   : pushes     ? Standing::Pushing
+                   : pushes     ? (row.slips == 0 ? Standing::Pushing
+                                   : slips        ? Standing::Sliding
+                                                  : Standing::Sticking)
                    : row.opens  ? Standing::Opening
                                 : Standing::Touching;
   }
-  found_.gauss.unique = are_independent(factor_(Eigen::all, closed));
+  if (!has_friction()) found_.gauss.unique = are_independent(factor_(Eigen::all, closed));
 }
 
 }  // namespace
@@ -215,6 +330,8 @@ void Inspecting::judge_rows() {
 std::string name_of(Standing standing) {
   switch (standing) {
     case Standing::Pushing: return "pushing";
+    case Standing::Sticking: return "sticking";
+    case Standing::Sliding: return "sliding";
     case Standing::Touching: return "touching";
     case Standing::Opening: return "opening";
     case Standing::Leaving: return "leaving";

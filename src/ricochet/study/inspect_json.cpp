@@ -29,6 +29,18 @@ Json row_json(const step::Columns& names, const ActiveRow& row) {
   json["generator"] = by_coordinate(names, row.generator);
   json["acceleration"] = row.acceleration;
   json["state"] = name_of(row.standing);
+  if (row.slips > 0) {
+    const auto parts = [&](const Eigen::Vector2d& v) {
+      Json list = Json::list();
+      for (int j = 0; j < row.slips; ++j) list.push_back(v[j]);
+      return list;
+    };
+    json["slip"] = parts(row.slip);
+    json["slip_tolerance"] = row.slip_tolerance;
+    json["slip_acceleration"] = parts(row.slip_acceleration);
+    json["friction"] = parts(row.friction);
+    json["friction_impulse"] = parts(row.friction_impulse);
+  }
   return json;
 }
 
@@ -45,6 +57,62 @@ Json shock_json(const Inspection& found, const step::Columns& names) {
   json["velocity"] = by_coordinate(names, found.right_velocity);
   json["impulses"] = by_row(found, names, &ActiveRow::impulse);
   json["unique"] = found.shock.unique;
+  return json;
+}
+
+Json corner_json(const Inspection& found, const step::Columns& names) {
+  if (found.corner.pairs.empty()) return nullptr;
+  const auto name = [&](std::size_t k) { return name_of_row(names, found.active[k]); };
+  Json json;
+  json["angles"] = Json::list();
+  for (const CornerPair& pair : found.corner.pairs) {
+    Json angle;
+    angle["contacts"] = Json::list();
+    angle["contacts"].push_back(name(pair.first));
+    angle["contacts"].push_back(name(pair.second));
+    angle["cosine"] = pair.cosine;
+    json["angles"].push_back(std::move(angle));
+  }
+  json["continuous"] = found.corner.is_continuous;
+  json["limits"] = Json::list();
+  for (const CornerLimit& limit : found.corner.limits) {
+    Json first;
+    first["first"] = name(limit.first);
+    first["velocity"] = by_coordinate(names, limit.velocity);
+    json["limits"].push_back(std::move(first));
+  }
+  return json;
+}
+
+const char* name_of(problem::Grip grip) {
+  return grip == problem::Grip::Free ? "free" : grip == problem::Grip::Stick ? "stick" : "slip";
+}
+
+/// All solutions of the next step's contact problem.
+Json next_json(const Inspection& found, const step::Columns& names) {
+  if (!found.next) return nullptr;
+  const NextStep& next = *found.next;
+  Json json;
+  json["step"] = next.length;
+  json["taken"] = nullptr;
+  if (next.taken) json["taken"] = static_cast<double>(*next.taken);
+  json["solutions"] = Json::list();
+  for (const solve::ContactSolution& one : next.solutions) {
+    Json solution = Json::object();
+    for (std::size_t k = 0; k < next.rows.size(); ++k) {
+      Json contact;
+      contact["grip"] = name_of(one.grips[k]);
+      contact["impulse"] = Json::list();
+      for (int c = 0; c < next.dim; ++c) {
+        contact["impulse"].push_back(one.impulses[next.dim * static_cast<int>(k) + c]);
+      }
+      solution[names.contacts[static_cast<std::size_t>(next.rows[k])]] = std::move(contact);
+    }
+    Json entry;
+    entry["contacts"] = std::move(solution);
+    entry["continuum"] = static_cast<double>(one.free);
+    json["solutions"].push_back(std::move(entry));
+  }
   return json;
 }
 
@@ -70,11 +138,12 @@ std::string to_json(const Inspection& found, const step::Columns& names) {
   json["position"] = by_coordinate(names, found.state.q);
   json["velocity"] = by_coordinate(names, found.state.u);
   json["resolution_step"] = found.step;
-  if (names.has_friction()) json["friction"] = "left out";
   json["active"] = Json::list();
   for (const ActiveRow& row : found.active) json["active"].push_back(row_json(names, row));
   json["in_tangent_cone"] = found.in_tangent_cone;
   json["after_shock"] = shock_json(found, names);
+  json["corner"] = corner_json(found, names);
+  if (names.has_friction()) json["next_step"] = next_json(found, names);
   json["free_acceleration"] = by_coordinate(names, found.free_acceleration);
   json["acceleration"] = nullptr;
   json["reactions"] = Json::object();

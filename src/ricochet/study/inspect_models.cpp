@@ -33,12 +33,30 @@ void append_slopes_of_rate(model::FormulaSystem& system, int row, std::vector<No
   roots.insert(roots.end(), second.begin(), second.end());
 }
 
+/// dU_T/dt without accelerations, of each slip, row by row.
+void append_slip_gammas(model::FormulaSystem& system, int row, std::vector<NodeId>& roots) {
+  formula::Graph& graph = system.graph;
+  for (const NodeId slip : system.slips[index(row)].velocities) {
+    std::vector<int> slots = graph.inputs_of(slip);
+    std::erase_if(slots, [&](int slot) { return slot >= system.velocity_slot(0); });
+    const std::vector<NodeId> slopes = formula::gradient(graph, slip, slots);
+    NodeId sum = graph.constant(0.0);
+    for (std::size_t e = 0; e < slots.size(); ++e) {
+      const bool is_time = slots[e] == model::FormulaSystem::kTimeSlot;
+      const NodeId rate = is_time ? graph.constant(1.0) : graph.input(slots[e] + system.dofs());
+      sum = graph.add(sum, graph.multiply(slopes[e], rate));
+    }
+    roots.push_back(sum);
+  }
+}
+
 formula::Tape compile(const model::FormulaModel& model) {
   model::FormulaSystem system = model.system();
   std::vector<NodeId> roots;
   for (int a = 0; a < model.contacts(); ++a) append_slopes_of_rate(system, a, roots);
   const std::vector<NodeId> inertia = model::inertia_terms(system);
   roots.insert(roots.end(), inertia.begin(), inertia.end());
+  for (int a = 0; a < model.contacts(); ++a) append_slip_gammas(system, a, roots);
   return formula::Tape(system.graph, system.inputs(), {roots});
 }
 
@@ -106,6 +124,7 @@ class AtMotion : public AtPlace<structure::StructureModel> {
     model_.force(t_, q, u, place_, force);
     model_.mass(place_).solve(force, free);
   }
+  std::optional<double> restitution(int row) const override { return model_.restitution(row); }
   double slack(int row) const override {
     const structure::Guide& of = model_.guide(model_.guide_at(row));
     return kInspectTolerance * std::abs(model_.side(row).is_upper ? of.upper : of.lower);
@@ -153,17 +172,64 @@ class Inspector::AtState : public AtPlace<View> {
     Vec force = Vec::Zero(model_.dofs());
     model_.force(t_, q, u, place_, force);
     for (int i = 0; i < model_.dofs(); ++i) force[i] -= registers[at[next++]];
+    slip_gamma_.setZero(2, model_.contacts());
+    for (int a = 0; a < model_.contacts(); ++a) {
+      for (int j = 0; j < model_.slips(a); ++j) slip_gamma_(j, a) = registers[at[next++]];
+    }
+    if (formulas_.has_friction()) {
+      model::IndexList<kAny> rows(model_.contacts());
+      for (int a = 0; a < model_.contacts() - model_.joints(); ++a) rows.push(a);
+      model_.friction(t_, q, u, rows, place_);
+    }
     free = Vec::Zero(model_.dofs());
     model_.mass(place_).solve(force, free);  // a = M^-1 (Q - c)
   }
 
   bool exists(int row) const override { return model_.exists(row, place_); }
+  std::optional<double> restitution(int row) const override {
+    if (formulas_.has_laws() && !formulas_.law(row).is_plain()) return std::nullopt;
+    return formulas_.restitution(row);
+  }
   double slack(int row) const override { return formulas_.slack()[index(row)]; }
 
+  int slips(int row) const override { return is_contact(row) ? model_.slips(row) : 0; }
+  Vec slip_row(int row, int j) const override {
+    Vec found = Vec::Zero(model_.dofs());
+    place_.tangents.copy_to(View::kSlips * row + j, found);
+    return found;
+  }
+  Vec slip_response(int row, int j) const override {
+    Vec found = slip_row(row, j);
+    model_.mass(place_).solve(slip_row(row, j), found);
+    return found;
+  }
+  Vec slip_half_response(int row, int j) const override {
+    Vec found = slip_row(row, j);
+    model_.mass(place_).half_solve(slip_row(row, j), found);
+    return found;
+  }
+  double slip_rate(int row, int j) const override {
+    return place_.slip_rate[View::kSlips * row + j];
+  }
+  double slip_gamma(int row, int j) const override { return slip_gamma_(j, row); }
+  double stretch(int row) const override {
+    return slips(row) > 0 && !is_loaded(row) ? place_.stretch[row] : 1.0;
+  }
+  convex::Section section(int row, bool sticks) const override {
+    return model_.section(row, sticks, place_);
+  }
+  bool is_loaded(int row) const override { return is_contact(row) && model_.is_loaded(row); }
+  double load(int row) const override { return place_.stretch[row]; }
+  std::vector<int> holds(int row) const override {
+    return is_loaded(row) ? model_.holds(row) : std::vector<int>{};
+  }
+
  private:
+  bool is_contact(int row) const { return row < model_.contacts() - model_.joints(); }
   const model::FormulaModel& formulas_;
   const formula::Tape& tape_;
   bool is_regular_{false};
+  Eigen::MatrixXd slip_gamma_;  // by direction and row
 };
 
 Inspector::Inspector(const model::FormulaModel& model)
@@ -189,6 +255,9 @@ Inspection inspect_structure(const structure::LinearStructure& structure,
     if (v->size() > 0) *v = structure.at_points(*v);
   }
   for (ActiveRow& row : found.active) row.generator = structure.at_points(row.generator);
+  for (CornerLimit& limit : found.corner.limits) {
+    limit.velocity = structure.at_points(limit.velocity);
+  }
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/error.h"
+#include "ricochet/step/capture.h"
 
 namespace ricochet::study {
 namespace {
@@ -43,6 +44,30 @@ Inspector make_inspector(const model::FormulaModel& model) {
     throw base::InputError("", fmt::format("the second derivatives of the gaps: {}", error.what()),
                            "inspect a smaller system, or write shorter formulas in keep");
   }
+}
+
+/// What the scheme's next step poses to its solver, solved in all ways.
+std::optional<NextStep> next_step(const scene::Scene& scene,
+                                  const model::State<model::kDynamic>& state) {
+  const model::FormulaModel& model = *scene.formulas();
+  if (!model.has_friction() || !scene.scheme.info().is_staggered || scene.run.backward) return {};
+  const step::CapturedStep captured = step::capture_step(model, scene.scheme, scene.run, state);
+  if (!captured.has_form || captured.contacts.contacts() == 0 ||
+      !solve::may_be_listed(captured.contacts)) {
+    return {};
+  }
+  NextStep next{scene.run.step,
+                captured.rows,
+                captured.contacts.dim,
+                solve::all_solutions(captured.contacts),
+                {}};
+  const Eigen::Map<const Eigen::VectorXd> taken(
+      captured.impulses.data(), static_cast<Eigen::Index>(captured.impulses.size()));
+  for (std::size_t k = 0; k < next.solutions.size(); ++k) {
+    const Eigen::VectorXd& r = next.solutions[k].impulses;
+    if ((r - taken).norm() <= 1e-6 * (r.norm() + taken.norm())) next.taken = k;
+  }
+  return next;
 }
 
 }  // namespace
@@ -89,6 +114,7 @@ SceneInspection inspect_end(const scene::Scene& scene, step::Monitor* monitor) {
   if (const model::FormulaModel* model = scene.formulas()) {
     const Inspector inspector = make_inspector(*model);
     inspection.found = inspector.at(state, is_start ? 0.0 : resolution(scene.run, state));
+    if (inspection.found->ok()) inspection.found->next = next_step(scene, state);
   }
   if (inspection.found->status == problem::Status::SingularMass) refuse_singular_mass(state.t);
   return inspection;

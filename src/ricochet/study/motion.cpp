@@ -68,6 +68,23 @@ void add_warnings(Motion& motion) {
         "gives another motion",
         count, c.coupled_time));
   }
+  if (motion.outcome.several_steps > 0) {
+    warnings.push_back(fmt::format(
+        "the law of friction has several solutions in {} (first at t = {:.6g}): a contact that "
+        "pushed keeps pushing and sticks, others are left free; inspect lists them all",
+        motion.outcome.several_steps == 1 ? "a step"
+                                          : fmt::format("{} steps", motion.outcome.several_steps),
+        motion.outcome.several_time));
+  }
+  if (c.acute_impacts > 0) {
+    warnings.push_back(fmt::format(
+        "{} several contacts with e = 0 at once whose gradients make an acute angle (first at t = "
+        "{:.6g}): what follows does not depend continuously on the data; walls that are met one "
+        "after the other, by a hair, give another motion (inspect shows which)",
+        c.acute_impacts == 1 ? "an impact strikes"
+                             : fmt::format("{} impacts strike", c.acute_impacts),
+        c.acute_time));
+  }
   if (c.zeno_count > 0 && c.ok()) {
     warnings.push_back(fmt::format(
         "impacts accumulate at t = {:.9g}{}; the contact lasts from then on", c.zeno_time,

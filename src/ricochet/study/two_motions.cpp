@@ -82,6 +82,59 @@ void TwoMotions::place(double t, double& x, double& u) const {
   }
 }
 
+namespace {
+
+/// Whether a bump of length d_n between t_(n+1) and t_n, of momentum v_n + v_(n+1) and symmetric,
+/// brings the particle from one impact to the next, for every n >= 0:
+///
+///     v_(n+1) (t_n - t_(n+1)) = (v_n + v_(n+1)) d_n / 2,   d_n <= t_n - t_(n+1),
+///
+/// with v_(n+1) = v_n/(n+1), t_n = 1/(n+1), d_n = 2/((n+1)(n+2)^2). Fractions multiplied out, both
+/// are polynomials in n of degree at most 4, which are the same if they are at five numbers; so is
+/// the difference of the second's two sides, whose factors are positive.
+bool bumps_balance() {
+  bool same = true;
+  for (long long n = 0; n <= 4; ++n) {
+    const long long flight = 1 * 1, flight_under = (n + 1) * (n + 1) * (n + 2);
+    const long long turn = (n + 2) * 1, turn_under = (n + 1) * (n + 1) * (n + 2) * (n + 2);
+    same = same && flight * turn_under == turn * flight_under;
+    same = same && (n + 2) * (n + 2) * (n + 1) - 2 * (n + 2) * (n + 1) == n * (n + 1) * (n + 2);
+  }
+  return same;
+}
+
+}  // namespace
+
+/// With kappa = (2/d_n)^2 = ((n+1)(n+2)^2)^2 the shape exp(-kappa s^2/(1-s^2)) has derivatives
+/// P_k(s) (1-s^2)^(-2k) times itself, P_(k+1) = (1-s^2)^2 P_k' + 4 k s (1-s^2) P_k - 2 kappa s P_k,
+/// so that sums of absolute coefficients obey |P_(k+1)| <= (20 k + 2 kappa)|P_k|, and for kappa >=
+/// 2 k the rest is at most 1: no derivative is above (22 kappa)^k. Its integral is at least
+/// sqrt(2/kappa)/e, the part |s| < 1/sqrt(2 kappa) alone. So
+///
+///     |f^(k)| <= (v_n + v_(n+1)) e/sqrt(2) 22^k kappa^((3k+2)/2) =: B_k(n),
+///     B_k(n+1)/B_k(n) <= [(n+3)^2/((n+1)(n+2))]^(3k+2) / (n+1),
+///
+/// whose right side falls with n: below 1 at `first`, B_k falls for ever, and faster than any
+/// geometric sequence.
+TwoMotions::Tail TwoMotions::tail(int first, int derivatives) {
+  Tail tail;
+  tail.balances = bumps_balance();
+  tail.decreases = first >= 1;
+  const double n = first;
+  const double root = (n + 1.0) * (n + 2.0) * (n + 2.0);  // sqrt(kappa)
+  tail.speed = speed(first);
+  tail.place = speed(first + 1) * (time(first) - time(first + 1));
+  for (int k = 0; k <= derivatives; ++k) {
+    const double power = 3.0 * k + 2.0;
+    const double ratio = std::pow((n + 3.0) * (n + 3.0) / ((n + 1.0) * (n + 2.0)), power);
+    tail.decreases = tail.decreases && ratio < n + 1.0 && root * root >= 2.0 * k;
+    const double size = 1.0 + k * std::log(22.0) - 0.5 * std::log(2.0) + power * std::log(root) +
+                        std::log((n + 2.0) / (n + 1.0)) - std::lgamma(n + 1.0);
+    tail.force.push_back(std::exp(size));
+  }
+  return tail;
+}
+
 /// Begin, middle parts and end of every bump, impacts.
 std::vector<double> TwoMotions::instants() const {
   std::vector<double> times;

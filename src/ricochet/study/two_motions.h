@@ -29,6 +29,19 @@ class TwoMotions {
   static double speed(int n);                          // v_n
   double force(double t) const;                        // f >= 0, towards the wall
 
+  /// All bumps n >= first at once, those of which no run could hold: what they add to the motion
+  /// before t_first. With first = count both motions, from rest at t = 0, are certified up to these
+  /// bounds.
+  struct Tail {
+    bool balances{false};       // every bump takes the particle from one impact to the next
+    bool decreases{false};      // every bound below falls from n to n + 1, whatever n >= first
+    double speed{0.0};          // |u| before t_first
+    double place{0.0};          // |x|
+    std::vector<double> force;  // |d^k f/dt^k| by k: all vanish at t = 0 where bounds decrease
+    bool holds() const { return balances && decreases; }
+  };
+  static Tail tail(int first, int derivatives);
+
  private:
   struct Bump {
     double begin{0.0};      // t_n - d_n

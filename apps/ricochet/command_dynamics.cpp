@@ -1,0 +1,182 @@
+// The studies of attractors: lyapunov, section, bifurcate, basin.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "commands.h"
+#include "number_option.h"
+#include "progress.h"
+#include "report_text.h"
+#include "ricochet/base/error.h"
+#include "ricochet/dynamics/invariants.h"
+#include "ricochet/dynamics/picture.h"
+#include "ricochet/host/output_file.h"
+#include "ricochet/host/stop_signals.h"
+#include "ricochet/host/threads.h"
+#include "scene_file.h"
+
+namespace ricochet::app {
+namespace {
+
+/// A=0.3..1.2:900 as the value of a key of [sweep.over].
+std::string over_setting(const std::string& text) {
+  const std::size_t equals = text.find('='), dots = text.find(".."), colon = text.rfind(':');
+  if (equals == std::string::npos || dots == std::string::npos || colon == std::string::npos ||
+      !(equals < dots && dots < colon)) {
+    throw base::InputError("--over", fmt::format("'{}' is not of the form A=0.3..1.2:900", text),
+                           "write a name, from .. to, and how many values");
+  }
+  return fmt::format("sweep.over.{}={{ from = {}, to = {}, count = {} }}", text.substr(0, equals),
+                     text.substr(equals + 1, dots - equals - 1),
+                     text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1));
+}
+
+/// What the options say, as settings of the scene.
+SceneArguments with_sweep(const DynamicsArguments& arguments) {
+  SceneArguments scene = arguments.scene;
+  for (const std::string& over : arguments.over) scene.set.push_back(over_setting(over));
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) scene.set.push_back(fmt::format("sweep.{}={}", key, value));
+  };
+  add("follow", arguments.follow);
+  add("settle", arguments.settle);
+  add("show", arguments.show);
+  add("seeds", arguments.seeds);
+  return exact_arguments(std::move(scene));
+}
+
+/// Files, and the words about them.
+class Results {
+ public:
+  Results(const DynamicsArguments& arguments, const scene::Scene& scene)
+      : folder_(arguments.out.empty() ? std::filesystem::path("out") / scene.name
+                                      : std::filesystem::path(arguments.out)) {}
+
+  void add(const std::string& name, const std::string& content) {
+    if (content.empty()) return;
+    host::write_file(folder_ / name, content);
+    names_ += (names_.empty() ? "" : ", ") + name;
+  }
+  std::string written() const { return entry("written", folder_.string() + ": " + names_); }
+
+ private:
+  std::filesystem::path folder_;
+  std::string names_;
+};
+
+}  // namespace
+
+int command_lyapunov(const DynamicsArguments& arguments) {
+  dynamics::LyapunovSettings settings;
+  settings.until = positive_option("--for", arguments.time);
+  if (!arguments.settle.empty()) settings.settle = positive_option("--settle", arguments.settle);
+  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  host::StopSignals signals;
+  const dynamics::Lyapunov found = dynamics::lyapunov(scene, settings, &signals.monitor());
+  const std::string json = dynamics::to_json(found, scene);
+  Results results(arguments, scene);
+  results.add("lyapunov.json", json);
+  results.add("lyapunov.svg", dynamics::draw(found, scene));
+  fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
+  if (found.interrupted) return kInterrupted;
+  if (!found.exponents.empty() || found.lost > 0) return kFine;
+  std::fflush(stdout);
+  fmt::print(stderr, "error: {}\n",
+             found.broken.empty() ? found.failure : "no derivative, " + found.broken);
+  return kFailed;
+}
+
+int command_section(const DynamicsArguments& arguments) {
+  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  dynamics::SectionSettings settings{.settle = scene.dynamics.sweep.settle};
+  if (!arguments.settle.empty()) settings.settle = whole_option("--settle", arguments.settle);
+  if (!arguments.show.empty()) settings.show = whole_option("--show", arguments.show);
+  host::StopSignals signals;
+  dynamics::SectionResult found;
+  {
+    const ProgressBar bar(signals.monitor(), settings.settle + settings.show);
+    found = dynamics::take_section(scene, settings, &signals.monitor());
+  }
+  Results results(arguments, scene);
+  results.add("section.csv", dynamics::section_csv(found));
+  results.add("section.svg", dynamics::draw(found, scene));
+  fmt::print("{}", dynamics::describe(found, scene) + results.written());
+  return found.interrupted ? kInterrupted : kFine;
+}
+
+int command_bifurcate(const DynamicsArguments& arguments) {
+  const SceneArguments changed = with_sweep(arguments);
+  const scene::Scene scene = read_scene(changed);
+  host::StopSignals signals;
+  const scene::SweepPlan& plan = scene.dynamics.sweep;
+  dynamics::Diagram found;
+  {
+    const ProgressBar bar(signals.monitor(),
+                          static_cast<long long>(plan.over.size()) * plan.settle);
+    found = dynamics::bifurcate(scene, changes_of(changed), arguments.lyapunov,
+                                host::make_executor(arguments.threads, signals.monitor().stop),
+                                &signals.monitor());
+  }
+  Results results(arguments, scene);
+  results.add("diagram.csv", dynamics::diagram_csv(found));
+  results.add("bifurcate.json", dynamics::to_json(found, scene));
+  results.add("diagram.svg", dynamics::draw(found, scene));
+  fmt::print("{}", dynamics::describe(found, scene) + results.written());
+  return found.interrupted ? kInterrupted : kFine;
+}
+
+int command_basin(const DynamicsArguments& arguments) {
+  const SceneArguments changed = with_sweep(arguments);
+  const scene::Scene scene = read_scene(changed);
+  host::StopSignals signals;
+  dynamics::Basin found;
+  {
+    const ProgressBar bar(signals.monitor(),
+                          static_cast<long long>(scene.dynamics.sweep.over.size()));
+    found = dynamics::find_basin(scene, changes_of(changed),
+                                 host::make_executor(arguments.threads, signals.monitor().stop),
+                                 &signals.monitor());
+  }
+  Results results(arguments, scene);
+  results.add("basin.json", dynamics::to_json(found, scene));
+  results.add("basin.npz", dynamics::basin_npz(found));
+  results.add("basin.svg", dynamics::draw(found, scene));
+  fmt::print("{}", dynamics::describe(found, scene) + results.written());
+  return found.interrupted ? kInterrupted : kFine;
+}
+
+int command_invariants(const DynamicsArguments& arguments) {
+  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  dynamics::InvariantSettings settings;
+  settings.schemes = words_of(arguments.schemes);
+  for (const std::string& word : words_of(arguments.steps)) {
+    settings.steps.push_back(positive_option("--steps", word));
+  }
+  for (const std::string& word : words_of(arguments.per_period)) {
+    settings.steps.push_back(scene.dynamics.period / positive_option("--per-period", word));
+  }
+  if (settings.steps.empty()) {
+    throw base::InputError("--steps", "no step is given", "write --per-period 100,400.618");
+  }
+  if (!arguments.periods.empty()) {
+    settings.periods = positive_option("--periods", arguments.periods);
+  }
+  const auto read = [&](const std::string& scheme, double step) {
+    SceneArguments changed = exact_arguments(arguments.scene);
+    changed.scheme = scheme;
+    changed.step = fmt::format("{:.17g}", step);
+    return read_scene(changed);
+  };
+  host::StopSignals signals;
+  const dynamics::InvariantTable found =
+      dynamics::compare_invariants(scene, read, settings, &signals.monitor());
+  const std::string json = dynamics::to_json(found, scene);
+  Results results(arguments, scene);
+  results.add("invariants.json", json);
+  fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
+  return found.interrupted ? kInterrupted : kFine;
+}
+
+}  // namespace ricochet::app

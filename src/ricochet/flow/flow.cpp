@@ -1,0 +1,344 @@
+#include "ricochet/flow/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/flow/roots.h"
+
+namespace ricochet::flow {
+namespace {
+
+constexpr double kTouching = 1e-12;   // of what a gap is computed from
+constexpr double kStill = 1e-12;      // of what a contact velocity is computed from
+constexpr double kSlow = 1e-6;        // of the first speed of a series of impacts: they accumulate
+constexpr double kDependent = 1e-11;  // what is left of a column: it depends on those before it
+constexpr int kOrder = formula::Jet::kOrder;
+
+}  // namespace
+
+Flow::Flow(Equations& equations, FlowSettings settings)
+    : equations_(equations), settings_(std::move(settings)), n_(equations.dofs()) {
+  settings_.watched.resize(equations.watched(), Direction::Both);
+  const auto rows = static_cast<std::size_t>(equations.rows());
+  lift_.assign(rows, 0);
+  peak_.assign(rows, 0.0);
+  last_.assign(rows, 0.0);
+  contacts_.resize(rows);
+  for (Contact& contact : contacts_) contact.J = contact.dU = contact.response = q_.setZero(n_);
+}
+
+bool Flow::is_held(int row) const { return std::binary_search(held_.begin(), held_.end(), row); }
+
+void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
+  t_ = t;
+  elapsed_ = trace_ = log_determinants_ = largest_factor_ = 0.0;
+  q_ = q;
+  u_ = u_before_ = u;
+  failure_.clear();
+  broken_.clear();
+  lost_rank_ = is_open_ = false;
+  turned_ = watch_met_ = -1;
+  held_.clear();
+  for (std::size_t a = 0; a < lift_.size(); ++a) lift_[a] = 0, peak_[a] = last_[a] = 0.0;
+  look_at_contacts();
+  Rows still;
+  for (int a = 0; a < equations_.rows(); ++a) {
+    const Contact& contact = contacts_[static_cast<std::size_t>(a)];
+    const double size = contact.J.cwiseAbs().dot(q_.cwiseAbs()) + std::abs(contact.speed);
+    const double speed = contact.J.cwiseAbs().dot(u_.cwiseAbs());
+    if (is_joint(a)) {
+      still.push_back(a);
+    } else if (contact.gap <= kTouching * size) {
+      if (contact.speed > kStill * speed) lift_[static_cast<std::size_t>(a)] = 1;
+      if (std::abs(contact.speed) <= kStill * speed) still.push_back(a);
+    }
+  }
+  if (!still.empty()) choose_held(still);
+  const int columns = equations_.has_variations() ? 2 * n_ : 0;
+  columns_ = Eigen::MatrixXd::Identity(2 * n_, columns);
+  growth_.assign(static_cast<std::size_t>(columns), 0.0);
+  if (columns > 0 && !held_.empty()) {
+    project_columns_on_held();
+    orthonormalise();
+    lost_rank_ = static_cast<int>(held_.size()) > equations_.joints();
+  }
+  growth_.assign(static_cast<std::size_t>(columns_.cols()), 0.0);
+}
+
+void Flow::set_columns(const Eigen::MatrixXd& columns) {
+  columns_ = columns;
+  growth_.assign(static_cast<std::size_t>(columns.cols()), 0.0);
+  is_open_ = false;
+}
+
+void Flow::put(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
+  orthonormalise();
+  t_ = t;
+  q_ = q;
+  u_ = u;
+}
+
+/// The series of the arc that begins here, how far it holds, and what happens first in it.
+bool Flow::open() {
+  if (settings_.period > 0.0) t_ -= settings_.period * std::floor(t_ / settings_.period);
+  mode_ = &equations_.mode(held_);
+  const auto [found, is_new] = works_.try_emplace(mode_);
+  work_ = &found->second;
+  if (is_new) {
+    work_->series = mode_->jet.coefficients();
+    work_->sides.assign(mode_->jet.switches().size(), 1);
+  }
+  load();
+  const int rounds = static_cast<int>(work_->sides.size()) + 2;
+  for (int round = 0;; ++round) {
+    mode_->jet.expand(work_->series.data(), work_->sides.data());
+    if (take_sides()) break;
+    if (round == rounds || !failure_.empty()) {
+      if (failure_.empty()) failure_ = "the motion stays on a surface where its formulas change";
+      return false;
+    }
+  }
+  length_ = arc_length();
+  offset_ = 0.0;
+  is_open_ = true;
+  if (!(length_ > 1e-14 * std::abs(t_)) || !(length_ > 0.0)) {
+    failure_ = q_.allFinite() && u_.allFinite() ? "the motion is not smooth here" : "escapes";
+    return false;
+  }
+  find_next();
+  return true;
+}
+
+void Flow::load() {
+  *row(0) = t_;
+  for (int i = 0; i < n_; ++i) {
+    *row(static_cast<std::size_t>(1 + i)) = q_[i];
+    *row(static_cast<std::size_t>(1 + n_ + i)) = u_[i];
+  }
+  if (!equations_.has_variations()) return;
+  for (int column = 0; column < 2 * n_; ++column) {
+    for (int i = 0; i < 2 * n_; ++i) {
+      const bool is_there = column < columns_.cols();
+      *row(static_cast<std::size_t>(equations_.variation_slot(column) + i)) =
+          is_there ? columns_(i, column) : 0.0;
+    }
+  }
+  *row(static_cast<std::size_t>(equations_.trace_slot())) = 0.0;
+}
+
+/// Whether the sides on which the series was taken are those of its switches.
+bool Flow::take_sides() {
+  bool fits = true;
+  for (std::size_t s = 0; s < work_->sides.size(); ++s) {
+    double* const values = row(mode_->jet.switches()[s]);
+    if (static_cast<int>(s) == turned_) {
+      values[0] = 0.0;
+      if (values[1] * work_->sides[s] < 0.0) failure_ = "the motion slides where formulas change";
+    }
+    const double way = values[0] != 0.0 ? values[0] : values[1];
+    if (way * work_->sides[s] >= 0.0) continue;
+    work_->sides[s] = static_cast<signed char>(-work_->sides[s]);
+    fits = false;
+  }
+  return fits;
+}
+
+/// The logarithm to base 2 of the longest time for which the last terms of the series of these rows
+/// are within the accuracy of the largest of the first three.
+double Flow::group_length(std::size_t first, int count) const {
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  double sizes[3] = {0.0, 0.0, 0.0};
+  double ends[2] = {0.0, 0.0};
+  const double* c = work_->series.data() + first * formula::Jet::kStride;
+  for (int i = 0; i < count; ++i, c += formula::Jet::kStride) {
+    for (int k = 0; k < 3; ++k) sizes[k] = std::max(sizes[k], std::abs(c[k]));
+    for (int k = 0; k < 2; ++k) ends[k] = std::max(ends[k], std::abs(c[kOrder - k]));
+    if (!std::isfinite(c[kOrder])) return -kAnyTime;
+  }
+  if (ends[0] == 0.0 && ends[1] == 0.0) return kAnyTime;
+  double logs[3];
+  for (int k = 0; k < 3; ++k) logs[k] = std::log2(settings_.accuracy * sizes[k]);
+  double shortest = kAnyTime;
+  for (int end = 0; end < 2; ++end) {
+    if (ends[end] == 0.0) continue;
+    const double log = std::log2(ends[end]);
+    double longest = -kAnyTime;
+    for (int k = 0; k < 3; ++k) longest = std::max(longest, (logs[k] - log) / (kOrder - end - k));
+    shortest = std::min(shortest, longest);
+  }
+  return shortest;
+}
+
+double Flow::arc_length() {
+  double length = std::min(group_length(1, n_), group_length(static_cast<std::size_t>(1 + n_), n_));
+  const auto take = [&](std::size_t first, int count) {
+    length = std::min(length, group_length(first, count));
+  };
+  if (equations_.has_variations()) {
+    take(static_cast<std::size_t>(equations_.variation_slot(0)), 4 * n_ * n_);
+  }
+  const std::size_t seen =
+      static_cast<std::size_t>(equations_.rows()) + held_.size() + equations_.watched();
+  for (std::size_t k = 0; k < seen; ++k) {
+    if (!is_held(static_cast<int>(k))) take(mode_->jet.row(k), 1);  // else it is 0 to rounding
+  }
+  for (const std::size_t index : mode_->jet.switches()) take(index, 1);
+  return std::exp2(length);
+}
+
+void Flow::look_for(const double* polynomial, int lift, EventKind kind, int index) {
+  if (const auto time = first_fall(polynomial, lift, next_.time)) next_ = {*time, kind, index};
+}
+
+void Flow::find_next() {
+  constexpr double kLongest = 1e6;  // a free flight has no end of its own
+  next_ = {std::min(length_, kLongest), EventKind::End, -1};
+  if (!settings_.is_free) find_impacts();
+  find_releases();
+  find_switches();
+  find_watched();
+}
+
+void Flow::find_impacts() {
+  for (int a = 0; a < equations_.rows() - equations_.joints(); ++a) {
+    if (is_held(a)) continue;
+    const double* const gap = watched(static_cast<std::size_t>(a));
+    const int lift = lift_[static_cast<std::size_t>(a)];
+    if (lift == 0 && gap[0] <= 0.0 && gap[1] < 0.0) {
+      next_ = {0.0, EventKind::Impact, a};
+    } else {
+      look_for(gap, lift, EventKind::Impact, a);
+    }
+  }
+}
+
+void Flow::find_releases() {
+  for (std::size_t k = 0; k < held_.size(); ++k) {
+    if (is_joint(held_[k])) continue;
+    const double* const reaction = watched(static_cast<std::size_t>(equations_.rows()) + k);
+    if (reaction[0] <= 0.0 && reaction[1] <= 0.0) {
+      next_ = {0.0, EventKind::Release, held_[k]};
+    } else {
+      look_for(reaction, reaction[0] <= 0.0 ? 1 : 0, EventKind::Release, held_[k]);
+    }
+  }
+}
+
+void Flow::find_switches() {
+  double turned[formula::Jet::kStride];
+  for (std::size_t s = 0; s < work_->sides.size(); ++s) {
+    const double* const values = row(mode_->jet.switches()[s]);
+    for (int k = 0; k <= kOrder; ++k) turned[k] = values[k] * work_->sides[s];
+    look_for(turned, turned[0] == 0.0 ? 1 : 0, EventKind::Switch, static_cast<int>(s));
+  }
+}
+
+void Flow::find_watched() {
+  double turned[formula::Jet::kStride];
+  for (std::size_t w = 0; w < equations_.watched(); ++w) {
+    const double* const values =
+        watched(static_cast<std::size_t>(equations_.rows()) + held_.size() + w);
+    const int lift = static_cast<int>(w) == watch_met_ ? 1 : 0;
+    const Direction direction = settings_.watched[w];
+    for (int k = 0; k <= kOrder; ++k) turned[k] = -values[k];
+    if (direction != Direction::Up) look_for(values, lift, EventKind::Watch, static_cast<int>(w));
+    if (direction != Direction::Down) look_for(turned, lift, EventKind::Watch, static_cast<int>(w));
+  }
+}
+
+/// The state at a time of the arc.
+void Flow::move(double time) {
+  using formula::Jet;
+  for (int i = 0; i < n_; ++i) {
+    q_[i] = Jet::value(row(static_cast<std::size_t>(1 + i)), time);
+    u_[i] = Jet::value(row(static_cast<std::size_t>(1 + n_ + i)), time);
+  }
+  t_ += time - offset_;
+  elapsed_ += time - offset_;
+  offset_ = time;
+}
+
+Event Flow::fail(const std::string& why) {
+  failure_ = why;
+  is_open_ = false;
+  return {EventKind::Failure, -1, 0.0};
+}
+
+Event Flow::advance(double longest) {
+  const double target = elapsed_ + longest;
+  constexpr int kMostArcs = 1000000;
+  for (int arc = 0; arc < kMostArcs; ++arc) {
+    if (!failure_.empty()) return fail(failure_);
+    if (!is_open_) {
+      if (!open()) return fail(failure_);
+      if (const int a = end_chatter(); a >= 0) return {EventKind::Rest, a, 0.0};
+    }
+    const double rest = target - elapsed_;
+    if (rest < next_.time - offset_) {
+      move(offset_ + rest);
+      elapsed_ = target;
+      return {};
+    }
+    const Event event = finish(next_);
+    if (event.kind != EventKind::End) return event;
+    if (elapsed_ >= target) return {};
+  }
+  return fail("too many arcs");
+}
+
+/// Goes to the end of the arc, and does what happens there.
+Event Flow::finish(const Pending& pending) {
+  move(pending.time);
+  is_open_ = false;
+  if (equations_.has_variations()) {
+    for (int column = 0; column < columns_.cols(); ++column) {
+      for (int i = 0; i < 2 * n_; ++i) {
+        const auto slot = static_cast<std::size_t>(equations_.variation_slot(column) + i);
+        columns_(i, column) = formula::Jet::value(row(slot), pending.time);
+      }
+    }
+    trace_ +=
+        formula::Jet::value(row(static_cast<std::size_t>(equations_.trace_slot())), pending.time);
+  }
+  if (pending.time > 0.0) {
+    turned_ = watch_met_ = -1;
+    std::fill(lift_.begin(), lift_.end(), 0);
+  }
+  if (!held_.empty()) project_on_held();
+  Event event{pending.kind, pending.index, 0.0};
+  if (pending.kind == EventKind::Impact) event = strike(pending.index);
+  if (pending.kind == EventKind::Release) {
+    held_.erase(std::find(held_.begin(), held_.end(), pending.index));
+    lift_[static_cast<std::size_t>(pending.index)] = 3;
+  }
+  if (pending.kind == EventKind::Switch) change_side(pending.index);
+  if (pending.kind == EventKind::Watch) watch_met_ = pending.index;
+  if (equations_.has_variations()) orthonormalise();
+  return event;
+}
+
+void Flow::orthonormalise() {
+  if (is_open_) (void)finish({offset_, EventKind::End, -1});
+  if (columns_.cols() == 0 || keeps_columns_) return;
+  int kept = 0;
+  for (int k = 0; k < columns_.cols(); ++k) {
+    column_ = columns_.col(k);
+    const double whole = column_.norm();
+    for (int round = 0; round < 2; ++round) {
+      for (int j = 0; j < kept; ++j) column_ -= columns_.col(j).dot(column_) * columns_.col(j);
+    }
+    const double left = column_.norm();
+    if (!(left > kDependent * whole)) {
+      lost_rank_ = true;
+      continue;
+    }
+    growth_[static_cast<std::size_t>(kept)] = growth_[static_cast<std::size_t>(k)] + std::log(left);
+    columns_.col(kept++) = column_ / left;
+  }
+  if (kept < columns_.cols()) columns_.conservativeResize(Eigen::NoChange, kept);
+  growth_.resize(static_cast<std::size_t>(kept));
+}
+
+}  // namespace ricochet::flow

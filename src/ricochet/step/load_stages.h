@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "ricochet/step/impact_stages.h"
+#include "ricochet/step/scheme.h"
+
+namespace ricochet::step {
+
+/// Which contacts act in a step: those that touch at its middle, or with e = 0 all that would be
+/// closed by the next.
+enum class Acting { Touching, Ahead };
+inline constexpr std::array<std::string_view, 2> kActing = {"touching", "ahead"};
+inline constexpr Setting kActingSetting{
+    .name = "contact",
+    .meaning =
+        "which contacts act: those that touch at the middle of a step, or with "
+        "e = 0 all that the next would find closed, so that none is entered",
+    .unnamed = static_cast<double>(Acting::Ahead),
+    .words = kActing};
+
+/// The length of the step, by which forces are impulses.
+template <model::Model M>
+[[gnu::always_inline]] inline void open_friction(double h, Workspace<M>& w) {
+  if constexpr (M::kSlips > 0) {
+    w.h = h;
+    w.knows_reactions = false;
+  }
+}
+
+/// The normal impulse of friction without a contact; of joints that of the round before.
+template <model::Model M>
+double load_impulse(const M& model, int a, const Workspace<M>& w) {
+  if constexpr (requires { model.holds(a); }) {
+    if (!model.holds(a).empty() && !w.knows_reactions) return 0.0;
+  }
+  return model::load_of(model, a, w.h, w.claim, w.place);
+}
+
+/// e of U_T, where contact a begins in this step.
+template <model::Model M>
+double slip_restitution_of(const M& model, int a, const model::StateOf<M>& s,
+                           const Workspace<M>& w) {
+  const double e = model::slip_restitution(model, a);
+  if (e == 0.0) return 0.0;
+  const auto& touched = s.memory.steps == 0 ? w.touched : s.memory.scheme.touched;
+  return std::binary_search(touched.begin(), touched.end(), static_cast<model::Key>(a)) ? 0.0 : e;
+}
+
+/// U_T of contact a, direction j.
+template <model::Model M>
+double slip_velocity(const Workspace<M>& w, int a, int j, const model::Vector<M::kDofs>& v) {
+  const int row = M::kSlips * a + j;
+  return w.place.tangents.dot(row, v) + w.place.slip_rate[row];
+}
+
+/// What slips back after an impact does not stick, though its impulse is inside its cone.
+template <model::FrictionModel M>
+void take_rebound(const M& model, int k, const model::StateOf<M>& s,
+                  const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  const int a = w.claim.active[k];
+  if (w.claim.grip(k) != problem::Grip::Stick || slip_restitution_of(model, a, s, w) == 0.0) return;
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
+
+/// The normal row of friction without a contact: a coordinate of its own, as easily moved as the
+/// slip, that its load pushes.
+template <model::FrictionModel M>
+void add_load(const M& model, int a, int coordinate, Workspace<M>& w) {
+  const double slip =
+      model::delassus(w.place.tangents, M::kSlips * a, model.mass(w.place), w.gathered, w.response);
+  const double W = slip > 0.0 ? slip : 1.0;
+  w.problem.add(coordinate, std::sqrt(W));
+  w.problem.end_row(-load_impulse(model, a, w) * W);
+}
+
+/// How many of the active rows are friction without a contact.
+template <model::FrictionModel M>
+int count_loads(const M& model, const Workspace<M>& w) {
+  if constexpr (M::kPlain) return 0;
+  return static_cast<int>(std::count_if(w.claim.active.begin(), w.claim.active.end(),
+                                        [&](int a) { return model::is_loaded(model, a); }));
+}
+
+/// A contact whose slip is exactly zero sticks, however small its impulse.
+template <model::FrictionModel M>
+void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Slip) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    if (slip_velocity(w, a, j, u_next) != 0.0) return;
+  }
+  if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
+}
+
+/// A contact that is said to stick and moves slips: solvers know the slips of all contacts to a
+/// part of the fastest one.
+template <model::FrictionModel M>
+void take_motion(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
+  if (w.claim.grip(k) != problem::Grip::Stick) return;
+  const int a = w.claim.active[k];
+  for (int j = 0; j < model.slips(a); ++j) {
+    const int row = M::kSlips * a + j;
+    const double size = w.place.tangents.abs_dot(row, u_next) +
+                        w.place.tangents.abs_dot(row, w.free) + std::abs(w.place.slip_rate[row]);
+    const double still = 1e-11 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
+    if (std::abs(slip_velocity(w, a, j, u_next)) > still) w.claim.grip(k) = problem::Grip::Slip;
+  }
+}
+
+}  // namespace ricochet::step
