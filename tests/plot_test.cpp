@@ -365,7 +365,7 @@ TEST(Plans, CurvesOfDifferentUnitsHavePanelsOfTheirOwn) {
   const Drawn drawn = draw(std::string(kFalling) + "[plot]\ny = [\"y\", \"phi\"]\n");
   ASSERT_EQ(drawn.scene.plot.panels.size(), 2U);
   EXPECT_EQ(drawn.scene.plot.panels[1].y[0].unit, "rad");
-  EXPECT_NE(drawn.sheet.svg.find(">phi [rad]<"), std::string::npos);
+  EXPECT_NE(drawn.sheet.svg.find(">φ [rad]<"), std::string::npos);
   const Drawn alike = draw(std::string(kFalling) + "[plot]\ny = [\"y\", \"y + 1\"]\n");
   ASSERT_EQ(alike.scene.plot.panels.size(), 1U);
   EXPECT_EQ(count(alike.sheet.svg, "class=\"curve s1\""), 2);  // the curve, and the legend
