@@ -51,17 +51,28 @@ TEST(Docs, TheReadmeShowsWhatTheProgramPrints) {
 
 TEST(Docs, EverySceneInTheGuideRuns) {
   int scenes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "docs/guide")) {
-    for (const std::string& block : blocks(read_file(entry.path()), "toml")) {
-      if (block.find("[run]") == std::string::npos) continue;
-      ++scenes;
-      const Folder folder;
-      write_file(folder / "scene.toml", block);
-      const Finished run = run_program({"run", "scene.toml"}, folder.path());
-      EXPECT_EQ(run.code, 0) << entry.path() << "\n" << run.err;
+  for (const char* part : {"docs/guide", "docs/theory"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(kSource / part)) {
+      for (const std::string& block : blocks(read_file(entry.path()), "toml")) {
+        if (block.find("[run]") == std::string::npos) continue;
+        ++scenes;
+        const Folder folder;
+        write_file(folder / "scene.toml", block);
+        const Finished run = run_program({"run", "scene.toml"}, folder.path());
+        EXPECT_EQ(run.code, 0) << entry.path() << "\n" << run.err;
+      }
     }
   }
-  EXPECT_GE(scenes, 1);
+  EXPECT_GE(scenes, 3);
+}
+
+// Every statement of the sources has its tests and scenes, and the page is made of their names.
+TEST(Docs, TheTableOfCoverageIsCompleteAndUpToDate) {
+  const std::string page = read_file(kSource / "docs/theory/coverage.md");
+  EXPECT_EQ(page.find("missing:"), std::string::npos);
+  if (run_command({"python3", "--version"}, kSource).code != 0) GTEST_SKIP() << "no python3";
+  const Finished check = run_command({"python3", "tools/coverage-table", "--check"}, kSource);
+  EXPECT_EQ(check.code, 0) << "run tools/coverage-table";
 }
 
 TEST(Docs, TheCppExampleIsTheOneThatIsCompiled) {

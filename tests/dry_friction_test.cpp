@@ -11,7 +11,7 @@
 #include "ricochet/base/error.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::dry_friction_test {
 namespace {
 
 using certify::Failure;
@@ -431,4 +431,4 @@ TEST(DryFriction, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::dry_friction_test

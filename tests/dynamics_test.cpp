@@ -14,7 +14,7 @@
 #include "ricochet/dynamics/picture.h"
 #include "support.h"
 
-namespace ricochet::dynamics {
+namespace ricochet::dynamics::dynamics_test {
 namespace {
 
 using testing::read_text;
@@ -195,7 +195,9 @@ TEST(Dynamics, SectionsWhereAFormulaVanishes) {
   ASSERT_EQ(found.rows.size(), 10U);
   for (std::size_t k = 0; k < 10; ++k) {
     EXPECT_NEAR(found.rows[k][0], std::hypot(0.3, 0.2), 1e-12);
-    if (k > 0) EXPECT_NEAR(found.times[k] - found.times[k - 1], kPi, 1e-12);
+    if (k > 0) {
+      EXPECT_NEAR(found.times[k] - found.times[k - 1], kPi, 1e-12);
+    }
   }
 }
 
@@ -294,4 +296,4 @@ TEST(Dynamics, EscapeIsAClass) {
 }
 
 }  // namespace
-}  // namespace ricochet::dynamics
+}  // namespace ricochet::dynamics::dynamics_test

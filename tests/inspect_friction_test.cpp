@@ -10,7 +10,7 @@
 #include "ricochet/study/inspect_scene.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::inspect_friction_test {
 namespace {
 
 using study::ActiveRow;
@@ -203,4 +203,4 @@ TEST(EventDrivenJoints, APendulumAndAWall) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::inspect_friction_test

@@ -13,7 +13,7 @@
 #include "ricochet/formula/letters.h"
 #include "support.h"
 
-namespace ricochet {
+namespace ricochet::language_test {
 namespace {
 
 using testing::read_text;
@@ -269,4 +269,4 @@ TEST(Units, WrongOnesAreErrorsWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace ricochet
+}  // namespace ricochet::language_test

@@ -570,7 +570,8 @@ TEST(ContinuityInTheData, HoldsWhereTheAnglesSaySo) {
           apart = std::max(apart, (found.corner.limits[0].velocity - found.right_velocity).norm());
         }
       }
-      if (is_continuous) {
+      const bool unfolds = e == 1.0 && angle == 60.0;  // an n-th of 180 degrees: a billiard unfolds
+      if (is_continuous || unfolds) {
         EXPECT_LT(apart, 1e-9) << e << ' ' << angle;
       } else {
         EXPECT_GT(apart, 0.05) << e << ' ' << angle;

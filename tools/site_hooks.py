@@ -18,6 +18,9 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 STYLE = """.math-display { overflow-x: auto; margin: 1em 0; }
 .rst-content img { max-width: 100%; background: #fff; }
 .wy-nav-content { max-width: 60em; }
+@media (max-width: 768px) {
+  .katex-display > .katex > .katex-html > .tag { position: static; display: inline-block; margin-left: 2em; }
+}
 .wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }
 """
 SCRIPT = """document.addEventListener('DOMContentLoaded', function () {

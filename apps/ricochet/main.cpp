@@ -325,6 +325,12 @@ void add_gallery(CLI::App& app, GalleryArguments& gallery) {
       ->check(refuse_nothing, "");
 }
 
+CLI::App* add_new(CLI::App& app, std::string& file) {
+  CLI::App* command = app.add_subcommand("new", "write a commented scene to start from");
+  command->add_option("file", file, "where to write it")->required();
+  return command;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -338,12 +344,9 @@ int parse_and_run(int argc, char** argv) {
       "             3 internal, 130 stopped");
 
   std::string new_file;
-  CLI::App* make = app.add_subcommand("new", "write a commented scene to start from");
-  make->add_option("file", new_file, "where to write it")->required();
-
+  const CLI::App* make = add_new(app, new_file);
   RunArguments run;
   const CLI::App* run_command = add_run(app, run);
-
   SceneArguments check;
   std::string picture_of_start;
   const CLI::App* check_command = add_check(app, check, picture_of_start);

@@ -58,8 +58,10 @@ SceneArguments exact_arguments(SceneArguments arguments) {
   const scene::Document document(arguments.file, arguments.text);
   const scene::Value* run = document.root().find("run");
   const auto lacks = [&](const char* key) { return run == nullptr || run->find(key) == nullptr; };
-  arguments = with_step(std::move(arguments), "1e-3");
-  if (lacks("until") && lacks("steps") && arguments.until.empty()) arguments.until = "1";
+  const scene::Value* stated = run == nullptr ? nullptr : run->find("step");
+  const bool has_step = stated != nullptr && stated->kind != scene::Value::Kind::Table;
+  if (!has_step && arguments.step.empty()) arguments.step = "1e-3";  // step control is of others
+  if (lacks("until") && lacks("steps")) arguments.steps = "1";
   if (arguments.scheme.empty()) {
     for (const step::SchemeInfo* info : step::all_schemes()) {
       if (info->integrator == certify::Integrator::Arcs) arguments.scheme = info->name;

@@ -120,10 +120,11 @@ class CrossingWatch<M> {
     for (const int a : suspects_) {
       const bool unseen = !corrects_ && path.g0[a] < 0.0 && path.g1[a] > 0.0 &&
                           seen_[static_cast<std::size_t>(a)] == 0;
-      if (unseen && path.g0[a] < -watch_.tolerance(path, a) &&
-          watch_.exists_at(path.t, path.q0, a)) {
+      if (!unseen || !watch_.exists_at(path.t, path.q0, a)) continue;
+      if (path.g0[a] < -watch_.tolerance(path, a)) {
         return {model::GapWatch::Verdict::Crossed, a, path.g0[a]};
       }
+      if (watch_.turns(path, a, 1.0)) return {model::GapWatch::Verdict::Undecided, a, path.g0[a]};
     }
     // Below 0 at the end: the scheme sees it in the next step.
     std::erase_if(suspects_, [&](int a) {

@@ -285,9 +285,10 @@ std::string describe(const InvariantTable& found, const scene::Scene& scene) {
   };
   add(found.exact);
   for (const Invariants& row : found.rows) add(row);
-  text += "\n" +
-          base::entry("distance", "of the sorted approach speeds from the exact motion's, mean") +
-          base::entry("locked", "the run repeats to the last digit, and the motion does not");
+  text += fmt::format(
+      "\n{}{}",
+      base::entry("distance", "of the sorted approach speeds from the exact motion's, mean"),
+      base::entry("locked", "the run repeats to the last digit, and the motion does not"));
   return text;
 }
 

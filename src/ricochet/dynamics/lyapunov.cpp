@@ -61,7 +61,7 @@ class Measurement {
         flow_(equations_, {.period = scene.dynamics.period}),
         period_(scene.dynamics.period) {
     flow_.start(scene.start.t, scene.start.q, scene.start.u);
-    columns_ = flow_.columns().cols();
+    columns_ = 2 * (equations_.dofs() - equations_.joints());
   }
 
   Lyapunov run() {
@@ -152,7 +152,7 @@ class Measurement {
     found_.broken = flow_.broken();
     found_.failure = flow_.failure();
     found_.largest_factor = flow_.largest_factor();
-    found_.lost = static_cast<int>(columns_) - static_cast<int>(flow_.growth().size());
+    found_.lost = columns_ - static_cast<int>(flow_.growth().size());
     if (blocks_.size() < 2 || !found_.broken.empty()) return;
     std::vector<std::size_t> order(flow_.growth().size());
     std::iota(order.begin(), order.end(), 0);
@@ -179,7 +179,7 @@ class Measurement {
   double period_;
   double unit_{1.0};
   double start_{0.0};
-  Eigen::Index columns_{0};
+  int columns_{0};  // variations that there are without contacts
   long long impacts_{0};
   long long events_{0};
   Blocks blocks_;

@@ -233,6 +233,7 @@ void Flow::find_switches() {
     for (int k = 0; k <= kOrder; ++k) turned[k] = values[k] * work_->sides[s];
     look_for(turned, turned[0] == 0.0 ? 1 : 0, EventKind::Switch, static_cast<int>(s));
   }
+  for (const std::size_t index : mode_->jet.kinks()) look_for(row(index), 0, EventKind::End, -1);
 }
 
 void Flow::find_watched() {

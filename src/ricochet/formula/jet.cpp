@@ -127,9 +127,21 @@ class JetBuilder {
       case Op::Tanh: return emit_pair(Rule::Tanh, a);
       case Op::Exp: return emit(Rule::Exp, a, kNone);
       case Op::Log: return emit(Rule::Log, a, a);
-      case Op::Sqrt: return emit(Rule::Sqrt, a, kNone);
+      case Op::Sqrt: return root_of(node, a);
       default: return row_of_rest(node, a);
     }
+  }
+
+  /// sqrt(x*x) is abs(x).
+  std::uint32_t root_of(const Node& node, std::uint32_t a) {
+    const Node& inside = graph_[node.operands[0]];
+    if (inside.op != Op::Multiply || inside.operands[0] != inside.operands[1]) {
+      return emit(Rule::Sqrt, a, kNone);
+    }
+    Node absolute;
+    absolute.op = Op::Abs;
+    absolute.operands[0] = inside.operands[0];
+    return row_of_rest(absolute, rows_.at(inside.operands[0]));
   }
 
   std::uint32_t square(std::uint32_t a) { return emit(Rule::Multiply, a, a); }
@@ -143,7 +155,11 @@ class JetBuilder {
       case Op::Asin: return emit(Rule::Asin, a, root());
       case Op::Acos: return emit(Rule::Acos, a, emit(Rule::Negate, root(), kNone));
       case Op::Atan: return emit(Rule::Atan, a, emit(Rule::Add, number(1.0), square(a)));
-      case Op::Hypot: return emit(Rule::Sqrt, emit(Rule::Add, square(a), square(of(1))), kNone);
+      case Op::Hypot: {
+        const std::uint32_t out = emit_pair(Rule::Hypot, a, of(1));
+        jet_.kinks_.push_back(out);
+        return out;
+      }
       case Op::Atan2: return emit_pair(Rule::Atan2, a, of(1));
       case Op::Power:
         if (degree_[of(1)] == 0) return emit(Rule::Power, a, of(1));
@@ -266,6 +282,7 @@ void Jet::extend(const Step& step, int first, int last, double* rows, const sign
     case Rule::Tan:
     case Rule::Tanh:
     case Rule::Atan2: return extend_pair(step, first, last, rows);
+    case Rule::Hypot: return extend_hypot(step, first, last, rows);
     case Rule::Side:
     case Rule::Flag:
     case Rule::Logic:
@@ -343,6 +360,31 @@ void Jet::extend_pair(const Step& step, int first, int last, double* rows) {
       out[k] = k > 0 ? sum / k : sign > 0.0 ? std::tan(a[0]) : std::tanh(a[0]);
       for (int j = 0; j <= k; ++j) companion += out[j] * out[k - j];
       other[k] = (k == 0 ? 1.0 : 0.0) + sign * companion;
+    }
+  }
+}
+
+void Jet::extend_hypot(const Step& step, int first, int last, double* rows) {
+  double* const out = rows + step.out * kStride;
+  double* const square = rows + step.second * kStride;
+  const double* const a = rows + step.a * kStride;
+  const double* const b = rows + step.b * kStride;
+  const auto is_zero = [](const double* row, int k) {
+    return std::all_of(row, row + k + 1, [](double c) { return c == 0.0; });
+  };
+  for (int k = first; k <= last; ++k) {
+    double sum = 0.0;
+    for (int j = 0; j <= k; ++j) sum += a[j] * a[k - j] + b[j] * b[k - j];
+    square[k] = sum;
+    if (k == 0) {
+      out[0] = std::hypot(a[0], b[0]);
+    } else if (is_zero(a, k) || is_zero(b, k)) {
+      const double* const other = is_zero(a, k) ? b : a;
+      const bool turns = std::abs(other[0]) <= 1e-12 * std::abs(other[1]);
+      out[k] = (turns ? other[1] : other[0]) < 0.0 ? -other[k] : other[k];
+    } else {
+      for (int j = 1; j < k; ++j) sum -= out[j] * out[k - j];
+      out[k] = sum / (2.0 * out[0]);
     }
   }
 }

@@ -42,6 +42,8 @@ class Jet {
   const std::vector<std::size_t>& switches() const { return switches_; }
   /// The same as formulas: a node, or the difference of two.
   const std::vector<std::pair<NodeId, NodeId>>& switch_nodes() const { return switch_nodes_; }
+  /// Rows of hypot, which turn back where they reach 0: there the series ends too.
+  const std::vector<std::size_t>& kinks() const { return kinks_; }
   std::size_t operations() const { return before_.size() + cycle_.size() + after_.size(); }
 
   /// The polynomial of a row at time s.
@@ -73,6 +75,7 @@ class Jet {
     Sqrt,
     Power,  // b is a number
     Atan2,  // second = a^2 + b^2
+    Hypot,  // the same; where a or b is 0 for a while, the absolute value of the other
     Side,   // +1 or -1
     Flag,   // 1 on the side + (second: 0, of a >= 0) or on the side - (second: 1)
     Logic,  // of numbers
@@ -92,6 +95,7 @@ class Jet {
   };
   static void extend(const Step& step, int first, int last, double* rows, const signed char* sides);
   static void extend_function(const Step& step, int first, int last, double* rows);
+  static void extend_hypot(const Step& step, int first, int last, double* rows);
   static void extend_pair(const Step& step, int first, int last, double* rows);
   static void extend_choice(const Step& step, int first, int last, double* rows,
                             const signed char* sides);
@@ -106,6 +110,7 @@ class Jet {
   std::vector<std::size_t> watched_;
   std::vector<std::size_t> switches_;
   std::vector<std::pair<NodeId, NodeId>> switch_nodes_;
+  std::vector<std::size_t> kinks_;
 };
 
 }  // namespace ricochet::formula

@@ -111,13 +111,17 @@ std::size_t name_character(std::string_view text, bool is_first) {
   return is_letter(point) || (!is_first && is_subscript(point)) ? length : 0;
 }
 
-std::string kept_name(std::string_view name) {
-  if (name == "π") return "pi";
-  std::string kept(name);
-  for (std::size_t at = kept.find("µ"); at != std::string::npos; at = kept.find("µ")) {
-    kept.replace(at, std::string_view("µ").size(), "μ");
+std::string without_micro(std::string text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '\xC2' || text[i + 1] != '\xB5') continue;
+    text[i] = '\xCE';
+    text[i + 1] = '\xBC';
   }
-  return kept;
+  return text;
+}
+
+std::string kept_name(std::string_view name) {
+  return name == "π" ? "pi" : without_micro(std::string(name));
 }
 
 std::string typeset(std::string_view text) {

@@ -284,14 +284,15 @@ bool GapWatch::exists_at(double t, const double* q, int row) {
   return may_exist(row);
 }
 
-/// Whether the wall is smaller than the step: its normal, in ways of the step, turns by more than
-/// 25 degrees from one end to the other.
-bool GapWatch::turns(const StepPath& path, int row) {
+bool GapWatch::turns(const StepPath& path, int row, double before) {
   double dot = 0.0, moves = 0.0;
   std::array<double, 2> squares{};
   for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
-    const double* q = end == 0 ? path.q0 : path.q1;
-    gap_at(row, end == 0 ? path.t : path.t + path.h, q, path.u0, 0.0);
+    if (end == 0) {
+      gap_at(row, path.t, path.q0, path.u0, -before * path.h);
+    } else {
+      gap_at(row, path.t + path.h, path.q1, path.u1, 0.0);
+    }
     normal_.resize(pattern_.end(row) - pattern_.begin(row) + 1);
     for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
       const bool is_time = e == pattern_.end(row);
@@ -299,9 +300,9 @@ bool GapWatch::turns(const StepPath& path, int row) {
       if (!is_time) moves += way;
       const formula::Range range = slope(row, e);
       const double part = 0.5 * (range.low + range.high) * way;
-      double& before = normal_[e - pattern_.begin(row)];
-      if (end == 0) before = part;
-      dot += end == 0 ? 0.0 : before * part;
+      double& start = normal_[e - pattern_.begin(row)];
+      if (end == 0) start = part;
+      dot += end == 0 ? 0.0 : start * part;
       squares[end] += part * part;
     }
   }

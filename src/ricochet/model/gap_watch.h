@@ -89,6 +89,9 @@ class GapWatch {
   /// that are not beyond the wall.
   double tolerance(const StepPath& path, int row);
   bool exists_at(double t, const double* q, int row);
+  /// Whether the wall is smaller than the step, or than `before` steps and this one: its normal, in
+  /// ways of the step, turns by more than 25 degrees from one end to the other.
+  bool turns(const StepPath& path, int row, double before = 0.0);
   /// Looks at the path for the rows given.
   Finding look(const StepPath& path, std::span<const int> suspects);
 
@@ -152,7 +155,6 @@ class GapWatch {
   void renew_box(const StepPath& path, int row);
   void take_legs(const StepPath& path);
   double gap_at(int row, double t, const double* q, const double* u, double dt);
-  bool turns(const StepPath& path, int row);
   void take_tube(const StepPath& path, bool is_rough);
   void place_at(const Piece& piece, int row, double from, double to);
   double value_at(const Piece& piece, int row);

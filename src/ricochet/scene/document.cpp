@@ -10,6 +10,7 @@
 
 #include "ricochet/base/text.h"
 #include "ricochet/formula/dimension.h"
+#include "ricochet/formula/letters.h"
 
 namespace ricochet::scene {
 namespace {
@@ -140,15 +141,6 @@ const char* Value::kind_name() const {
 
 namespace {
 
-/// The micro sign of keyboards is the Greek letter that names have; both are of two bytes.
-std::string with_letters(std::string text) {
-  constexpr std::string_view kMicro = "\u00B5";
-  for (std::size_t at = text.find(kMicro); at != std::string::npos; at = text.find(kMicro, at)) {
-    text.replace(at, kMicro.size(), "\u03BC");
-  }
-  return text;
-}
-
 /// A number in place of a parameter with a unit has the same unit.
 void keep_unit(const Value& old, Value& made) {
   if (old.kind != Value::Kind::Text || made.kind != Value::Kind::Number) return;
@@ -161,7 +153,7 @@ void keep_unit(const Value& old, Value& made) {
 }  // namespace
 
 Document::Document(std::string file, std::string text)
-    : file_(std::move(file)), text_(with_letters(std::move(text))) {
+    : file_(std::move(file)), text_(formula::without_micro(std::move(text))) {
   if (const int line = base::first_line_that_is_no_text(text_); line > 0) {
     // Shown without the line itself, which could do anything to a terminal.
     throw base::InputError("", "has characters that are no text",
@@ -187,8 +179,8 @@ Document::Document(std::string file, std::string text)
 }
 
 void Document::set(std::string_view key, std::string_view text, std::string_view argument) {
-  const std::string kept_key = with_letters(std::string(key));
-  const std::string value = with_letters(std::string(text));
+  const std::string kept_key = formula::without_micro(std::string(key));
+  const std::string value = formula::without_micro(std::string(text));
   std::string_view dotted_key = kept_key;
   const bool is_option = argument.substr(0, 2) == "--";
   const std::string typed = fmt::format("{}{}", is_option ? "" : "--set ", argument);

@@ -164,7 +164,7 @@ void Bumps::follow(const step::Sample& sample) {
   if (q0_.empty() || first_ || left_ <= 0 || !(way > 0.0)) return;
   for (Row& row : rows_) {
     const auto a = static_cast<std::size_t>(row.contact);
-    if (!row.is_joint && (a >= sample.impulses.size() || sample.impulses[a] == 0.0)) continue;
+    if (!row.is_joint && sample.impulses[a] == 0.0 && sample.gaps[a] > 0.0) continue;
     if (!is_inside(row)) take_box(row);
     const double limit = kBumpMatters * row.size * way;
     if (curve(row) <= 8.0 * limit) {

@@ -8,9 +8,9 @@
 
 namespace ricochet::study {
 
-/// Looks for bumps of joints, and of walls that are pushed, between the ends of steps, where no
-/// scheme sees them: the gap must go from one end to the other nearly as a line, a parabola or a
-/// kink does.
+/// Looks for bumps of joints, and of walls that are pushed or entered, between the ends of steps,
+/// where no scheme sees them: the gap must go from one end to the other nearly as a line, a
+/// parabola or a kink does.
 ///
 /// Of each row bounds of second derivatives are kept for a box of places around the motion. Where
 /// they leave room for a bump that matters, the way of a step is cut until interval arithmetic

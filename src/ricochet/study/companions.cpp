@@ -184,7 +184,7 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   RowThinner thinner(scene_.run, keep);
   Phases phases;
   const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
-  NearMisses misses(is_first_order(scene_.scheme));
+  NearMisses misses(is_first_order(scene_.scheme), scene_.formulas());
   Strikes strikes(has_walls ? scene_.formulas() : nullptr);
   Bumps bumps(has_walls ? scene_.formulas() : nullptr);
   const auto watch = [&](const step::Sample& sample) {
@@ -209,7 +209,7 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.bends = misses.bends();
   if (const auto& strike = strikes.first()) {
     own_.doubt =
-        fmt::format("restitution changes within a step of the impact at t = {:.6g}", *strike);
+        fmt::format("restitution changes within two steps of the impact at t = {:.6g}", *strike);
   } else if (const auto& bump = bumps.first()) {
     own_.doubt = fmt::format("'{}' has a bump that a step passes near t = {:.6g}",
                              scene_.formulas()->contact_names()[bump->contact], bump->t);

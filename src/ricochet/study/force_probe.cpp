@@ -13,8 +13,10 @@ constexpr double kMatters = 0.01;     // of the largest momentum of a coordinate
 constexpr double kDelay = 0.005;      // of the time, by which a mass that is not seen matters
 constexpr double kHeld = 0.01;        // of what static friction holds against
 constexpr double kPart = 1.0 / 16.0;  // of what matters
-constexpr int kMostPieces = 4000;
-constexpr int kDeepest = 24;  // halves of a step
+constexpr double kNoise = 1e-12;      // of a value
+constexpr int kMostPieces = 8000;
+constexpr int kMostOfSteps = 4000;  // of a few steps
+constexpr int kDeepest = 24;        // halves of a step
 constexpr std::size_t kMostCoordinates = 32;
 constexpr std::size_t kMostInstructions = 2000;
 
@@ -223,7 +225,8 @@ bool ForceProbe::may_matter(const Piece& piece, double part) {
   tape_->bound(0, ranges_.data());
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
-    const double beyond = std::max(range.high - high_[c], low_[c] - range.low);
+    const double rounding = kNoise * std::max(std::abs(low_[c]), std::abs(high_[c]));
+    const double beyond = std::max(range.high - high_[c], low_[c] - range.low) - rounding;
     if (beyond * (piece.to - piece.from) > part * channels_[c].most) return true;
     if (beyond > channels_[c].peak) return true;
   }
@@ -244,6 +247,7 @@ bool ForceProbe::is_known(double length) const {
 /// Whether what steps do not see over a piece of a few steps matters: low_ and high_ are what they
 /// see. Where the motion shows it, it was seen.
 bool ForceProbe::is_missed(const Piece& steps) {
+  int most = kMostOfSteps;
   constexpr double kRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
   missed_.assign(missed_.size(), 0.0);
   for (std::size_t c = 0; c < floors_.size(); ++c) {
@@ -255,7 +259,7 @@ bool ForceProbe::is_missed(const Piece& steps) {
   while (!pieces.empty()) {
     const Piece piece = pieces.back();
     pieces.pop_back();
-    if (left_ <= 0) return false;
+    if (left_ <= 0 || --most < 0) return false;
     if (!may_matter(piece, kPart)) continue;
     const double middle = 0.5 * (piece.from + piece.to);
     const double length = piece.to - piece.from;
@@ -339,7 +343,9 @@ std::optional<ForceProbe::Missed> ForceProbe::find() {
   if (const auto t = scan()) return Missed{*t, "a force acts"};
   are_forces_ = false;
   if (model_.has_friction()) follow_friction();
-  if (model_.has_friction() && !channels_.empty()) {
+  for (const bool in_middle : {false, true}) {  // schemes differ in where they take friction
+    if (!model_.has_friction() || channels_.empty()) break;
+    in_middle_ = in_middle;
     if (const auto t = scan()) return Missed{*t, "a coefficient of friction changes"};
   }
   if (model_.has_constant_mass()) return {};

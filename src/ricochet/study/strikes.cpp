@@ -56,7 +56,7 @@ formula::Range Strikes::bound(const Watched& w, double from, double to, double h
   return ranges_[tape.outputs(2 * w.contact)[0]];
 }
 
-/// Whether e differs by much over the way of a step before and after; bounds that are not narrow
+/// Whether e differs by much over the way of two steps before and after; bounds that are not narrow
 /// are cut.
 bool Strikes::is_uneven(const Watched& w, double h) {
   constexpr double kMuch = 0.1;
@@ -65,7 +65,7 @@ bool Strikes::is_uneven(const Watched& w, double h) {
     double from, to;
     int depth;
   };
-  std::vector<Part> parts = {{-h, h, 0}};
+  std::vector<Part> parts = {{-2.0 * h, 2.0 * h, 0}};
   const formula::Range here = bound(w, 0.0, 0.0, h);
   double low = here.low, high = here.high;
   for (int left = kMost; !parts.empty() && left > 0; --left) {

@@ -134,6 +134,34 @@ bool NearMisses::turns_near(const Watched& w, double fell) const {
   return std::abs(lowest) < (is_rough_ ? std::max(bend, w.fastest) : bend);
 }
 
+/// Whether the normal of a wall turns by more than 25 degrees over the last two steps, in their
+/// ways.
+bool NearMisses::is_small(std::size_t contact, const step::Sample& sample) const {
+  const std::vector<double>& q0 = places_[1];
+  const auto a = static_cast<int>(contact);
+  if (model_ == nullptr || q0.size() != sample.q.size() || model_->outside_gap(a) >= 0)
+    return false;
+  const formula::Tape& tape = model_->gap_tape();
+  const model::Pattern& pattern = model_->pattern();
+  std::array<std::vector<double>, 2> registers = {tape.registers(), tape.registers()};
+  for (auto& r : registers) r[0] = sample.t;
+  std::copy(q0.begin(), q0.end(), registers[0].begin() + 1);
+  std::copy(sample.q.begin(), sample.q.end(), registers[1].begin() + 1);
+  for (const int group : {0, 1}) {
+    for (auto& r : registers) tape.run(group, r.data());
+  }
+  double dot = 0.0, one = 0.0, other = 0.0;
+  for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+    const auto i = static_cast<std::size_t>(pattern.coordinates[e]);
+    const double way = sample.q[i] - q0[i];
+    const std::size_t at = tape.outputs(1)[e + contact];
+    dot += registers[0][at] * way * registers[1][at] * way;
+    one += registers[0][at] * way * registers[0][at] * way;
+    other += registers[1][at] * way * registers[1][at] * way;
+  }
+  return dot < 0.9 * std::sqrt(one * other);
+}
+
 void NearMisses::follow(const step::Sample& sample) {
   constexpr int kQuiet = 12;  // steps before and after without a push: else it was in contact
   constexpr int kLasts = 3;
@@ -157,7 +185,7 @@ void NearMisses::follow(const step::Sample& sample) {
     } else if (w.missed && w.quiet > 2 * kQuiet) {
       if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
       w.missed.reset();
-    } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell)) {
+    } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample)) {
       w.missed = last_t_;
       w.quiet = kQuiet;
     }
@@ -168,6 +196,8 @@ void NearMisses::follow(const step::Sample& sample) {
     w.gap = gap;
   }
   last_t_ = sample.t;
+  places_[1].swap(places_[0]);
+  if (model_ != nullptr) places_[0].assign(sample.q.begin(), sample.q.end());
 }
 
 std::vector<double> NearMisses::bends() const {

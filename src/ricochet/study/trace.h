@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/model/formula_model.h"
 #include "ricochet/step/outcome.h"
 
 namespace ricochet::study {
@@ -94,7 +96,9 @@ class Pushes {
 class NearMisses {
  public:
   /// `is_rough`: positions are known to first order in the step, as they are after events.
-  explicit NearMisses(bool is_rough) : is_rough_(is_rough) {}
+  /// Of walls smaller than a step, where the model tells, the judge has looked already.
+  NearMisses(bool is_rough, const model::FormulaModel* model)
+      : is_rough_(is_rough), model_(model) {}
 
   void add(const step::Sample& sample) {
     if (!sample.gaps.empty()) follow(sample);
@@ -124,8 +128,11 @@ class NearMisses {
   };
   void follow(const step::Sample& sample);
   bool turns_near(const Watched& w, double fell) const;
+  bool is_small(std::size_t contact, const step::Sample& sample) const;
 
   bool is_rough_;
+  const model::FormulaModel* model_;           // null: not known
+  std::array<std::vector<double>, 2> places_;  // the last, and the one before
   double last_t_{0.0};
   std::vector<Watched> watched_;  // by contact
   std::optional<Miss> first_;
