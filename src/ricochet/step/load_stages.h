@@ -96,19 +96,26 @@ void take_rest(const M& model, int k, const model::Vector<M::kDofs>& u_next, Wor
   if (model.slips(a) > 0) w.claim.grip(k) = problem::Grip::Stick;
 }
 
-/// A contact that is said to stick and moves slips: solvers know the slips of all contacts to a
-/// part of the fastest one.
+/// A contact that is said to stick, with an impulse on the surface of its cone, and moves slips:
+/// solvers know the slips of all contacts to a part of the fastest one.
 template <model::FrictionModel M>
 void take_motion(const M& model, int k, const model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
   if (w.claim.grip(k) != problem::Grip::Stick) return;
   const int a = w.claim.active[k];
+  const double stretch = model::is_loaded(model, a) ? 1.0 : w.place.stretch[a];
+  convex::Tangent along = convex::Tangent::Zero();
+  bool moves = false;
   for (int j = 0; j < model.slips(a); ++j) {
     const int row = M::kSlips * a + j;
     const double size = w.place.tangents.abs_dot(row, u_next) +
                         w.place.tangents.abs_dot(row, w.free) + std::abs(w.place.slip_rate[row]);
-    const double still = 1e-11 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
-    if (std::abs(slip_velocity(w, a, j, u_next)) > still) w.claim.grip(k) = problem::Grip::Slip;
+    const double still = 1e-12 * std::abs(slip_velocity(w, a, j, w.free)) + 1e-14 * size;
+    along[j] = w.claim.tangential[M::kSlips * k + j];
+    moves = moves || std::abs(slip_velocity(w, a, j, u_next)) > still;
   }
+  const double normal = (1.0 - 1e-6) * w.claim.impulses[k] / stretch;
+  const convex::Section& section = w.problem.contacts[static_cast<std::size_t>(k)].section;
+  if (moves && !convex::contains(section, along, normal)) w.claim.grip(k) = problem::Grip::Slip;
 }
 
 }  // namespace ricochet::step
