@@ -71,12 +71,15 @@ class Measurement {
     const double trace = flow_.trace(), determinants = flow_.log_determinants();
     impacts_ = events_ = 0;
     base_ = last_ = flow_.growth();
-    while (pass(block)) {
-      take(block);
+    while (pass(block) && !flow_.growth().empty()) {
+      take();
       if (!blocks_.are_full()) continue;
       if (settings_.until > 0.0 || is_known(block) || events_ > settings_.most_events) break;
       blocks_.halve();
       block *= 2.0;
+    }
+    if (flow_.growth().empty()) {  // nothing is left to grow: the rate is still of interest
+      (void)pass(settings_.until > 0.0 ? settings_.until : 1000.0 * unit_);
     }
     conclude(block, trace, determinants);
     return std::move(found_);
@@ -97,7 +100,6 @@ class Measurement {
       if (event.kind == flow::EventKind::Failure) return false;
       if (event.kind == flow::EventKind::Impact) ++impacts_;
       if (event.kind != flow::EventKind::End) ++events_;
-      if (flow_.growth().empty()) return false;  // nothing is left to grow
       if (is_stopped()) return false;
     }
     flow_.orthonormalise();
@@ -123,7 +125,7 @@ class Measurement {
     if (wanted > flow_.elapsed()) (void)pass(wanted - flow_.elapsed());
   }
 
-  void take(double block) {
+  void take() {
     std::vector<double> growth = flow_.growth();
     blocks_.keep_columns(growth.size());
     base_.resize(growth.size());
@@ -133,7 +135,6 @@ class Measurement {
     last_ = std::move(growth);
     found_.history.emplace_back(flow_.elapsed() - start_,
                                 (last_[0] - base_[0]) / (flow_.elapsed() - start_));
-    (void)block;
   }
 
   bool is_known(double block) const {
