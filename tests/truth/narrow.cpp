@@ -135,7 +135,7 @@ Scene rubber(Draw& draw, int number) {
   const double width = way * (fine ? draw.in(30, 60) : draw.log(1e-3, 2));
   const double e = draw.in(0.8, 1), other = draw.in(0.1, 0.3);
   const double centre =
-      u * falls + (inside ? draw.in(-0.3, 0.3) * width : width / 2 + (fine ? 10 : 0.5) * way);
+      u * falls + (inside ? draw.in(-0.3, 0.3) * width : -width / 2 - (fine ? 10 : 0.5) * way);
   const std::string law = fill("if(abs(x - $c) < $w, $e, $o)",
                                {{"c", centre}, {"w", width / 2}, {"e", e}, {"o", other}});
   // Where the ball is struck once more it is struck outside.
