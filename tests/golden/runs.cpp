@@ -222,7 +222,7 @@ void add_impact_laws(List& list) {
 }
 
 void add_structures(List& list) {
-  const Settings others = {"moreau", "mabrouk", "penalty"};
+  const Settings others = {"moreau", "mabrouk", "penalty", "passive"};
   list.with_schemes("tube-10", others);
   list.with_schemes("string-obstacle", others);
   list.with_schemes("bar-wall", others);
