@@ -102,8 +102,7 @@ class SectionReader {
     columns.push_back(plan.contact >= 0
                           ? contacts_[static_cast<std::size_t>(plan.contact)] + ".approach"
                           : "approach of no contact");
-    plan.graph = formulas_.graph();
-    if (value == nullptr) {
+    if (value == nullptr) {  // coordinates and velocities: formulas that need no other
       const int count = static_cast<int>(coordinates_.size());
       for (int i = 0; i < 2 * count; ++i) {
         const std::string& name = coordinates_[static_cast<std::size_t>(i % count)];
@@ -112,6 +111,7 @@ class SectionReader {
       }
       return;
     }
+    plan.graph = formulas_.graph();
     const bool is_list = value->kind == Value::Kind::Array && !value->items.empty();
     if (!is_list) {
       section->fail(*value, "keep", "must be a list of formulas", "write keep = [\"x\", \"x'\"]");
