@@ -78,8 +78,7 @@ class GrowthAlong {
  public:
   explicit GrowthAlong(const scene::Scene& scene)
       : equations_(*scene.formulas(), true, {}),
-        flow_(equations_, {.is_free = true, .period = scene.dynamics.period}),
-        steps_(scene.run.step) {
+        flow_(equations_, {.is_free = true, .period = scene.dynamics.period}) {
     flow_.start(scene.start.t, scene.start.q, scene.start.u);
   }
 
@@ -126,7 +125,6 @@ class GrowthAlong {
   };
   flow::Equations equations_;
   flow::Flow flow_;
-  double steps_;
   double last_{0.0};  // [s]
   std::deque<Kept> samples_;
 };

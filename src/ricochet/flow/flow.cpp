@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kTouching = 1e-12;   // of what a gap is computed from
 constexpr double kStill = 1e-12;      // of what a contact velocity is computed from
-constexpr double kSlow = 1e-6;        // of the first speed of a series of impacts: they accumulate
 constexpr double kDependent = 1e-11;  // what is left of a column: it depends on those before it
 constexpr int kOrder = formula::Jet::kOrder;
 

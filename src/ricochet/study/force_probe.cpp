@@ -248,12 +248,12 @@ bool ForceProbe::is_known(double length) const {
 /// see. Where the motion shows it, it was seen.
 bool ForceProbe::is_missed(const Piece& steps) {
   int most = kMostOfSteps;
-  constexpr double kRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
+  constexpr double kAtRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
   missed_.assign(missed_.size(), 0.0);
   for (std::size_t c = 0; c < floors_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
     const double beyond = std::max({range.high - high_[c], low_[c] - range.low, 0.0});
-    floors_[c] = beyond < kInfinity ? kRest * beyond * (steps.to - steps.from) : 0.0;
+    floors_[c] = beyond < kInfinity ? kAtRest * beyond * (steps.to - steps.from) : 0.0;
   }
   std::vector<Piece> pieces = {{steps.from, steps.to, steps.mark, 0}};
   while (!pieces.empty()) {
