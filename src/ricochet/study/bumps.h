@@ -50,14 +50,15 @@ class Bumps {
   void take_box(Row& row);
   double curve(const Row& row) const;
   double gap_at(Row& row, double s);
-  bool has_bump(Row& row, double limit);
+  bool has_bump(Row& row, double limit, double at);
+  bool goes_on() const;
 
   const model::FormulaModel* model_;
   std::vector<Row> rows_;
-  std::vector<double> q0_, q1_, registers_;
+  std::vector<double> q0_, q1_, way_, registers_;
   std::vector<formula::Range> ranges_;
   double t0_{0.0}, t1_{0.0};
-  int left_{20000};  // pieces that may be looked at
+  int left_{20000};  // pieces
   std::optional<Bump> first_;
 };
 

@@ -209,7 +209,10 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.bends = misses.bends();
   if (const auto& strike = strikes.first()) {
     own_.doubt =
-        fmt::format("restitution changes within two steps of the impact at t = {:.6g}", *strike);
+        fmt::format("{} at t = {:.6g}",
+                    strike->is_friction ? "friction changes within the step that brakes"
+                                        : "restitution changes within two steps of the impact",
+                    strike->t);
   } else if (const auto& bump = bumps.first()) {
     own_.doubt = fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
                              scene_.formulas()->contact_names()[bump->contact], bump->t);

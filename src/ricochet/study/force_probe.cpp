@@ -22,6 +22,16 @@ constexpr std::size_t kMostInstructions = 2000;
 
 }  // namespace
 
+std::array<std::size_t, 3> friction_registers(const model::FormulaModel& model, int a) {
+  std::size_t at = model.friction_output(a);
+  const model::Pattern& pattern = model.slip_pattern();
+  for (int j = 0; j < model.slips(a); ++j) {
+    at += pattern.end(2 * a + j) - pattern.begin(2 * a + j) + 1;
+  }
+  const auto& outputs = model.friction_tape().outputs(0);
+  return {outputs[at], outputs[at + 1], outputs[at + 2]};
+}
+
 ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, const Pushes& pushes,
                        double h, bool in_middle, bool nets)
     : model_(model), trace_(trace), pushes_(pushes), h_(h), in_middle_(in_middle), nets_(nets) {
@@ -103,16 +113,12 @@ void ForceProbe::follow_forces() {
 void ForceProbe::follow_friction() {
   std::vector<Channel> channels;
   const formula::Tape& tape = model_.friction_tape();
-  const model::Pattern& pattern = model_.slip_pattern();
   for (int a = 0; a < model_.contacts(); ++a) {
     if (model_.slips(a) == 0) continue;
-    std::size_t output = model_.friction_output(a) + 1;  // behind the stretch
-    for (int j = 0; j < model_.slips(a); ++j) {
-      output += pattern.end(2 * a + j) - pattern.begin(2 * a + j) + 1;
-    }
-    for (const std::size_t k : {output, output + 1}) {
-      const std::size_t at = tape.outputs(0)[k];
-      if (!tape.is_constant(at)) channels.push_back({at, kInfinity, kInfinity, a});
+    const auto registers = friction_registers(model_, a);
+    for (std::size_t k = model_.slip(a).load >= 0 ? 0 : 1; k < registers.size(); ++k) {
+      if (tape.is_constant(registers[k])) continue;
+      channels.push_back({registers[k], kInfinity, kInfinity, a, k == 0});
     }
   }
   follow(tape, std::move(channels));
@@ -126,7 +132,8 @@ void ForceProbe::limit_friction(const Piece& piece) {
     Channel& channel = channels_[c];
     const int a = channel.contact;
     channel.most = channel.peak = kInfinity;
-    const double force = pushes_.force(piece.mark, a);
+    const double force = channel.is_load ? std::abs(registers_[friction_registers(model_, a)[1]])
+                                         : pushes_.force(piece.mark, a);
     if (!(force > 0.0)) continue;
     std::size_t output = model_.friction_output(a);
     for (int j = 0; j < model_.slips(a); ++j, ++output) {
@@ -136,10 +143,11 @@ void ForceProbe::limit_friction(const Piece& piece) {
         if (slope > 0.0) channel.most = std::min(channel.most, limits_[i] / (slope * force));
       }
     }
-    // Of what rests, a part of what friction does in a step.
-    channel.most = std::max(channel.most, kMatters * h_ * std::abs(value_[c]));
+    // Of what rests, a part of what steps see friction do.
+    const double seen = std::max(std::abs(low_[c]), std::abs(high_[c]));
+    channel.most = std::max(channel.most, kMatters * h_ * seen);
     if (model_.slip(a).friction.kind == model::FrictionKind::StaticDynamic) {
-      channel.peak = kHeld * std::abs(value_[c]);
+      channel.peak = kHeld * seen;
     }
   }
 }
@@ -306,7 +314,6 @@ std::optional<double> ForceProbe::scan() {
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();
     pieces.pop_back();
-    if (channels_[0].contact >= 0) limit_friction(piece);
     low_.assign(low_.size(), kInfinity);
     high_.assign(high_.size(), -kInfinity);
     const double first = std::floor(piece.from / h_ + 1e-6);
@@ -318,6 +325,7 @@ std::optional<double> ForceProbe::scan() {
     if (last - first < 4.0) {
       for (double i = first; i < last; i += 1.0) see((i - shift) * h_);
     }
+    if (channels_[0].contact >= 0) limit_friction(piece);
     if (!may_matter(piece, 1.0)) continue;
     if (last - first < 4.0) {
       if (is_missed(piece)) return trace_.time(0) + trace_.sign() * piece.from;
@@ -340,12 +348,13 @@ std::optional<ForceProbe::Missed> ForceProbe::find() {
   take_momenta();
   are_forces_ = true;
   follow_forces();
-  if (const auto t = scan()) return Missed{*t, "a force acts"};
+  // What is narrow may lie where steps seem to look, and they look next to it.
+  for (int k = 0; k < 2; ++k, in_middle_ = !in_middle_) {
+    if (const auto t = scan()) return Missed{*t, "a force acts"};
+  }
   are_forces_ = false;
   if (model_.has_friction()) follow_friction();
-  for (const bool in_middle : {false, true}) {  // schemes differ in where they take friction
-    if (!model_.has_friction() || channels_.empty()) break;
-    in_middle_ = in_middle;
+  for (int k = 0; k < 2 && model_.has_friction(); ++k, in_middle_ = !in_middle_) {
     if (const auto t = scan()) return Missed{*t, "a coefficient of friction changes"};
   }
   if (model_.has_constant_mass()) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "ricochet/study/trace.h"
 
 namespace ricochet::study {
+
+/// Registers of the tape of friction: the stretch or the load of a contact, and its two
+/// coefficients.
+std::array<std::size_t, 3> friction_registers(const model::FormulaModel& model, int a);
 
 /// Looks for what acts between the instants at which steps look at it: a short pulse of a force, or
 /// a steep place, a patch of friction or a heavy place that is passed in less than a step. No run
@@ -49,6 +54,7 @@ class ForceProbe {
     double most;            // what matters of its integral over time
     double peak;            // what matters of its value, however short
     int contact{-1};
+    bool is_load{false};  // of friction without a contact
   };
 
   bool holds_statically() const;
