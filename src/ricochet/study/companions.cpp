@@ -75,6 +75,32 @@ std::vector<double> marks_of(const scene::Scene& scene) {
   return marks;
 }
 
+/// Instants that tell the way of a companion: many, and all its steps next to the shocks of the
+/// run.
+std::vector<double> way_of(const scene::Scene& scene, const certify::Certificate& run) {
+  constexpr long long kNear = 4;  // steps
+  const step::RunSettings& settings = scene.run;
+  if (settings.control.is_on() || finds_times(scene)) return marks_of(scene);
+  std::vector<long long> steps;
+  const long long stride = std::max(1LL, settings.steps / kMostRows);
+  for (long long i = 0; i <= settings.steps; i += stride) steps.push_back(i);
+  for (const certify::Shock& shock : run.shocks) {
+    const auto at = std::llround(std::abs(shock.t - scene.start.t) / settings.step);
+    for (long long i = at - kNear; i <= at + kNear; ++i) {
+      if (i > 0 && i < settings.steps) steps.push_back(i);
+    }
+  }
+  steps.push_back(settings.steps);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  std::vector<double> marks;
+  for (const long long i : steps) {
+    const double sign = settings.backward ? -1.0 : 1.0;
+    marks.push_back(scene.start.t + sign * static_cast<double>(i) * settings.step);
+  }
+  return marks;
+}
+
 /// The largest speed of a run, as those of its shocks are measured: in the norm sqrt(2 T), but of a
 /// structure at its guides.
 double speed_of(const scene::Scene& scene, const certify::Certificate& c) {
@@ -169,7 +195,9 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
     scene::Scene companion = coarsened(scene, kCoarser[c]);
     traces_[c] = Trace(marks_of(companion), between_);
     const bool shows_all = companion.run.control.is_on() || !between_;
-    companion.run.record_every = shows_all ? 1 : strides_of(companion).row;
+    const bool is_probed =
+        c == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+    companion.run.record_every = shows_all || is_probed ? 1 : strides_of(companion).row;
     scenes_.push_back(std::move(companion));
   }
 }
@@ -228,14 +256,21 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   Companion companion;
   companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
-  companion.pushes = Pushes(marks_of(scene));
+  const bool is_probed =
+      which == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+  if (is_probed) {
+    std::vector<double> marks = way_of(scene, own_.outcome.certificate);
+    companion.way = Trace(marks, between_);
+    companion.pushes = Pushes(std::move(marks));
+  }
   const bool has_friction = scene.columns.has_friction();
   Phases phases;
   step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing
   const auto watch = [&](const step::Sample& sample) {
     companion.trace.add(sample);
     phases.add(sample);
-    if (has_friction) companion.pushes.add(sample);
+    if (is_probed) companion.way.add(sample);
+    if (is_probed && has_friction) companion.pushes.add(sample);
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
   };
   companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);
@@ -265,7 +300,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     return ErrorBar::none("its companions were stopped");
   }
   ErrorBar bar = estimate_error(own_, companions, scene_.columns.contacts);
-  if (bar.is_resolved() && scene_.formulas() != nullptr) {
+  if (bar.is_resolved() && companions[0].way.marks() > 0) {
     const auto integrator = scene_.scheme.info().integrator;
     const bool at_ends = integrator == certify::Integrator::End ||
                          integrator == certify::Integrator::Theta ||
@@ -273,7 +308,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
     const bool nets = finds_times(scene_) || scene_.run.control.is_on();
     const Companion& beside = companions[0];
-    ForceProbe probe(*scene_.formulas(), beside.trace, beside.pushes, h, !at_ends, nets);
+    ForceProbe probe(*scene_.formulas(), beside.way, beside.pushes, h, !at_ends, nets);
     if (const auto missed = probe.find()) {
       bar.unresolved =
           fmt::format("{} for less than a step near t = {:.6g}, and steps do not see it",

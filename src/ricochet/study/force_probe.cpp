@@ -14,6 +14,7 @@ constexpr double kDelay = 0.005;      // of the time, by which a mass that is no
 constexpr double kHeld = 0.01;        // of what static friction holds against
 constexpr double kPart = 1.0 / 16.0;  // of what matters
 constexpr double kNoise = 1e-12;      // of a value
+constexpr double kSmallPart = 0.1;    // of what matters: less is not summed up
 constexpr int kMostPieces = 8000;
 constexpr int kMostOfSteps = 4000;  // of a few steps
 constexpr int kDeepest = 24;        // halves of a step
@@ -38,6 +39,19 @@ ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, con
   for (std::vector<double>* v : {&limits_, &from_.q, &from_.u, &to_.q, &to_.u}) {
     v->assign(trace.positions(), 0.0);
   }
+}
+
+bool ForceProbe::has_work(const model::FormulaModel& model) {
+  if (static_cast<std::size_t>(model.dofs()) > kMostCoordinates || model.outside() != nullptr) {
+    return false;
+  }
+  const auto varies = [](const formula::Tape& tape) {
+    const auto& outputs = tape.outputs(0);
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](std::size_t at) { return !tape.is_constant(at); });
+  };
+  return varies(model.force_tape()) || (model.has_friction() && varies(model.friction_tape())) ||
+         !model.has_constant_mass();
 }
 
 bool ForceProbe::holds_statically() const {
@@ -87,7 +101,7 @@ void ForceProbe::follow(const formula::Tape& tape, std::vector<Channel> channels
   channels_ = std::move(channels);
   registers_ = tape.registers();
   ranges_ = tape.range_registers();
-  for (std::vector<double>* v : {&low_, &high_, &value_, &missed_, &floors_}) {
+  for (std::vector<double>* v : {&low_, &high_, &value_, &missed_, &floors_, &totals_}) {
     v->assign(channels_.size(), 0.0);
   }
 }
@@ -95,7 +109,9 @@ void ForceProbe::follow(const formula::Tape& tape, std::vector<Channel> channels
 void ForceProbe::follow_forces() {
   std::vector<Channel> channels;
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    channels.push_back({model_.force_tape().outputs(0)[i], limits_[i], kInfinity});
+    const std::size_t at = model_.force_tape().outputs(0)[i];
+    if (model_.force_tape().is_constant(at)) continue;
+    channels.push_back({at, limits_[i], kInfinity, -1, false, i});
   }
   follow(model_.force_tape(), std::move(channels));
   if (!holds_statically()) return;
@@ -171,15 +187,16 @@ void ForceProbe::follow_masses() {
 /// Between two marks, or a little beyond the ends of the run: velocities linear, positions their
 /// integral.
 void ForceProbe::place_at(double time, Place& place) const {
-  const std::size_t last = trace_.marks() - 1;
-  const double share = time / trace_.length() * static_cast<double>(last);
-  auto k = static_cast<std::size_t>(std::clamp(share, 0.0, static_cast<double>(last - 1)));
-  while (k > 0 && trace_.since_start(k) > time) --k;
-  while (k + 1 < last && trace_.since_start(k + 1) < time) ++k;
+  std::size_t k = 0;
+  for (std::size_t end = trace_.marks() - 1; k + 1 < end;) {  // the last mark that is not later
+    const std::size_t middle = k + (end - k) / 2;
+    (trace_.since_start(middle) <= time ? k : end) = middle;
+  }
+  place.t = trace_.time(0) + trace_.sign() * time;
+  if (ways_[k] == Way::Kinked) return place_at_kink(k, time, place);
   const double dt = trace_.since_start(k + 1) - trace_.since_start(k);
   const double s = (time - trace_.since_start(k)) / dt;
   const std::span<const double> a = trace_.values(k), b = trace_.values(k + 1);
-  place.t = trace_.time(0) + trace_.sign() * time;
   const std::size_t n = limits_.size();
   for (std::size_t i = 0; i < n; ++i) {
     place.q[i] =
@@ -188,7 +205,38 @@ void ForceProbe::place_at(double time, Place& place) const {
   }
 }
 
-/// Whether the way between two marks is nearly what their velocities say: else it is not known.
+/// On lines by the velocities of two marks, from one to the other where they are nearest.
+void ForceProbe::place_at_kink(std::size_t mark, double time, Place& place) const {
+  const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
+  const double since = trace_.sign() * (time - trace_.since_start(mark));
+  const double dt = trace_.time(mark + 1) - trace_.time(mark);
+  const std::size_t n = limits_.size();
+  double along = 0.0, square = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double jump = a[n + i] - b[n + i];
+    along += jump * (b[i] - a[i] - dt * b[n + i]);
+    square += jump * jump;
+  }
+  const bool is_after = square > 0.0 && trace_.sign() * since > trace_.sign() * along / square;
+  for (std::size_t i = 0; i < n; ++i) {
+    place.u[i] = is_after ? b[n + i] : a[n + i];
+    place.q[i] = is_after ? b[i] - (dt - since) * b[n + i] : a[i] + since * a[n + i];
+  }
+}
+
+/// How the way goes from each mark to the next: over few steps it may have a kink, else it is not
+/// known where it is not smooth.
+void ForceProbe::follow_way() {
+  constexpr double kFewSteps = 3.1;
+  ways_.assign(trace_.marks(), Way::Smooth);
+  for (std::size_t k = 0; k + 1 < trace_.marks(); ++k) {
+    if (is_followed(k)) continue;
+    const double time = trace_.since_start(k + 1) - trace_.since_start(k);
+    ways_[k] = time < kFewSteps * h_ ? Way::Kinked : Way::Unknown;
+  }
+}
+
+/// Whether the way between two marks is nearly what their velocities say.
 bool ForceProbe::is_followed(std::size_t mark) const {
   constexpr double kNearly = 0.05;
   const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
@@ -246,7 +294,7 @@ bool ForceProbe::is_known(double length) const {
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
     const double off = std::max(range.high - value_[c], value_[c] - range.low);
-    const double most = std::max(kPart * channels_[c].most, floors_[c]);
+    const double most = std::max(kSmallPart * kPart * channels_[c].most, floors_[c]);
     if (!(off * length <= most && off <= channels_[c].peak)) return false;
   }
   return true;
@@ -268,7 +316,7 @@ bool ForceProbe::is_missed(const Piece& steps) {
     const Piece piece = pieces.back();
     pieces.pop_back();
     if (left_ <= 0 || --most < 0) return false;
-    if (!may_matter(piece, kPart)) continue;
+    if (!may_matter(piece, kSmallPart * kPart)) continue;
     const double middle = 0.5 * (piece.from + piece.to);
     const double length = piece.to - piece.from;
     values_at(middle);
@@ -285,7 +333,9 @@ bool ForceProbe::is_missed(const Piece& steps) {
     }
   }
   for (std::size_t c = 0; c < missed_.size(); ++c) {
-    if (std::abs(missed_[c]) > channels_[c].most && !is_shown(steps, c)) return true;
+    const double part = std::abs(missed_[c]) / channels_[c].most;
+    if (part > kSmallPart && !is_shown(steps, c)) totals_[c] += part;
+    if (totals_[c] > 1.0) return true;
   }
   return false;
 }
@@ -299,17 +349,20 @@ bool ForceProbe::is_shown(const Piece& steps, std::size_t channel) {
   momenta_at(from_, before);
   momenta_at(to_, after);
   const double seen = 0.5 * (low_[channel] + high_[channel]) * (steps.to - steps.from);
-  const double own = trace_.sign() * (after[channel] - before[channel]) - seen;
+  const std::size_t i = channels_[channel].coordinate;
+  const double own = trace_.sign() * (after[i] - before[i]) - seen;
   return std::abs(own) >= 0.5 * std::abs(missed_[channel]);
 }
 
 /// The first time at which one of the channels is missed.
 std::optional<double> ForceProbe::scan() {
   if (channels_.empty() || tape_->instructions() > kMostInstructions) return {};
-  left_ = kMostPieces;
+  left_ = kMostPieces + 4 * static_cast<int>(trace_.marks());
+  totals_.assign(totals_.size(), 0.0);
   std::vector<Piece> pieces;
   for (std::size_t k = trace_.marks() - 1; k-- > 0;) {
-    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), k, 0});
+    if (ways_[k] != Way::Unknown)
+      pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), k, 0});
   }
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();
@@ -326,7 +379,7 @@ std::optional<double> ForceProbe::scan() {
       for (double i = first; i < last; i += 1.0) see((i - shift) * h_);
     }
     if (channels_[0].contact >= 0) limit_friction(piece);
-    if (!may_matter(piece, 1.0)) continue;
+    if (!may_matter(piece, kSmallPart)) continue;
     if (last - first < 4.0) {
       if (is_missed(piece)) return trace_.time(0) + trace_.sign() * piece.from;
       continue;
@@ -345,6 +398,7 @@ std::optional<ForceProbe::Missed> ForceProbe::find() {
   for (std::size_t k = 0; k < trace_.marks(); ++k) {
     if (!trace_.has(k)) return {};
   }
+  follow_way();
   take_momenta();
   are_forces_ = true;
   follow_forces();
