@@ -21,7 +21,8 @@ double magnitude(formula::Range range) {
 
 }  // namespace
 
-Bumps::Bumps(const model::FormulaModel* model) : model_(model) {
+Bumps::Bumps(const model::FormulaModel* model, bool are_springs)
+    : model_(model), are_springs_(are_springs) {
   if (model == nullptr || model->outside() != nullptr || !model->has_constant_mass()) return;
   const model::FormulaSystem& system = model->system();
   formula::Graph graph = system.graph;
@@ -78,6 +79,11 @@ void Bumps::take_box(Row& row) {
   for (std::size_t k = 0; k < row.curves.size(); ++k) {
     row.curves[k] = magnitude(ranges_[row.tape.outputs(2)[k]]);
   }
+  row.size = size_at_end(row);
+}
+
+/// |dg/dq| at the end of the step, in the metric of the masses.
+double Bumps::size_at_end(Row& row) {
   gap_at(row, 1.0);
   row.tape.run(1, registers_.data());
   model::Vector<model::kDynamic> slope = model::Vector<model::kDynamic>::Zero(model_->dofs());
@@ -86,7 +92,21 @@ void Bumps::take_box(Row& row) {
   }
   model::Vector<model::kDynamic> solved(model_->dofs());
   model_->mass().solve(slope, solved);
-  row.size = std::sqrt(std::max(0.0, slope.dot(solved)));
+  return std::sqrt(std::max(0.0, slope.dot(solved)));
+}
+
+void Bumps::follow_spring(Row& row, double gap) {
+  constexpr double kEven = 2.0;
+  if (gap > 0.0) {
+    row.most = 0.0;
+    return;
+  }
+  const double size = size_at_end(row);
+  row.least = row.most > 0.0 ? std::min(row.least, size) : size;
+  row.most = std::max(row.most, size);
+  if (row.most > kEven * row.least && !uneven_) {
+    uneven_ = {t0_, static_cast<std::size_t>(row.contact)};
+  }
 }
 
 /// A bound of the second derivative along the way.
@@ -181,6 +201,7 @@ void Bumps::follow(const step::Sample& sample) {
   left_ = std::min(left_ + 4, kMostBumpPieces);
   for (Row& row : rows_) {
     const auto a = static_cast<std::size_t>(row.contact);
+    if (are_springs_ && !row.is_joint) follow_spring(row, sample.gaps[a]);
     if (!row.is_joint && sample.impulses[a] == 0.0 && sample.gaps[a] > 0.0) continue;
     if (!is_inside(row)) take_box(row);
     const double limit = kBumpMatters * row.size * way;

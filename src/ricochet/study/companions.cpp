@@ -135,6 +135,39 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
   return traced;
 }
 
+bool has_where(const scene::Scene& scene) {
+  return scene.formulas() != nullptr && scene.formulas()->has_where();
+}
+
+/// What steps do not see of coefficients or of walls; empty where they see all.
+std::string doubt_of(const scene::Scene& scene, const Strikes& strikes, const Bumps& bumps,
+                     const NearMisses& misses) {
+  const auto name = [&](auto contact) {
+    return scene.columns.contacts[static_cast<std::size_t>(contact)];
+  };
+  if (const auto& strike = strikes.first()) {
+    return fmt::format("{} at t = {:.6g}",
+                       strike->is_friction ? "friction changes within the step that brakes"
+                                           : "restitution changes within two steps of the impact",
+                       strike->t);
+  }
+  if (const auto& bump = bumps.first()) {
+    return fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
+                       scene.formulas()->contact_names()[bump->contact], bump->t);
+  }
+  if (const auto& uneven = bumps.uneven()) {
+    return fmt::format(
+        "the slope of the gap of '{}' changes while its spring is pressed at "
+        "t = {:.6g}, and restitution with it",
+        name(uneven->contact), uneven->t);
+  }
+  if (const auto& entered = misses.entered(); entered && has_where(scene)) {
+    return fmt::format("'{}' begins to exist beyond its wall at t = {:.6g}", name(entered->contact),
+                       entered->t);
+  }
+  return "";
+}
+
 std::string too_many_steps() {
   return fmt::format("the run has more than {} steps; ask for it with --error-bar pair",
                      kMostBarSteps);
@@ -214,7 +247,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
   NearMisses misses(is_first_order(scene_.scheme), scene_.formulas());
   Strikes strikes(has_walls ? scene_.formulas() : nullptr);
-  Bumps bumps(has_walls ? scene_.formulas() : nullptr);
+  Bumps bumps(has_walls ? scene_.formulas() : nullptr,
+              scene_.scheme.info().integrator == certify::Integrator::Spring);
   const auto watch = [&](const step::Sample& sample) {
     if (has_walls) misses.add(sample);
     strikes.add(sample);
@@ -235,19 +269,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.phases = std::move(phases);
   own_.miss = misses.first();
   own_.bends = misses.bends();
-  if (const auto& strike = strikes.first()) {
-    own_.doubt =
-        fmt::format("{} at t = {:.6g}",
-                    strike->is_friction ? "friction changes within the step that brakes"
-                                        : "restitution changes within two steps of the impact",
-                    strike->t);
-  } else if (const auto& bump = bumps.first()) {
-    own_.doubt = fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
-                             scene_.formulas()->contact_names()[bump->contact], bump->t);
-  }
-  if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
-    own_.releases = misses.releases();
-  }
+  own_.doubt = doubt_of(scene_, strikes, bumps, misses);
+  if (has_where(scene_)) own_.releases = misses.releases();
   return motion;
 }
 
