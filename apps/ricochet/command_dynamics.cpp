@@ -76,6 +76,12 @@ class Results {
   std::string names_;
 };
 
+int say_interrupted() {
+  std::fflush(stdout);
+  fmt::print(stderr, "interrupted: what was done before is written\n");
+  return kInterrupted;
+}
+
 }  // namespace
 
 int command_lyapunov(const DynamicsArguments& arguments) {
@@ -90,7 +96,7 @@ int command_lyapunov(const DynamicsArguments& arguments) {
   results.add("lyapunov.json", json);
   results.add("lyapunov.svg", dynamics::draw(found, scene));
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
-  if (found.interrupted) return kInterrupted;
+  if (found.interrupted) return say_interrupted();
   if (!found.exponents.empty() || found.lost > 0) return kFine;
   std::fflush(stdout);
   fmt::print(stderr, "error: {}\n",
@@ -113,7 +119,7 @@ int command_section(const DynamicsArguments& arguments) {
   results.add("section.csv", dynamics::section_csv(found));
   results.add("section.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_bifurcate(const DynamicsArguments& arguments) {
@@ -133,7 +139,7 @@ int command_bifurcate(const DynamicsArguments& arguments) {
   results.add("bifurcate.json", dynamics::to_json(found, scene));
   results.add("diagram.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_basin(const DynamicsArguments& arguments) {
@@ -152,7 +158,7 @@ int command_basin(const DynamicsArguments& arguments) {
   results.add("basin.npz", dynamics::basin_npz(found));
   results.add("basin.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_invariants(const DynamicsArguments& arguments) {
@@ -185,7 +191,7 @@ int command_invariants(const DynamicsArguments& arguments) {
   results.add("invariants.json", json);
   results.add("invariants.svg", dynamics::draw(found, scene));
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 }  // namespace ricochet::app
