@@ -22,6 +22,7 @@ struct Plate {
   std::string title{};
   std::string caption{};  // the data, and what to see
   std::vector<PlateRun> runs{};
+  std::string svg{};                  // drawn already
   std::vector<std::string> header{};  // of a table
   std::vector<std::vector<std::vector<std::string>>> rows{};
   std::vector<std::string> about{};  // its facts begin with one of these; none: all of the exhibit
