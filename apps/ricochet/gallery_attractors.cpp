@@ -101,7 +101,9 @@ void show_schemes(Exhibit& exhibit) {
                  {{"run.scheme", scheme, ""}, {"run.step", fmt::format("{:.17g}", step), ""}})
         .scene;
   };
-  dynamics::InvariantSettings settings{.schemes = {"moreau", "paoli-schatzman"}, .periods = 1000};
+  dynamics::InvariantSettings settings;
+  settings.schemes = {"moreau", "paoli-schatzman"};
+  settings.periods = 1000;
   for (const double count : {50.0, 100.0, 200.0, 50.618, 100.618, 200.618}) {
     settings.steps.push_back(one.scene.dynamics.period / count);
   }

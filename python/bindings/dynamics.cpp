@@ -132,7 +132,7 @@ py::tuple invariants(const ReadScene& read, const std::vector<std::string>& sche
 }  // namespace
 
 void bind_dynamics(py::module_& m) {
-  py::class_<Numbers, Table>(m, "Numbers", py::buffer_protocol())
+  py::class_<Numbers, Table>(m, "StudyTable", py::buffer_protocol())
       .def_buffer(buffer_of)
       .def_readonly("names", &Numbers::names);
   m.def("exact_changes",

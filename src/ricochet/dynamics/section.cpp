@@ -68,9 +68,16 @@ std::vector<scene::Override> exact_changes(const std::string& file, const std::s
   const bool names_scheme = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
     return change.key == "run.scheme";
   });
+  bool has_friction = document.root().find("friction") != nullptr;  // other schemes read it
+  const scene::Value* const contacts = document.root().find("contact");
+  if (contacts != nullptr) {
+    for (const auto& [name, contact] : contacts->entries) {
+      has_friction = has_friction || contact.find("friction") != nullptr;
+    }
+  }
+  if (has_friction || names_scheme) return changes;
   for (const step::SchemeInfo* info : step::all_schemes()) {
-    if (info->integrator == certify::Integrator::Arcs && !names_scheme)
-      fill("scheme", std::string(info->name));
+    if (info->integrator == certify::Integrator::Arcs) fill("scheme", std::string(info->name));
   }
   return changes;
 }
