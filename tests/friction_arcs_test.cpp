@@ -82,13 +82,14 @@ TEST(FrictionArcs, TheBelt) {
   EXPECT_EQ(found.lost, 3);
 }
 
-// computed independently: friction 1/(1 + 3 |slip|)
+// computed independently: friction 1/(1 + 3 |slip|); at v = 1 the spring pulls too much to stick at
+// once, and the mass is faster than the belt for 0.6245
 TEST(FrictionArcs, TheBeltWithFrictionThatFalls) {
   const Cycle slow = last_cycle(belt(0.2, "\"1/(1 + 3*slip)\""), 100.0);
   EXPECT_NEAR(slow.slip, 4.2959995255, 1e-8);
   EXPECT_NEAR(slow.stick, 7.7050317694, 1e-8);
   EXPECT_NEAR(slow.end, -0.5410063539, 1e-8);
-  for (const auto& [v, period] : {std::pair(0.5, 8.2827435227), {1.0, 7.0629134182}}) {
+  for (const auto& [v, period] : {std::pair(0.5, 8.2827435227), {1.0, 7.0426870955}}) {
     const Cycle cycle = last_cycle(belt(v, "\"1/(1 + 3*slip)\""), 200.0);
     EXPECT_NEAR(cycle.period, period, 1e-8) << v;
   }

@@ -136,13 +136,13 @@ class SameAsTheFiles(unittest.TestCase):
 class Locks(unittest.TestCase):
     def test_a_run_that_locks_says_so(self):
         for record in (1, 100, 7, 0):  # also where rows are not kept at whole periods
-            run = ricochet.loads(OSCILLATOR).run(record=record, steps=60000, strict=False)
+            run = ricochet.loads(OSCILLATOR).run(record=record, steps=150000, strict=False)
             words = [one for one in run.warnings if "169 periods" in one]
             self.assertEqual(len(words), 1, f"record {record}: {run.warnings}")
             self.assertIn("no whole number", words[0])
 
     def test_others_do_not(self):
-        run = ricochet.loads(OSCILLATOR).run(step="2*pi/w/100.618", steps=60000, strict=False)
+        run = ricochet.loads(OSCILLATOR).run(step="2*pi/w/100.618", steps=150000, strict=False)
         self.assertEqual([one for one in run.warnings if "repeats" in one], [])
 
 
