@@ -35,6 +35,8 @@ bool CorePair<D>::corner_edge(const Side<D>& p, int i, const Side<D>& q, int e,
   if (!(share * length > slip_) || !(share * length < length - slip_)) return false;
   at.b = from + share * along;
   at.n = at.a - at.b;
+  at.n -=
+      along * (along.dot(at.n) / (length * length));  // square to it to rounding also when short
   at.gap = at.n.norm();
   if (at.gap > 0.0) {
     at.n /= at.gap;
@@ -63,6 +65,11 @@ bool CorePair<D>::edge_edge(int i, int j, Facing<D>& at, bool& is_inside) const 
     const double sine = c.norm() / (u.norm() * v.norm());
     if (!(sine > kParallel)) return false;
     at.n = c.normalized();
+    for (const Vec<D>& along :
+         {u, v}) {  // square to both to rounding, where they are nearly parallel
+      at.n -= along * (along.dot(at.n) / along.squaredNorm());
+    }
+    at.n.normalize();
     const Vec<D> out_a = outwards(a_, a_.edge(i));
     const Vec<D> out_b = outwards(b_, b_.edge(j));
     const bool is_free = is_bare(a_, i) && is_bare(b_, j);  // then as they lie
