@@ -103,8 +103,8 @@ void show_schemes(Exhibit& exhibit) {
   };
   dynamics::InvariantSettings settings;
   settings.schemes = {"moreau", "paoli-schatzman"};
-  settings.periods = 1000;
-  for (const double count : {50.0, 100.0, 200.0, 50.618, 100.618, 200.618}) {
+  settings.periods = 2000;
+  for (const double count : {50.0, 100.0, 400.0, 50.618, 100.618, 400.618}) {
     settings.steps.push_back(one.scene.dynamics.period / count);
   }
   const dynamics::InvariantTable found = dynamics::compare_invariants(one.scene, read, settings);

@@ -98,8 +98,11 @@ class Sweep {
     return point;
   }
 
-  /// Whether a start lies where the walls of the member let it.
-  static bool is_outside(const scene::Scene& member, const Instant& point) {
+  /// Whether a start lies where the walls of the member let it, or beyond them by what they have
+  /// moved from one value to the next.
+  static bool fits(const scene::Scene& member, const Instant& point) {
+    constexpr double kBeyond = 0.02;  // of the state
+    const double size = std::max(point.q.cwiseAbs().maxCoeff(), point.u.cwiseAbs().maxCoeff());
     const model::FormulaModel& model = *member.formulas();
     std::vector<double> registers = model.gap_tape().registers();
     registers[0] = point.t;
@@ -109,7 +112,7 @@ class Sweep {
     model.gap_tape().run(model::FormulaModel::kGaps, registers.data());
     const auto& at = model.gap_tape().outputs(model::FormulaModel::kGaps);
     for (int a = 0; a < model.contacts(); ++a) {
-      if (registers[at[static_cast<std::size_t>(a)]] < 0.0) return false;
+      if (registers[at[static_cast<std::size_t>(a)]] < -kBeyond * size) return false;
     }
     return true;
   }
@@ -120,7 +123,7 @@ class Sweep {
     branch.seed = seed;
     const scene::Scene member = this->member(value);
     SectionFlow motion(member, with_exponents_);
-    motion.start(from && is_outside(member, *from) ? *from : seeded(member, seed));
+    motion.start(from && fits(member, *from) ? *from : seeded(member, seed));
     std::vector<Eigen::VectorXd> states;
     int settle = plan_.settle;
     for (int k = 0; k < settle && !is_stopped() && motion.next(); ++k) {
