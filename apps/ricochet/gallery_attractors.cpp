@@ -39,7 +39,7 @@ void show_diagram(Exhibit& exhibit) {
   const Shown ball("bouncing-ball");
   const dynamics::Diagram found = dynamics::bifurcate(ball.scene, {}, true, ball.executor);
   constexpr double kFlips[] = {1.5268237, 1.6671307, 1.6967807};
-  constexpr double kNear = 0.006;  // of a flip, where motions take long to settle
+  constexpr double kNear = 0.01;  // of a flip, where motions take long to settle
   int wrong = 0;
   for (const dynamics::Branch& branch : found.forward) {
     const double G = found.values[branch.value];
