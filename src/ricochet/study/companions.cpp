@@ -75,6 +75,32 @@ std::vector<double> marks_of(const scene::Scene& scene) {
   return marks;
 }
 
+/// Instants that tell the way of a companion: many, and all its steps next to the shocks of the
+/// run.
+std::vector<double> way_of(const scene::Scene& scene, const certify::Certificate& run) {
+  constexpr long long kNear = 4;  // steps
+  const step::RunSettings& settings = scene.run;
+  if (settings.control.is_on() || finds_times(scene)) return marks_of(scene);
+  std::vector<long long> steps;
+  const long long stride = std::max(1LL, settings.steps / kMostRows);
+  for (long long i = 0; i <= settings.steps; i += stride) steps.push_back(i);
+  for (const certify::Shock& shock : run.shocks) {
+    const auto at = std::llround(std::abs(shock.t - scene.start.t) / settings.step);
+    for (long long i = at - kNear; i <= at + kNear; ++i) {
+      if (i > 0 && i < settings.steps) steps.push_back(i);
+    }
+  }
+  steps.push_back(settings.steps);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  std::vector<double> marks;
+  for (const long long i : steps) {
+    const double sign = settings.backward ? -1.0 : 1.0;
+    marks.push_back(scene.start.t + sign * static_cast<double>(i) * settings.step);
+  }
+  return marks;
+}
+
 /// The largest speed of a run, as those of its shocks are measured: in the norm sqrt(2 T), but of a
 /// structure at its guides.
 double speed_of(const scene::Scene& scene, const certify::Certificate& c) {
@@ -107,6 +133,39 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
   }
   traced.phase_step = traced.step * static_cast<double>(std::max(1LL, run.record_every));
   return traced;
+}
+
+bool has_where(const scene::Scene& scene) {
+  return scene.formulas() != nullptr && scene.formulas()->has_where();
+}
+
+/// What steps do not see of coefficients or of walls; empty where they see all.
+std::string doubt_of(const scene::Scene& scene, const Strikes& strikes, const Bumps& bumps,
+                     const NearMisses& misses) {
+  const auto name = [&](auto contact) {
+    return scene.columns.contacts[static_cast<std::size_t>(contact)];
+  };
+  if (const auto& strike = strikes.first()) {
+    return fmt::format("{} at t = {:.6g}",
+                       strike->is_friction ? "friction changes within the step that brakes"
+                                           : "restitution changes within two steps of the impact",
+                       strike->t);
+  }
+  if (const auto& bump = bumps.first()) {
+    return fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
+                       scene.formulas()->contact_names()[bump->contact], bump->t);
+  }
+  if (const auto& uneven = bumps.uneven()) {
+    return fmt::format(
+        "the slope of the gap of '{}' changes while its spring is pressed at "
+        "t = {:.6g}, and restitution with it",
+        name(uneven->contact), uneven->t);
+  }
+  if (const auto& entered = misses.entered(); entered && has_where(scene)) {
+    return fmt::format("'{}' begins to exist beyond its wall at t = {:.6g}", name(entered->contact),
+                       entered->t);
+  }
+  return "";
 }
 
 std::string too_many_steps() {
@@ -169,7 +228,9 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
     scene::Scene companion = coarsened(scene, kCoarser[c]);
     traces_[c] = Trace(marks_of(companion), between_);
     const bool shows_all = companion.run.control.is_on() || !between_;
-    companion.run.record_every = shows_all ? 1 : strides_of(companion).row;
+    const bool is_probed =
+        c == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+    companion.run.record_every = shows_all || is_probed ? 1 : strides_of(companion).row;
     scenes_.push_back(std::move(companion));
   }
 }
@@ -186,7 +247,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
   NearMisses misses(is_first_order(scene_.scheme), scene_.formulas());
   Strikes strikes(has_walls ? scene_.formulas() : nullptr);
-  Bumps bumps(has_walls ? scene_.formulas() : nullptr);
+  Bumps bumps(has_walls ? scene_.formulas() : nullptr,
+              scene_.scheme.info().integrator == certify::Integrator::Spring);
   const auto watch = [&](const step::Sample& sample) {
     if (has_walls) misses.add(sample);
     strikes.add(sample);
@@ -207,16 +269,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.phases = std::move(phases);
   own_.miss = misses.first();
   own_.bends = misses.bends();
-  if (const auto& strike = strikes.first()) {
-    own_.doubt =
-        fmt::format("restitution changes within two steps of the impact at t = {:.6g}", *strike);
-  } else if (const auto& bump = bumps.first()) {
-    own_.doubt = fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
-                             scene_.formulas()->contact_names()[bump->contact], bump->t);
-  }
-  if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
-    own_.releases = misses.releases();
-  }
+  own_.doubt = doubt_of(scene_, strikes, bumps, misses);
+  if (has_where(scene_)) own_.releases = misses.releases();
   return motion;
 }
 
@@ -225,14 +279,21 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   Companion companion;
   companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
-  companion.pushes = Pushes(marks_of(scene));
+  const bool is_probed =
+      which == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+  if (is_probed) {
+    std::vector<double> marks = way_of(scene, own_.outcome.certificate);
+    companion.way = Trace(marks, between_);
+    companion.pushes = Pushes(std::move(marks));
+  }
   const bool has_friction = scene.columns.has_friction();
   Phases phases;
   step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing
   const auto watch = [&](const step::Sample& sample) {
     companion.trace.add(sample);
     phases.add(sample);
-    if (has_friction) companion.pushes.add(sample);
+    if (is_probed) companion.way.add(sample);
+    if (is_probed && has_friction) companion.pushes.add(sample);
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
   };
   companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);
@@ -262,7 +323,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     return ErrorBar::none("its companions were stopped");
   }
   ErrorBar bar = estimate_error(own_, companions, scene_.columns.contacts);
-  if (bar.is_resolved() && scene_.formulas() != nullptr) {
+  if (bar.is_resolved() && companions[0].way.marks() > 0) {
     const auto integrator = scene_.scheme.info().integrator;
     const bool at_ends = integrator == certify::Integrator::End ||
                          integrator == certify::Integrator::Theta ||
@@ -270,7 +331,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
     const bool nets = finds_times(scene_) || scene_.run.control.is_on();
     const Companion& beside = companions[0];
-    ForceProbe probe(*scene_.formulas(), beside.trace, beside.pushes, h, !at_ends, nets);
+    ForceProbe probe(*scene_.formulas(), beside.way, beside.pushes, h, !at_ends, nets);
     if (const auto missed = probe.find()) {
       bar.unresolved =
           fmt::format("{} for less than a step near t = {:.6g}, and steps do not see it",
