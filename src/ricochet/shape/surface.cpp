@@ -46,31 +46,55 @@ int SurfacePair<D>::neighbour(int f, int k) const {
   return edge.left == f ? edge.right : edge.left;
 }
 
-/// Whether p is over face f: its foot inside, or outside where p is in the solid under a hollow
-/// edge.
+/// Whether p is behind face f and not outside, but for hollow borders.
+template <int D>
+bool SurfacePair<D>::is_under(int f, const Vec<D>& p) const {
+  if (height(f, p) > slip_) return false;
+  for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+    if (outside(f, k, p) > slip_ && neighbour(f, k) < 0) return false;
+  }
+  return true;
+}
+
+/// Whether p is over face f: its foot inside, or outside where p is in the solid under a hollow edge.
 template <int D>
 bool SurfacePair<D>::is_over(int f, const Vec<D>& p) const {
   const double before = height(f, p);
   for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
     if (outside(f, k, p) <= slip_) continue;
     const int other = before > 0.0 ? -1 : neighbour(f, k);
-    if (other < 0 || height(other, p) > slip_) return false;
+    if (other < 0 || !is_under(other, p)) return false;
   }
   return true;
 }
 
-/// Of the faces that p is over none is nearer, but for those at hollow edges of this one.
+/// From p to the nearest point of face f.
+template <int D>
+double SurfacePair<D>::distance(int f, const Vec<D>& p) const {
+  if (foot_inside(ground_, f, p, 0.0)) return std::abs(height(f, p));
+  const Face<D>& face = ground_.face(f);
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = face.begin; k < face.end; ++k) {
+    const Vec<D> from = ground_.corner(ground_.around(k));
+    const Vec<D> along =
+        ground_.corner(ground_.around(k + 1 < face.end ? k + 1 : face.begin)) - from;
+    const double share = std::clamp(along.dot(p - from) / along.squaredNorm(), 0.0, 1.0);
+    least = std::min(least, (from + share * along - p).norm());
+  }
+  return least;
+}
+
+/// Whether no face is nearer to p, but for those at hollow edges of this one that p is behind too.
 template <int D>
 bool SurfacePair<D>::is_shallowest(int f, const Vec<D>& p) const {
-  const double depth = std::abs(height(f, p));
+  const double depth = distance(f, p);
   for (int g = 0; g < ground_.faces(); ++g) {
-    const double other = height(g, p);
-    if (g == f || std::abs(other) >= depth - slip_ || !foot_inside(ground_, g, p, slip_)) continue;
+    if (g == f || distance(g, p) >= depth - slip_) continue;
     bool is_same_hollow = false;
     for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
       is_same_hollow = is_same_hollow || neighbour(f, k) == g;
     }
-    if (other > 0.0 || !is_same_hollow) return false;
+    if (height(g, p) > 0.0 || !is_same_hollow) return false;
   }
   return true;
 }

@@ -29,7 +29,9 @@ class SurfacePair {
   double height(int f, const Vec<D>& p) const;
   double outside(int f, int k, const Vec<D>& p) const;
   int neighbour(int f, int k) const;
+  bool is_under(int f, const Vec<D>& p) const;
   bool is_over(int f, const Vec<D>& p) const;
+  double distance(int f, const Vec<D>& p) const;
   bool is_shallowest(int f, const Vec<D>& p) const;
   bool is_beyond(int e, const Vec<D>& way) const;
   bool is_outside_corner(int j, const Vec<D>& way) const;
