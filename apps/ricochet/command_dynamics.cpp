@@ -66,6 +66,12 @@ class Results {
   std::string names_;
 };
 
+int say_interrupted() {
+  std::fflush(stdout);
+  fmt::print(stderr, "interrupted: what was done before is written\n");
+  return kInterrupted;
+}
+
 }  // namespace
 
 int command_lyapunov(const DynamicsArguments& arguments) {
@@ -80,7 +86,7 @@ int command_lyapunov(const DynamicsArguments& arguments) {
   results.add("lyapunov.json", json);
   results.add("lyapunov.svg", dynamics::draw(found, scene));
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
-  if (found.interrupted) return kInterrupted;
+  if (found.interrupted) return say_interrupted();
   if (!found.exponents.empty() || found.lost > 0) return kFine;
   std::fflush(stdout);
   fmt::print(stderr, "error: {}\n",
@@ -103,7 +109,7 @@ int command_section(const DynamicsArguments& arguments) {
   results.add("section.csv", dynamics::section_csv(found));
   results.add("section.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_bifurcate(const DynamicsArguments& arguments) {
@@ -124,7 +130,7 @@ int command_bifurcate(const DynamicsArguments& arguments) {
   results.add("bifurcate.json", dynamics::to_json(found, scene));
   results.add("diagram.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_basin(const DynamicsArguments& arguments) {
@@ -144,7 +150,7 @@ int command_basin(const DynamicsArguments& arguments) {
   results.add("basin.npz", dynamics::basin_npz(found));
   results.add("basin.svg", dynamics::draw(found, scene));
   fmt::print("{}", dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 int command_invariants(const DynamicsArguments& arguments) {
@@ -176,7 +182,7 @@ int command_invariants(const DynamicsArguments& arguments) {
   Results results(arguments, scene);
   results.add("invariants.json", json);
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
-  return found.interrupted ? kInterrupted : kFine;
+  return found.interrupted ? say_interrupted() : kFine;
 }
 
 }  // namespace ricochet::app

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace ricochet::base {
 
@@ -10,5 +11,11 @@ namespace ricochet::base {
 /// no threads: who has some passes them in. `work` does not throw.
 using Executor =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+
+/// work(0) to work(count - 1) by the executor, one after the other without one. What is wrong with
+/// the input of one of them does not stop the others; the first such error, or nothing, is
+/// returned.
+std::string run_all(const Executor& executor, std::size_t count,
+                    const std::function<void(std::size_t)>& work);
 
 }  // namespace ricochet::base

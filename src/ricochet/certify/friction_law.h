@@ -101,16 +101,14 @@ bool begins(const Context<M>& c, int a) {
   return !std::binary_search(c.touched.begin(), c.touched.end(), static_cast<model::Key>(a));
 }
 
-/// What a contact is said to do decides its next cone. It is held to the residual of its island,
-/// whose scale may be some times its largest impulse.
+/// What a contact is said to do decides its next cone. It is held to the residual of its island.
 template <model::Model M>
 void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
   const problem::Grip grip = s.claim.grip(k);
   const double allowed = lost + c.limits.residual * (push.impulse.norm() / rho + push.free.norm());
   if (!is_misnamed(grip, push, cone, allowed, rho)) return;
-  constexpr double kSome = 100.0;
-  const double of_island = kSome * c.limits.residual * largest_impulse(c, s, k) / rho;
+  const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
   if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
   c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
 }

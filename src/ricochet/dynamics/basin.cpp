@@ -243,29 +243,18 @@ Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& 
   const std::unique_ptr<SectionFlow> first = basins.motion();
   find_attractors(basins, cells, *first, found);
   constexpr std::size_t kBlock = 64;
-  std::vector<std::string> errors((cells + kBlock - 1) / kBlock);
-  const std::function<void(std::size_t)> work = [&](std::size_t block) {
-    try {
-      const std::unique_ptr<SectionFlow> motion = basins.motion();
-      for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock);
-           ++cell) {
-        if (basins.is_stopped()) return;
-        if (monitor != nullptr) ++monitor->steps;
-        if (found.labels[cell] != kOpen) continue;
-        found.labels[cell] = basins.classify(cell, found.attractors, *motion, nullptr);
-      }
-    } catch (const base::InputError& error) {
-      errors[block] = error.what();
-    }
-  };
-  if (executor) {
-    executor(errors.size(), work);
-  } else {
-    for (std::size_t block = 0; block < errors.size(); ++block) work(block);
-  }
-  for (const std::string& error : errors) {
-    if (!error.empty()) throw base::InputError("sweep.over", error, "let the numbers vary less");
-  }
+  const std::string error =
+      base::run_all(executor, (cells + kBlock - 1) / kBlock, [&](std::size_t block) {
+        const std::unique_ptr<SectionFlow> motion = basins.motion();
+        for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock);
+             ++cell) {
+          if (basins.is_stopped()) return;
+          if (monitor != nullptr) ++monitor->steps;
+          if (found.labels[cell] != kOpen) continue;
+          found.labels[cell] = basins.classify(cell, found.attractors, *motion, nullptr);
+        }
+      });
+  if (!error.empty()) throw base::InputError("sweep.over", error, "let the numbers vary less");
   std::replace(found.labels.begin(), found.labels.end(), kOpen, Basin::kUndecided);
   found.interrupted = basins.is_stopped();
   return found;

@@ -64,8 +64,10 @@ class Sweep {
     const std::size_t count = plan_.over.size();
     for (std::size_t k = 0; k < count && !is_stopped(); ++k) {
       const std::size_t value = forward ? k : count - 1 - k;
-      branches.push_back(settle(value, 0, from));
-      if (!branches.back().ended.empty()) from.reset();
+      Branch branch = settle(value, 0, from);
+      if (is_stopped()) break;  // what was cut short shows nothing
+      if (!branch.ended.empty()) from.reset();
+      branches.push_back(std::move(branch));
     }
     if (!forward) std::reverse(branches.begin(), branches.end());
     return branches;
@@ -121,7 +123,7 @@ class Sweep {
     motion.start(from && is_outside(member, *from) ? *from : seeded(member, seed));
     std::vector<Eigen::VectorXd> states;
     int settle = plan_.settle;
-    for (int k = 0; k < settle && motion.next(); ++k) {
+    for (int k = 0; k < settle && !is_stopped() && motion.next(); ++k) {
       if (monitor_ != nullptr) ++monitor_->steps;
       states.push_back(motion.state());
       // As long again where the motion neither repeats nor looks settled.
@@ -135,7 +137,7 @@ class Sweep {
     const double grown = motion.flow().growth().empty() ? 0.0 : motion.flow().growth()[0];
     states.clear();
     while (motion.ended().empty() && static_cast<int>(branch.rows.size()) < plan_.show &&
-           motion.next()) {
+           !is_stopped() && motion.next()) {
       branch.rows.push_back(motion.kept());
       states.push_back(motion.state());
     }
@@ -205,18 +207,7 @@ class Labels {
     label_along(diagram_.backward, false);
     label_along(diagram_.fresh, true);
     diagram_.attractors = next_;
-    for (std::size_t k = 0; k < std::min(diagram_.forward.size(), diagram_.backward.size()); ++k) {
-      if (diagram_.forward[k].attractor == diagram_.backward[k].attractor) continue;
-      const double value = diagram_.values[diagram_.forward[k].value];
-      auto& parts = diagram_.hysteresis;
-      const bool goes_on = !parts.empty() && k > 0 &&
-                           parts.back().second == diagram_.values[diagram_.forward[k - 1].value];
-      if (goes_on) {
-        parts.back().second = value;
-      } else {
-        parts.emplace_back(value, value);
-      }
-    }
+    compare_directions();
   }
 
  private:
@@ -229,20 +220,50 @@ class Labels {
   }
 
   void label_along(std::vector<Branch>& branches, bool forward) {
-    const auto count = static_cast<int>(branches.size());
-    const Branch* last = nullptr;
-    for (int k = 0; k < count; ++k) {
-      Branch& branch = branches[static_cast<std::size_t>(forward ? k : count - 1 - k)];
-      if (branch.rows.empty() || !branch.ended.empty()) continue;
+    std::vector<Branch*> shown;
+    for (Branch& branch : branches) {
+      if (!branch.rows.empty() && branch.ended.empty()) shown.push_back(&branch);
+    }
+    if (!forward) std::reverse(shown.begin(), shown.end());
+    for (std::size_t k = 0; k < shown.size(); ++k) {
+      Branch& branch = *shown[k];
       branch.attractor = known(branch);
-      const bool is_near = last != nullptr && between(*last, branch) < kJump;
-      if (branch.attractor < 0 && is_near) branch.attractor = last->attractor;
+      const bool is_near = k > 0 && !leaps(shown, k);
+      if (branch.attractor < 0 && is_near) branch.attractor = shown[k - 1]->attractor;
       if (branch.attractor < 0) branch.attractor = next_++;
-      if (last != nullptr && !is_near && branch.seed == 0 && &branches != &diagram_.fresh) {
+      if (k > 0 && !is_near && branch.seed == 0 && &branches != &diagram_.fresh) {
         diagram_.jumps.push_back(
-            {forward, diagram_.values[last->value], diagram_.values[branch.value]});
+            {forward, diagram_.values[shown[k - 1]->value], diagram_.values[branch.value]});
       }
-      last = &branch;
+    }
+  }
+
+  /// Whether the motion changes much from place k - 1 to k, and much more than beside it: that is
+  /// no steep curve with few values on it.
+  bool leaps(const std::vector<Branch*>& shown, std::size_t k) const {
+    constexpr double kMuch = 3.0;
+    const double change = between(*shown[k - 1], *shown[k]);
+    double beside = std::numeric_limits<double>::infinity();
+    if (k > 1) beside = std::min(beside, between(*shown[k - 2], *shown[k - 1]));
+    if (k + 1 < shown.size()) beside = std::min(beside, between(*shown[k], *shown[k + 1]));
+    return change >= kJump && change > kMuch * beside;
+  }
+
+  /// Values at which both directions were run, and differ, in one piece where they are neighbours.
+  void compare_directions() {
+    std::optional<std::size_t> last;
+    for (const Branch& there : diagram_.forward) {
+      for (const Branch& back : diagram_.backward) {
+        if (back.value != there.value || back.attractor == there.attractor) continue;
+        const double value = diagram_.values[there.value];
+        auto& parts = diagram_.hysteresis;
+        if (last && *last + 1 == there.value) {
+          parts.back().second = value;
+        } else {
+          parts.emplace_back(value, value);
+        }
+        last = there.value;
+      }
     }
   }
 
@@ -300,25 +321,14 @@ Diagram bifurcate(const scene::Scene& scene, const std::vector<scene::Override>&
   }
   for (Branch& branch : found.fresh) {
     tasks.emplace_back([&sweep, &branch] {
-      if (!sweep.is_stopped()) branch = sweep.settle_fresh(branch.value, branch.seed);
+      if (sweep.is_stopped()) return;
+      Branch settled = sweep.settle_fresh(branch.value, branch.seed);
+      if (!sweep.is_stopped()) branch = std::move(settled);
     });
   }
-  std::vector<std::string> errors(tasks.size());
-  const std::function<void(std::size_t)> work = [&](std::size_t k) {
-    try {
-      tasks[k]();
-    } catch (const base::InputError& error) {
-      errors[k] = error.what();
-    }
-  };
-  if (executor) {
-    executor(tasks.size(), work);
-  } else {
-    for (std::size_t k = 0; k < tasks.size(); ++k) work(k);
-  }
-  for (const std::string& error : errors) {
-    if (!error.empty()) throw base::InputError("sweep.over", error, "let the parameter vary less");
-  }
+  const std::string error =
+      base::run_all(executor, tasks.size(), [&](std::size_t k) { tasks[k](); });
+  if (!error.empty()) throw base::InputError("sweep.over", error, "let the parameter vary less");
   found.interrupted = sweep.is_stopped();
   Labels(found).give();
   return found;
@@ -392,6 +402,7 @@ std::string describe(const Diagram& found, const scene::Scene& scene) {
   long long all = 0, unsettled = 0, ended = 0;
   for (const auto* part : {&found.forward, &found.backward, &found.fresh}) {
     for (const Branch& branch : *part) {
+      if (branch.rows.empty() && branch.ended.empty()) continue;  // it was not run
       ++all;
       unsettled += branch.ended.empty() && !branch.settled ? 1 : 0;
       ended += branch.ended.empty() ? 0 : 1;

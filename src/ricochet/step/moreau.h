@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ricochet/step/acting.h"
 #include "ricochet/step/friction_stages.h"
 #include "ricochet/step/staggered.h"
 

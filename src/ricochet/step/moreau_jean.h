@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ricochet/step/acting.h"
 #include "ricochet/step/node_stages.h"
 #include "ricochet/step/scheme.h"
 

@@ -112,7 +112,7 @@ double Bumps::gap_at(Row& row, double s) {
 }
 
 /// Whether the gap leaves the line between its ends by more than `limit`, and by more than a curve,
-/// or a kink, explains that the steps around show too.
+/// or a kink, explains that the steps around show too; or that cannot be excluded any more.
 bool Bumps::has_bump(Row& row, double limit) {
   const double before = gap_at(row, -1.0), start = gap_at(row, 0.0);
   const double end = gap_at(row, 1.0), after = gap_at(row, 2.0);
@@ -142,7 +142,8 @@ bool Bumps::has_bump(Row& row, double limit) {
     return 0.5 * (piece.to - piece.from) *
            magnitude({change.low - (end - start), change.high - (end - start)});
   };
-  while (!pieces.empty() && left_-- > 0) {
+  while (!pieces.empty()) {
+    if (left_-- <= 0) return true;
     const Piece piece = pieces.back();
     pieces.pop_back();
     const double middle = 0.5 * (piece.from + piece.to);
@@ -161,7 +162,7 @@ void Bumps::follow(const step::Sample& sample) {
   q1_.assign(sample.q.begin(), sample.q.end());
   t1_ = sample.t;
   const double way = std::sqrt(2.0 * std::max(0.0, sample.kinetic)) * std::abs(t1_ - t0_);
-  if (q0_.empty() || first_ || left_ <= 0 || !(way > 0.0)) return;
+  if (q0_.empty() || first_ || !(way > 0.0)) return;
   for (Row& row : rows_) {
     const auto a = static_cast<std::size_t>(row.contact);
     if (!row.is_joint && sample.impulses[a] == 0.0 && sample.gaps[a] > 0.0) continue;

@@ -211,7 +211,7 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
     own_.doubt =
         fmt::format("restitution changes within two steps of the impact at t = {:.6g}", *strike);
   } else if (const auto& bump = bumps.first()) {
-    own_.doubt = fmt::format("'{}' has a bump that a step passes near t = {:.6g}",
+    own_.doubt = fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
                              scene_.formulas()->contact_names()[bump->contact], bump->t);
   }
   if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {

@@ -56,8 +56,8 @@ formula::Range Strikes::bound(const Watched& w, double from, double to, double h
   return ranges_[tape.outputs(2 * w.contact)[0]];
 }
 
-/// Whether e differs by much over the way of two steps before and after; bounds that are not narrow
-/// are cut.
+/// Whether e differs by much over the way of two steps before and after, or that cannot be
+/// excluded; bounds that are not narrow are cut.
 bool Strikes::is_uneven(const Watched& w, double h) {
   constexpr double kMuch = 0.1;
   constexpr int kMost = 400;
@@ -68,7 +68,8 @@ bool Strikes::is_uneven(const Watched& w, double h) {
   std::vector<Part> parts = {{-2.0 * h, 2.0 * h, 0}};
   const formula::Range here = bound(w, 0.0, 0.0, h);
   double low = here.low, high = here.high;
-  for (int left = kMost; !parts.empty() && left > 0; --left) {
+  for (int left = kMost; !parts.empty(); --left) {
+    if (left == 0) return true;
     const Part part = parts.back();
     parts.pop_back();
     const formula::Range all = bound(w, part.from, part.to, h);
