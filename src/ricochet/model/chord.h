@@ -63,42 +63,64 @@ class Chord {
       const double noise = 8.0 * kEpsilon *
                            (place.normals.abs_dot(a, other_) + place.normals.abs_dot(a, way_) +
                             std::abs(gap_[a]) + std::abs(t_ * place.rate[a]));
-      if (std::abs(rest) > noise && noise <= kFine * reach(a, place)) bend(a, rest, place);
+      gap_[a] = 0.0;
+      if (!(std::abs(rest) > noise && noise <= kFine * reach(a, place))) continue;
+      bend(a, rest, place);
+      gap_[a] = noise / h_;
     }
+  }
+  /// What rounding of gaps makes of the mean velocity of row a, as it was taken.
+  double row_noise(int a) const { return gap_[a]; }
+
+  /// dT/dq at the middle, the mean of those by the momenta of both ends, in a place whose mass is
+  /// loaded there: of third order in the way is what v . (change of momentum) - dT/dq . way is off
+  /// the change of T by, where v is the mean of M(q)^-1 and M(q+)^-1 times that of the momenta.
+  void take_slope(const Vec& start, const Vec& end, typename M::Place& place, Vec& slope) {
+    model_.mass(place).solve(start, response_);
+    model_.momentum(middle_, response_, place, other_, slope);
+    model_.mass(place).solve(end, response_);
+    model_.momentum(middle_, response_, place, other_, slope_);
+    slope = 0.5 * (slope + slope_);
   }
 
   /// F for momenta that change by `change` and a kinetic energy that grows by `growth`, in a place
-  /// whose mass is loaded at the middle; v is the mean velocity.
-  void take_force(const Vec& v, const Vec& change, double growth, typename M::Place& place,
-                  Vec& force) {
+  /// whose mass is loaded at the middle; v is the mean velocity, `slope` the mean dT/dq. For a
+  /// constant mass only v matters.
+  void take_force(const Vec& v, const Vec& slope, const Vec& change, double growth,
+                  typename M::Place& place, Vec& force) {
     model_.force(time(), middle_, v, place, force);
-    double rest = 0.0, size = 0.0;
+    double rest = 0.0;
+    size_ = 0.0;
     other_work_ = force.dot(way_);
-    slope_.setZero();
-    if (!(M::kPlain || model_.has_constant_mass())) {
-      model_.momentum(middle_, v, place, other_, slope_);
-      rest = v.dot(change) - slope_.dot(way_) - growth;
-      size = std::abs(v.dot(change)) + v.dot(other_);
+    const bool varies = !(M::kPlain || model_.has_constant_mass());
+    if (varies) {
+      rest = v.dot(change) - slope.dot(way_) - growth;
+      size_ = std::abs(v.dot(change)) + std::abs(slope.dot(way_)) + std::abs(growth);
     }
     if (model_.has_potential()) {
       const double before = potential_at(start_), after = potential_at(end_);
       const double fall = fall_of_potential(before, after, force, place);
       other_work_ -= fall;
       rest += before - after - fall;
-      size += std::abs(before) + std::abs(after);
+      size_ += std::abs(before) + std::abs(after);
     }
-    force += slope_;
-    const double noise = 8.0 * kEpsilon * size;
-    if (!(std::abs(rest) > noise && noise <= kFine * force.cwiseAbs().dot(way_.cwiseAbs()))) return;
+    if (varies) force += slope;
     model_.mass(place).apply(way_, other_);
-    force += rest / way_.dot(other_) * other_;
+    const double square = way_.dot(other_), noise = 8.0 * kEpsilon * size_;
+    noise_ = 0.0;
+    if (!(std::abs(rest) > noise && noise * h_ * h_ <= kSlow * square)) return;
+    force += rest / square * other_;
+    noise_ = noise * h_ / square * other_.cwiseAbs().sum();
   }
+  /// What rounding of energies makes of the momentum, by the last force.
+  double noise() const { return noise_; }
   /// The work of forces that come from no potential, after `take_force`.
   double other_work() const { return other_work_; }
 
  private:
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  static constexpr double kFine = 1e-11;  // of a slope: what rounding may make of it
+  static constexpr double kFine = 1e-11;  // of a gradient: what rounding may make of it
+  static constexpr double kSlow = 1e-9;   // of twice the kinetic energy: the same
 
   double potential_at(const Spot& q) { return model_.gaps_and_potential(time(), q, side_); }
 
@@ -163,6 +185,8 @@ class Chord {
   Vector<K> gap_;
   typename M::Place side_;
   double other_work_{0.0};
+  double size_{0.0};
+  double noise_{0.0};
 };
 
 }  // namespace ricochet::model

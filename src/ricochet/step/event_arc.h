@@ -101,11 +101,11 @@ class ArcBase {
 template <model::Model M>
 class EventArc : public ArcBase<M> {
   using Base = ArcBase<M>;
-  using Base::add_joints, Base::bend_, Base::bends_, Base::end_, Base::gap, Base::held_,
-      Base::is_joint, Base::model_, Base::path_, Base::sizes_, Base::time_, Base::trial_sizes_,
-      Base::w_;
+  using Base::bend_, Base::bends_, Base::end_, Base::held_, Base::model_, Base::path_, Base::sizes_,
+      Base::time_, Base::trial_sizes_, Base::w_;
 
  public:
+  using Base::add_joints, Base::gap, Base::is_joint;
   static constexpr int N = M::kDofs;
   static constexpr bool kAdapts = true;  // its length, to hold its accuracy
   static constexpr int K = M::kContacts;

@@ -13,8 +13,8 @@ namespace ricochet::step {
 /// for contacts that last (J v + dg/dt = 0 for joints), so that g+ = g where p > 0.
 ///
 ///   of forces:  v = (u + u+)/2,  P = M(q_M) u,  F = (Q - c)(t_M, q_M, v),  q_M = q + h/2 u
-///   of energy:  M(q_m) v = (P + P+)/2,  P = M(q) u,  q_m = q + h/2 v,  F of `model::Chord`: the
-///               change of T + V is the work of all other forces, to rounding.
+///   of energy:  v = (M(q)^-1 + M(q+)^-1)/2 (P + P+)/2,  P = M(q) u,  F of `model::Chord` at
+///               q + h/2 v: the change of T + V is the work of all other forces, to rounding.
 template <model::Model M, bool kConserves>
 class SplitArc : public ArcBase<M> {
   using Base = ArcBase<M>;
@@ -33,7 +33,9 @@ class SplitArc : public ArcBase<M> {
         acceleration_(start.u),
         mean_(start.u),
         momentum_(start.u),
+        end_momentum_(start.u),
         change_(start.u),
+        start_place_(model.make_place()),
         rows_(model.contacts()),
         impulses_(model::Vector<M::kContacts>::Zero(model.contacts())) {}
 
@@ -50,13 +52,21 @@ class SplitArc : public ArcBase<M> {
   /// One arc of length h from `s`.
   problem::Report advance_by(const State& s, double h, double& error) {
     error = 0.0;
-    begin(s, h);
+    if (!begin(s, h)) return {.status = problem::Status::SingularMass};
     const bool repeats = kConserves || depends_on_velocity(model_) || !rows_.empty();
-    const double size = s.u.cwiseAbs().sum();
+    double size = 0.0;
     for (int i = 0; i < kMostRounds; ++i) {
       w_.last = mean_;
       const problem::Report report = repeat(s, h);
       if (report.status != problem::Status::Solved) return report;
+      size = s.u.cwiseAbs().sum() + w_.free.cwiseAbs().sum();
+      if (kConserves && chord_.noise() > 0.0) {
+        model_.mass(w_.place).apply(w_.free, change_);
+        size += chord_.noise() / kRound * w_.free.cwiseAbs().sum() / change_.cwiseAbs().sum();
+      }
+      for (const int a : rows_) {
+        size += chord_.row_noise(a) / (kRound * w_.place.normals.norm(a));
+      }
       if (!repeats || (i > 0 && is_settled(mean_, w_.last, size))) return finish(s, h);
     }
     const problem::Report report = is_close(mean_, w_.last, size);
@@ -89,69 +99,89 @@ class SplitArc : public ArcBase<M> {
   }
 
  private:
+  static constexpr double kRound = 8.0 * std::numeric_limits<double>::epsilon();
+
+  bool varies() const { return kConserves && !model_.has_constant_mass(); }
+
   /// Contacts that last, and joints, in order; momentum and velocity of the start.
-  void begin(const State& s, double h) {
+  bool begin(const State& s, double h) {
     time_ = h;
     rows_.clear();
+    if (!held_.empty()) model_.gaps(s.t, s.q, w_.place);
     for (int a = 0; a < model_.contacts(); ++a) {
       const bool held = std::find(held_.begin(), held_.end(), a) != held_.end();
-      if (held || this->is_joint(a)) rows_.push(a);
+      if ((held && model_.exists(a, w_.place)) || this->is_joint(a)) rows_.push(a);
     }
     impulses_.setZero();
     mean_ = s.u;
-    if constexpr (kConserves) model_.momentum(s.q, s.u, w_.place, momentum_, w_.slope);
-    if constexpr (!kConserves) model_.advance(s.q, s.u, 0.5 * h, w_.q_mid);
+    if constexpr (kConserves) {
+      if (!varies()) return true;
+      model_.momentum(s.q, s.u, w_.place, momentum_, w_.slope);
+      end_momentum_ = momentum_;
+      return model_.load_mass(s.q, start_place_);
+    } else {
+      model_.advance(s.q, s.u, 0.5 * h, w_.q_mid);
+      return model_.load_mass(w_.q_mid, w_.place);
+    }
   }
 
   /// One round of the fixed point for the mean velocity.
   problem::Report repeat(const State& s, double h) {
     chord_.set(s.t, h, s.q, mean_);
-    if (!model_.load_mass(kConserves ? chord_.middle() : w_.q_mid, w_.place)) {
-      return {.status = problem::Status::SingularMass};
-    }
+    if (varies()) return repeat_varying(s, h);
     if constexpr (kConserves) {
-      const problem::Report report = take_energy(s);
-      if (report.status != problem::Status::Solved) return report;
+      chord_.take_force(mean_, mean_, mean_, 0.0, w_.place, w_.force);
     } else {
       model::applied_force(model_, chord_.time(), w_.q_mid, mean_, w_.place, w_.force);
     }
-    const bool varies = kConserves && !model_.has_constant_mass();
-    if (varies) {
-      w_.momentum = momentum_ + 0.5 * h * w_.force;
-      model_.mass(w_.place).solve(w_.momentum, w_.free);
-    } else {
-      model_.mass(w_.place).solve(w_.force, w_.free);
-      w_.free = s.u + 0.5 * h * w_.free;
-    }
+    model_.mass(w_.place).solve(w_.force, w_.free);
+    w_.free = s.u + 0.5 * h * w_.free;
+    if (!rows_.empty()) chord_.take_rows(rows_, w_.place);
     return push_rows();
   }
 
-  /// The force of `Chord`, for the momentum that the mean velocity means.
-  problem::Report take_energy(const State& s) {
-    double growth = 0.0;
-    if (!model_.has_constant_mass()) {
-      model_.mass(w_.place).apply(mean_, change_);
-      change_ = 2.0 * change_ - momentum_;  // P+
-      if (!model_.load_mass(chord_.end(), w_.joint_place)) {
-        return {.status = problem::Status::SingularMass};
-      }
-      model_.mass(w_.joint_place).solve(change_, w_.response);
-      growth = 0.5 * (change_.dot(w_.response) - momentum_.dot(s.u));
-      change_ -= momentum_;
+  /// The same by momenta. Impulses act through the mass at the middle, and what that is off by is
+  /// taken from the round before.
+  problem::Report repeat_varying(const State& s, double h) {
+    if (!model_.load_mass(chord_.middle(), w_.place) ||
+        !model_.load_mass(chord_.end(), w_.joint_place)) {
+      return {.status = problem::Status::SingularMass};
     }
-    chord_.take_force(mean_, change_, growth, w_.place, w_.force);
-    return {};
+    model_.mass(w_.joint_place).solve(end_momentum_, w_.response);
+    const double growth = 0.5 * (end_momentum_.dot(w_.response) - momentum_.dot(s.u));
+    chord_.take_slope(momentum_, end_momentum_, w_.place, w_.slope);
+    change_ = end_momentum_ - momentum_;
+    chord_.take_force(mean_, w_.slope, change_, growth, w_.place, w_.force);
+    gather_rows();
+    change_ = momentum_ + 0.5 * h * w_.force + 0.5 * w_.gathered;
+    model_.mass(start_place_).solve(change_, w_.free);
+    model_.mass(w_.joint_place).solve(change_, w_.response);
+    w_.free = 0.5 * (w_.free + w_.response);
+    model_.mass(w_.place).solve(w_.gathered, w_.response);
+    w_.free -= 0.5 * w_.response;
+    const problem::Report report = push_rows();
+    gather_rows();
+    end_momentum_ = momentum_ + h * w_.force + w_.gathered;
+    return report;
+  }
+
+  /// J^T p.
+  void gather_rows() {
+    w_.gathered.setZero();
+    if (rows_.empty()) return;
+    chord_.take_rows(rows_, w_.place);
+    for (int k = 0; k < rows_.size(); ++k) {
+      w_.place.normals.add_to(rows_[k], impulses_[k], w_.gathered);
+    }
   }
 
   /// v = v' + M^-1 J^T p/2.
   problem::Report push_rows() {
     mean_ = w_.free;
     if (rows_.empty()) return {};
-    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
     w_.claim.active = rows_;
-    chord_.take_rows(rows_, w_.place);
     assemble(model_, w_, [&](int k, double& noise) {
-      noise = kRounding * w_.place.normals.abs_dot(rows_[k], w_.free);
+      noise = 0.5 * kRound * w_.place.normals.abs_dot(rows_[k], w_.free);
       return contact_velocity(w_, rows_[k], w_.free);
     });
     const problem::Report report = w_.solver.solve(w_.problem, *w_.warm);
@@ -168,13 +198,11 @@ class SplitArc : public ArcBase<M> {
     end_.t = s.t + h;
     model_.advance(s.q, mean_, h, end_.q);
     end_.u = 2.0 * mean_ - s.u;
-    if (kConserves && !model_.has_constant_mass()) {
-      model_.mass(w_.place).apply(mean_, change_);
-      change_ = 2.0 * change_ - momentum_;
+    if (varies()) {
       if (!model_.load_mass(end_.q, w_.joint_place)) {
         return {.status = problem::Status::SingularMass};
       }
-      model_.mass(w_.joint_place).solve(change_, end_.u);
+      model_.mass(w_.joint_place).solve(end_momentum_, end_.u);
     }
     trial_sizes_ = sizes_;
     model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, w_.force, w_.gathered,
@@ -186,7 +214,9 @@ class SplitArc : public ArcBase<M> {
   Vec acceleration_;  // at the start
   Vec mean_;          // v
   Vec momentum_;      // P
-  Vec change_;        // P+ - P
+  Vec end_momentum_;  // P+
+  Vec change_;        // scratch
+  typename M::Place start_place_;
   model::IndexList<M::kContacts> rows_;
   model::Vector<M::kContacts> impulses_;  // in the order of rows_
 };
