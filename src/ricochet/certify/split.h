@@ -172,7 +172,12 @@ template <Integrator I, model::Model M>
   if (!c.certificate.ok()) return;
   for (const int a : s.claim.active) c.held.push(a);
   s.work = (s.after.u - s.before.u) / s.h;
-  arc.path.set(s.before.t, s.h, s.before.q, s.before.u, s.work, s.after.q, s.after.u, s.work);
+  s.slope.setZero();
+  if (I == Integrator::Conserving && !c.has_constant_mass()) {  // then q is cubic in t
+    s.slope = 6.0 / s.h * (s.free - 0.5 * (s.before.u + s.after.u));
+  }
+  arc.path.set(s.before.t, s.h, s.before.q, s.before.u, s.work + s.slope, s.after.q, s.after.u,
+               s.work - s.slope);
   check_between(c, s, arc);
   c.held.clear();
   if constexpr (I == Integrator::Conserving) {

@@ -78,7 +78,9 @@ class SplitArc : public ArcBase<M> {
     error = 0.0;
     stray = -1;
     change_ = (end_.u - s.u) / h;
-    path_.set(s.t, h, s.q, s.u, change_, end_.q, end_.u, change_);
+    w_.response.setZero();
+    if (varies()) w_.response = 6.0 / h * (mean_ - 0.5 * (s.u + end_.u));  // then q is cubic in t
+    path_.set(s.t, h, s.q, s.u, change_ + w_.response, end_.q, end_.u, change_ - w_.response);
     return {};
   }
 
