@@ -137,8 +137,8 @@ Exhibit show_attractors(const study::Runner&) {
 
 std::vector<study::GalleryEntry> gallery_entries() {
   std::vector<study::GalleryEntry> entries = study::gallery();
-  entries.push_back({"attractors", "Diagram, basin, exponents, section, schemes",
-                     "Tufillaro 1986, Luck 1993, Budd 1994", show_attractors});
+  entries.push_back({"attractors", "Diagram, basin, exponents, section", "Tufillaro, Luck, Budd",
+                     show_attractors});
   return entries;
 }
 
