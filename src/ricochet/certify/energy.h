@@ -33,7 +33,9 @@ bool works_by_itself(const Context<M>& c) {
     case Integrator::End: return true;
     case Integrator::Theta: return c.method.theta != 0.5;
     case Integrator::MeanPosition: return c.method.average != Average::Central;
-    case Integrator::Arcs: return false;
+    case Integrator::Arcs:
+    case Integrator::Affine:
+    case Integrator::Conserving: return false;
     default: return c.model.force_uses_velocity();
   }
 }
@@ -62,7 +64,7 @@ void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& wat
     c.certificate.own.resize(c.has_constant_mass() ? static_cast<std::size_t>(c.model.dofs()) : 1);
   }
   if (!(model::ImplicitModel<M> || watch.is_watched || watch.is_driven ||
-        c.method.integrator == Integrator::Arcs)) {
+        is_located(c.method.integrator))) {
     watch.growth.base = watch.kinetic;
     watch.growth.bar = c.limits.growth * watch.kinetic;
   }
