@@ -163,6 +163,7 @@ bool NearMisses::is_small(std::size_t contact, const step::Sample& sample) const
 }
 
 void NearMisses::follow(const step::Sample& sample) {
+  constexpr int kPushed = -(1 << 30);  // it has pushed since it was outside
   constexpr int kQuiet = 12;  // steps before and after without a push: else it was in contact
   constexpr int kLasts = 3;
   constexpr std::size_t kMostReleases = 64;
@@ -176,6 +177,8 @@ void NearMisses::follow(const step::Sample& sample) {
       releases_.push_back(last_t_);
     }
     if (sample.impulses[a] != 0.0) {
+      if (w.inside > 1 && !entered_) entered_ = {sample.t, static_cast<int>(a)};
+      w.inside = kPushed;
       if (w.quiet > kLasts) w.struck = w.largest / std::abs(sample.t - last_t_);
       w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
       w.quiet = 0;
@@ -194,6 +197,7 @@ void NearMisses::follow(const step::Sample& sample) {
     if (w.quiet > 2) w.largest = std::max(w.largest, std::abs(w.bend));
     w.fell = fell;
     w.gap = gap;
+    w.inside = gap < 0.0 ? w.inside + 1 : 0;
   }
   last_t_ = sample.t;
   places_[1].swap(places_[0]);
