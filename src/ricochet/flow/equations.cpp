@@ -25,6 +25,10 @@ void check(const model::FormulaModel& model) {
     refuse("contact.friction", "arcs between impacts have no friction yet",
            "leave the friction out, or run a stepping scheme");
   }
+  if (model.rolls() > 0) {
+    refuse("roll", "arcs with their variations keep no velocity at 0 yet",
+           "run the scene: `event-driven` and Moreau's schemes do");
+  }
   if (model.has_where()) {
     refuse("contact.where", "arcs between impacts need contacts that exist everywhere",
            "leave `where` out; a gap may have min, max, abs and if");

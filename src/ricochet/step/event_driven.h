@@ -34,6 +34,7 @@ struct EventDriven {
                                     .use = "few impacts, exact times",
                                     .integrator = certify::Integrator::Arcs,
                                     .has_joints = true,
+                                    .follows_shocks = true,
                                     .settings = kSettings};
   template <class M>
   using Pace = EventPace<M>;
@@ -123,7 +124,7 @@ class EventPace {
     int at_once = 0;
     while (state_.t < end - shortest) {
       const double before = state_.t;
-      if (!may_go_on(++pieces, at_once) || !meet()) return false;
+      if (!may_go_on(++pieces, at_once) || !meet() || rubs()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = std::min(end - state_.t, memory_.trial);
       if (hops_) h = std::min(h, search_.next_hop());
@@ -143,6 +144,18 @@ class EventPace {
     if (pieces % kLook == 0 && recorder_.is_stopped(progress())) return false;
     if (pieces <= kMostPieces && at_once <= kMostAtOnce) return true;
     judge_.fail(certify::Failure::TooManyEvents, state_.t);
+    return false;
+  }
+
+  /// Whether a contact with friction lasts, which arcs have not.
+  bool rubs() {
+    if constexpr (M::kSlips > 0) {
+      for (const int a : arc_.held()) {
+        if (model_.slips(a) == 0) continue;
+        judge_.fail(certify::Failure::LastingFriction, state_.t, a);
+        return true;
+      }
+    }
     return false;
   }
 
@@ -242,6 +255,7 @@ class EventPace {
     find_struck(struck);
     if (w_.claim.active.size() == model_.joints() && are_joints_still()) return true;
     take_laws(model_, state_, w_);
+    if (!solved(take_friction(model_, state_.u, w_))) return false;
     w_.are_joints_factored = false;
     const int ended = find_accumulation();
     if (!judge_.certificate().ok()) return false;
