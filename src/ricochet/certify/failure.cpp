@@ -71,6 +71,9 @@ constexpr std::array kTexts = {
                 "next row",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "shorter steps where so many impacts are meant"},
+    FailureText{"lasting_friction",
+                "a contact with friction lasts, and motions between located impacts have none",
+                "run moreau, or end the run before"},
 };
 
 }  // namespace

@@ -153,8 +153,8 @@ class FamilyReader {
       fail_at_key(found, "is no key", "name a parameter, or a dotted key such as \"run.step\"");
     }
     for (const char* path : {"system.parameters", "system.define", "contact", "friction", "hold",
-                             "expect", "structure.parameters", "structure.force", "structure.mass",
-                             "structure.guide", "structure.point"}) {
+                             "roll", "expect", "structure.parameters", "structure.force",
+                             "structure.mass", "structure.guide", "structure.point"}) {
       if (name.starts_with(std::string(path) + ".")) check_name(found, path);
     }
     const Value* table = &document_.root();

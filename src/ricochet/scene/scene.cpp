@@ -139,7 +139,7 @@ void read_system(const Document& document, TableReader& root,
 
 /// Tables that belong to the other kind of scene.
 void refuse_tables_of_systems(const Document& document, TableReader& root) {
-  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
+  for (const char* key : {"system", "contact", "friction", "hold", "roll", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
       throw base::InputError(key, "stands beside [structure]",
                              "a scene is a system with contacts, or a structure with guides",

@@ -48,6 +48,7 @@ struct SchemeInfo {
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};
+  bool follows_shocks{false};       // with friction, in impulse time
   bool contacts_last{false};        // see model::Lasting
   bool balances_energy{true};       // a gain of energy is a fault
   bool gains_by_correction{false};  // lasting contacts are better for it

@@ -220,6 +220,15 @@ std::string describe_status(const RunReport& report) {
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 
+std::string describe_rolls(const Motion& motion) {
+  const model::FormulaModel* model = motion.scene.formulas();
+  if (model == nullptr || model->rolls() == 0) return "";
+  const std::string what =
+      model->rolls() == 1 ? "a velocity" : fmt::format("{} velocities", model->rolls());
+  return entry("rolling", fmt::format("{} kept at 0, to {:.2g} at the ends of steps", what,
+                                      motion.outcome.certificate.roll_max));
+}
+
 std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
@@ -237,6 +246,7 @@ std::string describe_checks(const Motion& motion) {
                                       c.arc_max, c.arc_limit));
   }
   if (motion.scene.columns.contacts.empty()) return text;
+  text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {
     text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
