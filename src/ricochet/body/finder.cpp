@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ricochet/base/index.h"
-#include "ricochet/shape/gap.h"
+#include "ricochet/shape/gaps.h"
 
 namespace ricochet::body {
 
@@ -30,37 +30,21 @@ template Row<2> row_of(const World<2>&, int, int, const shape::Row<2>&,
 
 template <int D>
 Finder<D>::Finder(const World<D>& world)
-    : world_(world), poses_(world.bodies.size()), middles_(world.solids.size()) {}
+    : world_(world), poses_(world.bodies.size()), boxes_(world.solids.size()) {}
 
+/// Boxes around the shapes, larger by what each may come nearer.
 template <int D>
-void Finder<D>::place(const std::vector<Motion<D>>& at) {
+void Finder<D>::place(const std::vector<Motion<D>>& at, const std::vector<double>& reach) {
+  constexpr double kSlack = 1e-8;  // of the size: more than any slack
   for (std::size_t i = 0; i < poses_.size(); ++i) poses_[i] = pose_of(world_.bodies[i], at[i]);
-  for (std::size_t k = 0; k < middles_.size(); ++k) {
+  for (std::size_t k = 0; k < boxes_.size(); ++k) {
     const Solid<D>& solid = world_.solids[k];
     const shape::Pose<D>& pose = poses_[index(solid.body)];
-    middles_[k] = pose.x + pose.R * solid.middle;
-  }
-}
-
-template <int D>
-void Finder<D>::list_pairs(const std::vector<char>& exists, const std::vector<double>& reach) {
-  pairs_.clear();
-  const int count = static_cast<int>(world_.solids.size());
-  for (int a = 0; a < count; ++a) {
-    const Solid<D>& one = world_.solid(a);
-    if (exists[index(one.body)] == 0) continue;
-    for (int b = a + 1; b < count; ++b) {
-      const Solid<D>& other = world_.solid(b);
-      if (exists[index(other.body)] == 0 || !world_.may_touch(one.body, other.body)) continue;
-      const double near =
-          one.radius + other.radius + 1.001 * (reach[index(one.body)] + reach[index(other.body)]);
-      const double room = 1.0 + 1e-6;  // for rounding and slack
-      if (std::isfinite(near) &&
-          (middles_[index(a)] - middles_[index(b)]).squaredNorm() > near * near * room * room) {
-        continue;
-      }
-      pairs_.emplace_back(a, b);
-    }
+    boxes_[k] = shape::bounds(solid.shape, pose);
+    const double room =
+        1.001 * reach[index(solid.body)] + kSlack * (world_.body(solid.body).size + pose.x.norm());
+    boxes_[k].low.array() -= room;
+    boxes_[k].high.array() += room;
   }
 }
 
@@ -69,8 +53,8 @@ void Finder<D>::add_rows(int a, int b, const std::vector<Motion<D>>& at, double 
                          std::vector<Row<D>>& rows) {
   const Solid<D>& one = world_.solid(a);
   const Solid<D>& other = world_.solid(b);
-  const Vec<D>& where = world_.body(one.body).is_free() ? at[index(one.body)].x
-                                                         : at[index(other.body)].x;
+  const Vec<D>& where =
+      world_.body(one.body).is_free() ? at[index(one.body)].x : at[index(other.body)].x;
   const double slack = slack_of(world_.body(one.body), world_.body(other.body), where);
   found_.clear();
   shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
@@ -84,11 +68,13 @@ template <int D>
 void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
                      const std::vector<double>& reach, std::vector<Row<D>>& rows) {
   rows.clear();
-  place(at);
-  list_pairs(exists, reach);
-  for (const auto& [a, b] : pairs_) {
-    add_rows(a, b, at, reach[index(world_.solid(a).body)] + reach[index(world_.solid(b).body)],
-             rows);
+  place(at, reach);
+  for (const auto& [a, b] : grid_.search(boxes_, 0.0)) {
+    const int one = world_.solid(a).body;
+    const int other = world_.solid(b).body;
+    if (exists[index(one)] == 0 || exists[index(other)] == 0) continue;
+    if (!world_.may_touch(one, other)) continue;
+    add_rows(a, b, at, reach[index(one)] + reach[index(other)], rows);
   }
 }
 

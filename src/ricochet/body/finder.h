@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ricochet/body/world.h"
+#include "ricochet/find/grid.h"
 
 namespace ricochet::body {
 
@@ -19,15 +20,14 @@ class Finder {
             const std::vector<double>& reach, std::vector<Row<D>>& rows);
 
  private:
-  void place(const std::vector<Motion<D>>& at);
-  void list_pairs(const std::vector<char>& exists, const std::vector<double>& reach);
+  void place(const std::vector<Motion<D>>& at, const std::vector<double>& reach);
   void add_rows(int a, int b, const std::vector<Motion<D>>& at, double reach,
                 std::vector<Row<D>>& rows);
 
   const World<D>& world_;
-  std::vector<shape::Pose<D>> poses_;  // by body
-  std::vector<Vec<D>> middles_;        // by solid
-  std::vector<std::pair<int, int>> pairs_;
+  std::vector<shape::Pose<D>> poses_;    // by body
+  std::vector<shape::Bounds<D>> boxes_;  // by solid
+  find::Grid<D> grid_;
   std::vector<shape::Row<D>> found_;
 };
 

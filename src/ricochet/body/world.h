@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/shape/shape.h"
+#include "ricochet/shape/gaps.h"
 
 namespace ricochet::body {
 
@@ -58,13 +58,13 @@ struct Body {
   std::string name;
   Kind kind{Kind::Free};
   int material{0};
-  double mass{0.0};                         // [kg]; per length in the plane
-  double inertia{0.0};                      // about the mass centre [kg m^2]
-  Vec<D> centre = Vec<D>::Zero();           // the mass centre in the frame of the shapes [m]
-  int first_shape{0};                       // in World::solids
+  double mass{0.0};                // [kg]; per length in the plane
+  double inertia{0.0};             // about the mass centre [kg m^2]
+  Vec<D> centre = Vec<D>::Zero();  // the mass centre in the frame of the shapes [m]
+  int first_shape{0};              // in World::solids
   int shapes{0};
-  double reach{0.0};                        // from the mass centre to its farthest particle [m]
-  double size{0.0};                         // a length to measure rounding and slack by [m]
+  double reach{0.0};  // from the mass centre to its farthest particle [m]
+  double size{0.0};   // a length to measure rounding and slack by [m]
   double born{-std::numeric_limits<double>::infinity()};  // [s]
   Motion<D> start;
   std::function<void(double t, Motion<D>& place)> drive;  // of driven ones: x and angle
@@ -73,13 +73,11 @@ struct Body {
   bool is_free() const { return kind == Kind::Free; }
 };
 
-/// A shape of a body, with a ball about it.
+/// A shape of a body.
 template <int D>
 struct Solid {
   int body{0};
   shape::Shape<D> shape;
-  Vec<D> middle = Vec<D>::Zero();  // of a ball around it, in the frame of the body
-  double radius{0.0};              // of that ball; infinite for half-planes
 };
 
 /// What two materials do to each other where they touch.
@@ -168,9 +166,9 @@ struct Push {
 template <int D>
 struct WorldState {
   double t{0.0};
-  long long steps{0};                // since the start
-  std::vector<Motion<D>> bodies;     // of fixed and unborn ones their start
-  std::vector<Push<D>> pushes;       // of the last step, by key: where the next solve begins
+  long long steps{0};             // since the start
+  std::vector<Motion<D>> bodies;  // of fixed and unborn ones their start
+  std::vector<Push<D>> pushes;    // of the last step, by key: where the next solve begins
 };
 
 /// One row that can act in a step.

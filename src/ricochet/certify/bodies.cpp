@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
-#include "ricochet/shape/gap.h"
+#include "ricochet/shape/gaps.h"
 
 namespace ricochet::certify {
 namespace {
@@ -60,22 +60,23 @@ body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, doub
 }  // namespace
 
 template <int D>
-const std::vector<std::pair<int, int>>& Coverage<D>::pairs(
-    const std::vector<shape::Pose<D>>& poses, const std::vector<char>& exists,
-    const std::vector<double>& reach) {
+const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<shape::Pose<D>>& poses,
+                                                           const std::vector<char>& exists,
+                                                           const std::vector<double>& reach) {
   spans_.clear();
   endless_.clear();
   pairs_.clear();
   for (int k = 0; k < static_cast<int>(world_.solids.size()); ++k) {
     const body::Solid<D>& solid = world_.solid(k);
     if (exists[index(solid.body)] == 0) continue;
-    if (!std::isfinite(solid.radius)) {
+    if (!std::isfinite(solid.shape.extent)) {
       endless_.push_back(k);
       continue;
     }
     const shape::Pose<D>& pose = poses[index(solid.body)];
-    const double at = pose.x[0] + pose.R.row(0).dot(solid.middle);
-    const double half = 1.0001 * (solid.radius + reach[index(solid.body)]) + 1e-9 * std::abs(at);
+    const double at = pose.x[0] + pose.R.row(0).dot(solid.shape.centre);
+    const double half =
+        1.0001 * (solid.shape.extent + reach[index(solid.body)]) + 1e-9 * std::abs(at);
     spans_.push_back({at - half, at + half, k});
   }
   std::sort(spans_.begin(), spans_.end(), [](const Span& one, const Span& other) {
@@ -88,10 +89,10 @@ const std::vector<std::pair<int, int>>& Coverage<D>::pairs(
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     for (const int other : endless_) add(spans_[i].solid, other);
     const shape::Pose<D>& mine = poses[index(world_.solid(spans_[i].solid).body)];
-    const Vec<D> middle = mine.x + mine.R * world_.solid(spans_[i].solid).middle;
+    const Vec<D> middle = mine.x + mine.R * world_.solid(spans_[i].solid).shape.centre;
     for (std::size_t j = i + 1; j < spans_.size() && spans_[j].low <= spans_[i].high; ++j) {
       const shape::Pose<D>& its = poses[index(world_.solid(spans_[j].solid).body)];
-      const Vec<D> way = its.x + its.R * world_.solid(spans_[j].solid).middle - middle;
+      const Vec<D> way = its.x + its.R * world_.solid(spans_[j].solid).shape.centre - middle;
       const double near = 0.5 * (spans_[i].high - spans_[i].low + spans_[j].high - spans_[j].low);
       if (way.squaredNorm() <= near * near) add(spans_[i].solid, spans_[j].solid);
     }
@@ -215,9 +216,8 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
     Vec<D> on_b;
     const auto& a = world_.solid(push.key.a);
     const auto& b = world_.solid(push.key.b);
-    const double gap =
-        shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
-                      push.key.feature, &normal, &on_a, &on_b);
+    const double gap = shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
+                                     push.key.feature, &normal, &on_a, &on_b);
     rows.push_back(make_row(world_, push.key, gap, normal, on_a, on_b, middle_));
     const body::Row<D>& row = rows.back();
     if (!(push.impulse[0] >= 0.0) || !std::isfinite(gap)) {
@@ -231,8 +231,7 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
       if (!body.is_free()) continue;
       const double sign = of_a ? 1.0 : -1.0;
       moved[index(i)].x += sign * p / body.mass;
-      moved[index(i)].angle +=
-          sign * body::moment(of_a ? row.arm_a : row.arm_b, p) / body.inertia;
+      moved[index(i)].angle += sign * body::moment(of_a ? row.arm_a : row.arm_b, p) / body.inertia;
     }
   }
   if (!(deepest > -1e-15) && !rows.empty()) {
@@ -270,9 +269,9 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const auto& one = world_.solid(a);
   const auto& other = world_.solid(b);
   const double apart = shape::separation(one.shape, poses_[index(one.body)], other.shape,
-                                         poses_[index(other.body)]);
-  const Vec<D>& where = world_.body(one.body).is_free() ? middle_[index(one.body)].x
-                                                         : middle_[index(other.body)].x;
+                                         poses_[index(other.body)], 0.0);
+  const Vec<D>& where =
+      world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
   if (apart >= -2.0 * slack) return true;
   body::Row<D> row;
@@ -294,7 +293,8 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
       after_[i].v = after.bodies[i].v;
       after_[i].spin = after.bodies[i].spin;
     }
-    reach_[i] = h * body::speed_bound(body, after_[i]) + 1e-9 * (std::isfinite(body.size) ? body.size : 0.0);
+    reach_[i] = h * body::speed_bound(body, after_[i]) +
+                1e-9 * (std::isfinite(body.size) ? body.size : 0.0);
   }
   place(middle_);
   rows_.clear();
@@ -310,8 +310,8 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
                 reach_[index(one.body)] + reach_[index(other.body)], found_);
     for (const shape::Row<D>& row : found_) {
       Judged judged;
-      judged.row = make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b,
-                            middle_);
+      judged.row =
+          make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
       judged.law = &world_.law(world_.body(one.body).material, world_.body(other.body).material);
       judged.impulse.setZero();
       const auto push = std::lower_bound(
@@ -351,8 +351,8 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   }
   one.rho = D / trace;
   const double mu = one.law->friction;
-  const double shifted = one.law->looks_ahead() ? std::max(0.0, row.gap) / h
-                                                : one.law->restitution * one.before[0];
+  const double shifted =
+      one.law->looks_ahead() ? std::max(0.0, row.gap) / h : one.law->restitution * one.before[0];
   const auto lifted = [&](Vec<D> u) {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
@@ -364,8 +364,9 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     speed += body::speed_bound(world_.bodies[a], (*motions)[a]) +
              body::speed_bound(world_.bodies[b], (*motions)[b]);
   }
-  const double place = 8.0 * kEpsilon * (middle_[a].x.norm() + middle_[b].x.norm() +
-                                         row.arm_a.norm() + row.arm_b.norm());
+  const double place =
+      8.0 * kEpsilon *
+      (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
   double rounding = 32.0 * kEpsilon * speed;
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
   one.defect = std::max(0.0, distance - one.rho * rounding);
@@ -447,7 +448,8 @@ bool BodyJudge<D>::check_passing(double h) {
     const body::Body<D>& body_a = world_.body(one.body);
     const body::Body<D>& body_b = world_.body(other.body);
     if (world_.law(body_a.material, body_b.material).looks_ahead()) continue;
-    const double thin = std::min({body_a.size, body_b.size, 2.0 * one.radius, 2.0 * other.radius});
+    const double thin =
+        std::min({body_a.size, body_b.size, 2.0 * one.shape.extent, 2.0 * other.shape.extent});
     const double way = reach_[index(one.body)] + reach_[index(other.body)];
     if (way < 0.5 * thin) continue;
     double apart = 0.0;
@@ -502,8 +504,8 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
     if (kept > 0.0) return fail_body(Failure::Balance, t_mid_, kept, i);
     if (!body.is_free() || exists_[i] == 0) continue;
     const Vec<D> miss = body.mass * (to.v - from.v - h * gravity_) - given[i].p;
-    const double scale = body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) +
-                         given[i].size;
+    const double scale =
+        body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) + given[i].size;
     const double turn = body.inertia * (to.spin - from.spin) - given[i].moment;
     const double turn_scale =
         body.inertia * (std::abs(from.spin) + std::abs(to.spin)) + given[i].lever;
@@ -515,7 +517,8 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
   return true;
 }
 
-/// x+ = x_M + h/2 v+, fixed and unborn bodies where they were, driven ones where their formulas say.
+/// x+ = x_M + h/2 v+, fixed and unborn bodies where they were, driven ones where their formulas
+/// say.
 template <int D>
 bool BodyJudge<D>::check_positions(const State& before, const State& after, double h) {
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
@@ -532,9 +535,8 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
     const double turned = std::abs(after.bodies[i].angle - wanted.angle);
     const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
     const double turn = h * (std::abs(wanted.spin) + std::abs(before.bodies[i].spin));
-    const bool holds =
-        off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
-        turned <= limits_.balance * turn + 8.0 * kEpsilon * std::abs(wanted.angle);
+    const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
+                       turned <= limits_.balance * turn + 8.0 * kEpsilon * std::abs(wanted.angle);
     if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
   }
   return true;
@@ -544,8 +546,8 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
 template <int D>
 void BodyJudge<D>::enter_works(const State& before, double h) {
   Ledger& ledger = c_.ledger;
-  const double threshold = limits_.shock_speed >= 0.0 ? limits_.shock_speed
-                                                      : limits_.shock_fraction * speed_max_;
+  const double threshold =
+      limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
   double lent = 0.0;
   double all = 0.0;
   bool bounces = false;
@@ -559,8 +561,7 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
     if (!(one.impulse[0] > 0.0)) continue;
     const Vec<D> mean = 0.5 * (one.before + one.after);
     const double normal = one.impulse[0] * mean[0];
-    const double tangential =
-        one.impulse.template tail<D - 1>().dot(mean.template tail<D - 1>());
+    const double tangential = one.impulse.template tail<D - 1>().dot(mean.template tail<D - 1>());
     ledger.contacts.add(normal + tangential);
     ledger.tangential.add(tangential);
     all += normal + tangential;
@@ -571,6 +572,7 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
         [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
     if (!pushed && -one.before[0] > threshold) {
       ++told_.shocks;
+      c_.shocks_cut = true;  // pairs have no names to list them by
       ledger.shocks.add(normal + tangential);
     } else {
       ledger.friction.add(tangential);
@@ -644,9 +646,9 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
       Vec<D> unused;
       const auto& a = world_.solid(push.key.a);
       const auto& b = world_.solid(push.key.b);
-      deepest = std::max(deepest, -shape::gap_of(a.shape, poses_[index(a.body)], b.shape,
-                                                 poses_[index(b.body)], push.key.feature, &unused,
-                                                 &unused, &unused));
+      deepest = std::max(
+          deepest, -shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
+                                  push.key.feature, &unused, &unused, &unused));
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||

@@ -20,16 +20,16 @@ struct BodyClaim {
 /// What is told of the contacts of bodies, which have no names.
 struct BodyStatistics {
   long long shocks{0};
-  double pushes_mean{0.0};     // rows that push in a step
+  double pushes_mean{0.0};  // rows that push in a step
   long long pushes_max{0};
-  long long pairs_checked{0};  // by the judge's own finder, at the last step
-  long long projected{0};      // steps whose places were put back
-  double deepest{0.0};         // middle, before that [m]
-  double shift_max{0.0};       // [m]
-  long long ghosts{0};         // pushes of pairs that do not touch at the next middle
-  double momentum_defect{0.0};  // of all bodies together, beside what walls and forces gave
+  long long pairs_checked{0};     // by the judge's own finder, at the last step
+  long long projected{0};         // steps whose places were put back
+  double deepest{0.0};            // middle, before that [m]
+  double shift_max{0.0};          // [m]
+  long long ghosts{0};            // pushes of pairs that do not touch at the next middle
+  double momentum_defect{0.0};    // of all bodies together, beside what walls and forces gave
   std::array<double, 3> creep{};  // [m/s], not exceeded in 50, 99, 99.9 % of pushes
-  std::string where;           // the pair at which a check failed
+  std::string where;              // the pair at which a check failed
 };
 
 /// Pairs of shapes that may be near each other, found by sorting along one axis: an algorithm of
@@ -115,8 +115,8 @@ class BodyJudge {
   std::vector<shape::Row<D>> found_;
   std::vector<Judged> rows_;
   std::vector<int> parent_;
-  std::vector<double> scale_;   // by root
-  std::vector<double> defect_;  // by root
+  std::vector<double> scale_;      // by root
+  std::vector<double> defect_;     // by root
   std::vector<long long> creeps_;  // how many pushes by the power of ten of their creep speed
   body::Vec<D> gravity_ = body::Vec<D>::Zero();
   double t_mid_{0.0};

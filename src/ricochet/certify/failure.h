@@ -29,6 +29,8 @@ enum class Failure {
   SteppedOver,     // a wall was crossed between the ends of a step
   Derivative,      // a gap, a potential or a mass does not change as its derivatives say
   TooManyEvents,   // before the next row
+  Overlap,         // two bodies overlap that the step does not know of
+  PassedThrough,   // two bodies went through each other within a step
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

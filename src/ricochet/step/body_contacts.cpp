@@ -113,7 +113,8 @@ void BodyContacts<D>::list_by_body(std::span<const body::Row<D>> rows) {
     }
   };
   each([&](int, int b) { ++by_body_start_[index(b) + 1]; });
-  for (std::size_t k = 1; k < by_body_start_.size(); ++k) by_body_start_[k] += by_body_start_[k - 1];
+  for (std::size_t k = 1; k < by_body_start_.size(); ++k)
+    by_body_start_[k] += by_body_start_[k - 1];
   by_body_.resize(index(by_body_start_.back()));
   std::vector<int> next(by_body_start_.begin(), by_body_start_.end() - 1);
   each([&](int i, int b) { by_body_[index(next[index(b)]++)] = i; });

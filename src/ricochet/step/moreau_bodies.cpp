@@ -19,7 +19,8 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, double tolerance)
       exists_(world.bodies.size(), 1),
       reach_(world.bodies.size(), 0.0) {}
 
-/// x_M = x + h/2 v; driven bodies are where their formulas say, at the velocity between the middles.
+/// x_M = x + h/2 v; driven bodies are where their formulas say, at the velocity between the
+/// middles.
 template <int D>
 void MoreauBodies<D>::half_step(const State& s, double h) {
   t_mid_ = s.t + 0.5 * h;
@@ -100,8 +101,8 @@ void MoreauBodies<D>::free_velocity(const State& s, double h) {
 template <int D>
 void MoreauBodies<D>::pose_problem(const State& s, double h) {
   const auto acts = [&](const body::Row<D>& row) {
-    const auto& law = world_.law(world_.body(row.body_a).material,
-                                 world_.body(row.body_b).material);
+    const auto& law =
+        world_.law(world_.body(row.body_a).material, world_.body(row.body_b).material);
     return law.looks_ahead() || row.gap <= row.slack;
   };
   std::erase_if(rows_, [&](const body::Row<D>& row) { return !acts(row); });
@@ -109,14 +110,13 @@ void MoreauBodies<D>::pose_problem(const State& s, double h) {
   auto last = s.pushes.begin();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const body::Row<D>& row = rows_[i];
-    const auto& law = world_.law(world_.body(row.body_a).material,
-                                 world_.body(row.body_b).material);
+    const auto& law =
+        world_.law(world_.body(row.body_a).material, world_.body(row.body_b).material);
     const std::size_t a = index(row.body_a);
     const std::size_t b = index(row.body_b);
     Vec<D> q = body::relative(row, after_[a], after_[b]);
-    q[0] += law.looks_ahead()
-                ? std::max(0.0, row.gap) / h
-                : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
+    q[0] += law.looks_ahead() ? std::max(0.0, row.gap) / h
+                              : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
     const auto at = static_cast<Eigen::Index>(D * i);
     contacts_.free().template segment<D>(at) = q;
     contacts_.friction()[i] = law.friction;
@@ -172,8 +172,7 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   }
   claim.pushes.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Vec<D> p =
-        contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * i));
+    const Vec<D> p = contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * i));
     if (p[0] > 0.0) claim.pushes.push_back({rows_[i].key, p});
   }
   next.pushes = claim.pushes;
@@ -183,13 +182,13 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
 template <int D>
 problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
-  half_step(s, h);                                     // x_M = x + h/2 v
-  free_velocity(s, h);                                 // u' = u + h g(t_M)
+  half_step(s, h);      // x_M = x + h/2 v
+  free_velocity(s, h);  // u' = u + h g(t_M)
   std::fill(reach_.begin(), reach_.end(), 0.0);
   set_reach(h, middle_);
   set_reach(h, after_);
-  finder_.find(middle_, exists_, reach_, rows_);       // rows with g(q_M) <= reach
-  problem::Report report = put_back(claim);            // where g(q_M) < -slack
+  finder_.find(middle_, exists_, reach_, rows_);  // rows with g(q_M) <= reach
+  problem::Report report = put_back(claim);       // where g(q_M) < -slack
   if (report.status != problem::Status::Solved) return report;
   if (!claim.shifts.empty()) {
     std::fill(reach_.begin(), reach_.end(), 0.0);
@@ -197,10 +196,10 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
     set_reach(h, after_);
     finder_.find(middle_, exists_, reach_, rows_);
   }
-  report = push(s, h);                                 // u+ = u' + M^-1 G^T p
+  report = push(s, h);  // u+ = u' + M^-1 G^T p
   if (report.status != problem::Status::Solved) return report;
   next.steps = s.steps;
-  finish(h, next, claim);                              // x+ = x_M + h/2 u+
+  finish(h, next, claim);  // x+ = x_M + h/2 u+
   return report;
 }
 

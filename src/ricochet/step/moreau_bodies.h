@@ -44,9 +44,9 @@ class MoreauBodies {
   body::Finder<D> finder_;
   BodyContacts<D> contacts_;
   std::vector<char> exists_;
-  std::vector<double> reach_;             // by body, in this step [m]
-  std::vector<body::Motion<D>> middle_;   // places at the middle, velocities before
-  std::vector<body::Motion<D>> after_;    // the same places, velocities after
+  std::vector<double> reach_;            // by body, in this step [m]
+  std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
+  std::vector<body::Motion<D>> after_;   // the same places, velocities after
   std::vector<body::Row<D>> rows_;
   double t_mid_{0.0};
 };

@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/study/line_text.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::study {
 namespace {
@@ -60,6 +61,7 @@ void warn_of_explicit_forces(const Motion& motion, std::vector<std::string>& war
 /// "2 coordinates, 1 contact"; of a structure its kind.
 std::string describe_part(const scene::Scene& scene) {
   if (scene.structure() != nullptr) return kind_of(*scene.structure());
+  if (scene.world() != nullptr) return kind_of(*scene.world());
   const step::Columns& columns = scene.columns;
   const auto count = [](const auto& list) { return static_cast<long long>(list.size()); };
   std::string words = fmt::format("{}, {}", counted(count(columns.coordinates), "coordinate"),
@@ -219,6 +221,7 @@ std::string describe_checks(const Motion& motion) {
                                       "follow the forces",
                                       c.arc_max, c.arc_limit));
   }
+  if (motion.world) return text + describe_world(motion);
   if (motion.scene.columns.contacts.empty()) return text;
   if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {
@@ -272,7 +275,8 @@ std::string describe_energy(const Motion& motion) {
                                        : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
-    words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
+    words += fmt::format(", of {} {}", motion.world ? "driven bodies" : "joints",
+                         shown(ledger.joints.value(), 6));
   }
   if (std::abs(ledger.correction.value()) > unit) {
     words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));
@@ -351,6 +355,7 @@ std::string describe_settings(const Motion& motion) {
 }
 
 std::string tell(const Story& story, const Motion& motion) {
+  if (motion.world) return "";
   constexpr double kRest = 1e-12;  // of the largest kinetic energy
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   const double sign = motion.scene.run.backward ? -1.0 : 1.0;
@@ -403,6 +408,7 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.facts_not_checked = run.facts_not_checked;
   summary.output_error = output_error;
   summary.structure = motion.structure;
+  summary.world = motion.world;
   return summary;
 }
 
