@@ -79,6 +79,10 @@ Shape<D> capsule(const Vec<D>& p, const Vec<D>& q, double radius);
 /// Sides parallel to the axes of the frame, its middle at the origin; rounded outwards.
 template <int D>
 Shape<D> box(const Vec<D>& sides, double round = 0.0);
+template <>
+Shape<2> box(const Vec<2>& sides, double round);
+template <>
+Shape<3> box(const Vec<3>& sides, double round);
 /// Corners in order, either way round; convex, without repeated corners or straight angles.
 Shape<2> polygon(std::vector<Vec<2>> corners, double round = 0.0);
 /// The convex hull of points; those inside it are left out.
