@@ -98,7 +98,13 @@ struct World {
   std::vector<PairLaw> laws;  // of materials a and b at a * materials + b
   std::function<Vec<D>(double t)> gravity = [](double) -> Vec<D> { return Vec<D>::Zero(); };
   bool gravity_is_constant{true};
+  // Free bodies whose mass centre leaves this box are taken out, at the end of the step.
+  Vec<D> kept_low = Vec<D>::Constant(-std::numeric_limits<double>::infinity());
+  Vec<D> kept_high = Vec<D>::Constant(std::numeric_limits<double>::infinity());
 
+  bool keeps(const Vec<D>& x) const {
+    return (x.array() >= kept_low.array()).all() && (x.array() <= kept_high.array()).all();
+  }
   const PairLaw& law(int a, int b) const {
     return laws[static_cast<std::size_t>(a) * materials.size() + static_cast<std::size_t>(b)];
   }
@@ -168,6 +174,7 @@ struct WorldState {
   double t{0.0};
   long long steps{0};             // since the start
   std::vector<Motion<D>> bodies;  // of fixed and unborn ones their start
+  std::vector<char> gone;         // by body: it left, and stays as it was then
   std::vector<Push<D>> pushes;    // of the last step, by key: where the next solve begins
 };
 

@@ -186,7 +186,7 @@ void BodyJudge<D>::make_middle(const State& before, double h) {
   middle_ = before.bodies;
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
-    exists_[i] = body.born <= before.t + 1e-9 * h ? 1 : 0;
+    exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
     shift_[i] = {};
     if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
     if (body.kind == Kind::Driven) {
@@ -293,7 +293,7 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
       after_[i].v = after.bodies[i].v;
       after_[i].spin = after.bodies[i].spin;
     }
-    reach_[i] = h * body::speed_bound(body, after_[i]) +
+    reach_[i] = h * body::speed_bound(body, after_[i]) + 16.0 * kEpsilon * middle_[i].x.norm() +
                 1e-9 * (std::isfinite(body.size) ? body.size : 0.0);
   }
   place(middle_);
@@ -531,6 +531,10 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
       wanted.spin = after.bodies[i].spin;
       wanted.advance(0.5 * h);
     }
+    const bool leaves = exists_[i] != 0 && body.is_free() && !world_.keeps(after.bodies[i].x);
+    if ((after.gone[i] != 0) != (leaves || before.gone[i] != 0)) {
+      return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
+    }
     const double off = (after.bodies[i].x - wanted.x).norm();
     const double turned = std::abs(after.bodies[i].angle - wanted.angle);
     const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
@@ -613,6 +617,8 @@ void BodyJudge<D>::enter(const State& before, const State& after, double h) {
     told_.shift_max = std::max(told_.shift_max, shift_[i].x.norm());
   }
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
+  for (std::size_t i = 0; i < after.gone.size(); ++i)
+    told_.removed += after.gone[i] - before.gone[i];
   ledger.forces.add(forces.value());
   const double kinetic_before = ledger.kinetic_end;
   ledger.kinetic_end = kinetic(after);

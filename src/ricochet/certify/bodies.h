@@ -20,6 +20,7 @@ struct BodyClaim {
 /// What is told of the contacts of bodies, which have no names.
 struct BodyStatistics {
   long long shocks{0};
+  long long removed{0};  // bodies that left
   double pushes_mean{0.0};  // rows that push in a step
   long long pushes_max{0};
   long long pairs_checked{0};     // by the judge's own finder, at the last step

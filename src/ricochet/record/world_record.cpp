@@ -10,6 +10,7 @@ base::Json json_of(const WorldRecord& r) {
   if (!r.stopped.empty()) json["stopped"] = r.stopped;
   json["pushes"] = {{"mean", r.told.pushes_mean}, {"max", r.told.pushes_max}};
   json["shocks"] = r.told.shocks;
+  if (r.told.removed > 0) json["removed"] = r.told.removed;
   json["pairs_checked"] = r.told.pairs_checked;
   json["projection"] = {
       {"steps", r.told.projected}, {"deepest", r.told.deepest}, {"shift_max", r.told.shift_max}};

@@ -100,6 +100,36 @@ shape::Shape<2> WorldReader::read_polygon(const Value& value, const std::string&
   return shape::polygon(corners, round);
 }
 
+/// A half-plane, a capsule or a chain.
+shape::Shape<2> WorldReader::read_line_shape(TableReader& table, const Value& value,
+                                             const std::string& key, double round,
+                                             const Locals& locals) {
+  const std::string full = table.full(key);
+  if (key == "half_plane") {
+    TableReader plane(document_, value, full);
+    const Vec point = vector(plane.require("point", "write point = [0, 0]"), full, locals);
+    const Vec normal = vector(plane.require("normal", "write normal = [0, 1]"), full, locals);
+    plane.finish();
+    return shape::half_space<2>(point, normal);
+  }
+  const bool is_capsule = key == "capsule";
+  const std::size_t least = is_capsule ? 3 : 2;
+  if (value.kind != Value::Kind::Array || value.items.size() < least ||
+      (is_capsule && value.items.size() > least)) {
+    table.fail(value, key, "does not say where it is",
+               is_capsule ? "write capsule = [[0, 0], [1, 0], 0.1]: two ends and the radius"
+                          : "write chain = [[0, 0], [1, 0], [2, 1]]");
+  }
+  if (is_capsule) {
+    return shape::capsule<2>(vector(value.items[0], full, locals),
+                             vector(value.items[1], full, locals),
+                             formulas_.number(value.items[2], full, locals));
+  }
+  std::vector<Vec> points;
+  for (const Value& point : value.items) points.push_back(vector(point, full, locals));
+  return shape::chain(points, false, round);
+}
+
 /// The shape of a table that has one; its own errors are shown at its line.
 std::optional<shape::Shape<2>> WorldReader::read_shape(TableReader& table, const Locals& locals) {
   const char* key = nullptr;
@@ -128,29 +158,7 @@ std::optional<shape::Shape<2>> WorldReader::read_shape(TableReader& table, const
     if (kind == "point") return shape::ball<2>(0.0, vector(value, full, locals));
     if (kind == "box") return box_at(vector(value, full, locals), round, at, angle);
     if (kind == "polygon") return read_polygon(value, full, round, locals);
-    if (kind == "half_plane") {
-      TableReader plane(document_, value, full);
-      const Vec point = vector(plane.require("point", "write point = [0, 0]"), full, locals);
-      const Vec normal = vector(plane.require("normal", "write normal = [0, 1]"), full, locals);
-      plane.finish();
-      return shape::half_space<2>(point, normal);
-    }
-    const bool is_capsule = kind == "capsule";
-    const std::size_t least = is_capsule ? 3 : 2;
-    if (value.kind != Value::Kind::Array || value.items.size() < least ||
-        (is_capsule && value.items.size() > least)) {
-      table.fail(value, key, "does not say where it is",
-                 is_capsule ? "write capsule = [[0, 0], [1, 0], 0.1]: two ends and the radius"
-                            : "write chain = [[0, 0], [1, 0], [2, 1]]");
-    }
-    if (is_capsule) {
-      return shape::capsule<2>(vector(value.items[0], full, locals),
-                               vector(value.items[1], full, locals),
-                               formulas_.number(value.items[2], full, locals));
-    }
-    std::vector<Vec> points;
-    for (const Value& point : value.items) points.push_back(vector(point, full, locals));
-    return shape::chain(points, false, round);
+    return read_line_shape(table, value, key, round, locals);
   } catch (const base::InputError& error) {
     if (error.spot().line > 0) throw;
     throw base::InputError(full, error.message(), error.remedy(), document_.spot_of(value));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/base/random.h"
 #include "ricochet/scene/formula_reader.h"
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/table_reader.h"
@@ -53,12 +54,21 @@ class WorldReader {
   Locals with_definitions(TableReader& table, Locals locals);
   std::vector<shape::Shape<2>> read_shapes(TableReader& table, const Locals& locals);
   std::optional<shape::Shape<2>> read_shape(TableReader& table, const Locals& locals);
+  shape::Shape<2> read_line_shape(TableReader& table, const Value& value, const std::string& key,
+                                  double round, const Locals& locals);
   shape::Shape<2> read_polygon(const Value& value, const std::string& key, double round,
                                const Locals& locals);
   void read_kind(TableReader& table, const Locals& locals, Body& body);
   void read_mass(TableReader& table, const std::vector<shape::Shape<2>>& shapes,
                  const Locals& locals, Body& body);
   void read_place(TableReader& table, const Locals& locals, bool in_place, Body& body);
+  void read_fill(const std::string& name, const Value& value, World& world, WorldPart& part);
+  std::vector<double> fill_radii(TableReader& table, base::Random& random);
+  std::vector<Vec> fill_places(TableReader& table, const std::vector<double>& radii,
+                               base::Random& random);
+  double read_radius(TableReader& table, const Value& value, base::Random& random,
+                     std::size_t number);
+  void read_remove(const Value* table, World& world);
   std::vector<int> bodies_of(const Value& value, const std::string& key, const WorldPart& part);
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);

