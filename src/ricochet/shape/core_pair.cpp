@@ -35,6 +35,8 @@ bool CorePair<D>::corner_edge(const Side<D>& p, int i, const Side<D>& q, int e,
   if (!(share * length > slip_) || !(share * length < length - slip_)) return false;
   at.b = from + share * along;
   at.n = at.a - at.b;
+  at.n -=
+      along * (along.dot(at.n) / (length * length));  // square to it to rounding also when short
   at.gap = at.n.norm();
   if (at.gap > 0.0) {
     at.n /= at.gap;
@@ -63,6 +65,11 @@ bool CorePair<D>::edge_edge(int i, int j, Facing<D>& at, bool& is_inside) const 
     const double sine = c.norm() / (u.norm() * v.norm());
     if (!(sine > kParallel)) return false;
     at.n = c.normalized();
+    for (const Vec<D>& along :
+         {u, v}) {  // square to both to rounding, where they are nearly parallel
+      at.n -= along * (along.dot(at.n) / along.squaredNorm());
+    }
+    at.n.normalize();
     const Vec<D> out_a = outwards(a_, a_.edge(i));
     const Vec<D> out_b = outwards(b_, b_.edge(j));
     const bool is_free = is_bare(a_, i) && is_bare(b_, j);  // then as they lie
@@ -216,7 +223,7 @@ template <class Visit>
 void CorePair<D>::visit_faces(Visit&& visit) const {
   Facing<D> at;
   const auto offer = [&](Key key) {
-    if (measure(key, at) && holds(key, at)) visit(key, at);
+    if (measure(key, at) && holds(at)) visit(key, at);
   };
   for (int i = 0; i < a_.corners(); ++i) {
     if (!near_a(a_.corner(i))) continue;
@@ -269,19 +276,17 @@ void CorePair<D>::rows(double reach, std::vector<Row<D>>& out) {
   if (has_axis_ && axis_.gap > within) return;
   find_slab(within);
   double least = kInfinity;  // core gap of the nearest row so far
-  bool has_axis_row = false;
   visit_faces([&](Key key, const Facing<D>& at) {
     least = std::min(least, at.gap);
-    has_axis_row = has_axis_row || key == axis_key_;
     if (at.gap <= within) out.push_back(made(key, at));
   });
-  if (!is_apart()) {
+  if (has_axis_ && least <= axis_.gap + slip_) return;
+  if (!is_apart()) {  // edges so nearly parallel that no foot is inside
     Facing<D> at;
     measure(axis_key_, at);
-    if (!has_axis_row && at.gap <= within) out.push_back(made(axis_key_, at));
+    out.push_back(made(axis_key_, at));
     return;
   }
-  if (has_axis_ && least <= axis_.gap + slip_) return;
   const std::size_t first = out.size();
   double nearest = kInfinity;
   visit_joints([&](Key key, const Facing<D>& at) {
@@ -304,14 +309,15 @@ bool CorePair<D>::row(Key key, Row<D>& row) {
       (feature == Feature::CornerEdge && is_inside && !is_bare(b_, second_of(key))) ||
       (feature == Feature::EdgeCorner && is_inside && !is_bare(a_, first_of(key)));
   row = made(key, at);
-  if (is_inside && (is_joint ? a_.corners() * b_.corners() == 1 : at.gap > slip_)) return true;
+  if (is_joint && is_inside && a_.corners() * b_.corners() == 1) return true;
   find_axis(kInfinity);
-  if (!is_joint) return (is_inside && holds(key, at)) || (!is_apart() && key == axis_key_);
-  if (!is_inside || !is_apart()) return false;
+  if (!is_joint && is_inside) return holds(at);
+  if (is_joint ? !is_inside || !is_apart() : is_apart() || key != axis_key_) return false;
   find_slab(at.gap);
   double least = kInfinity;
   double nearest = kInfinity;
   visit_faces([&](Key, const Facing<D>& other) { least = std::min(least, other.gap); });
+  if (!is_joint) return least > axis_.gap + slip_;
   visit_joints([&](Key, const Facing<D>& other) { nearest = std::min(nearest, other.gap); });
   return nearest < least - slip_ && at.gap <= nearest + slip_;
 }

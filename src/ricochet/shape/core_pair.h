@@ -125,10 +125,12 @@ class CorePair {
   bool near_a(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) <= slab_high_; }
   bool near_b(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) >= slab_low_; }
   bool is_apart() const { return !has_axis_ || axis_.gap > slip_; }
-  /// Whether corners, faces and crossings with this gap and normal hold A and B apart.
-  bool holds(Key key, const Facing<D>& at) const {
+  /// Whether corners, faces and crossings with this gap and normal hold A and B apart. Of shapes
+  /// that touch, only those the same way: a corner flush with the end of a face is not beside the
+  /// next face.
+  bool holds(const Facing<D>& at) const {
     if (is_apart()) return at.gap > 0.0 || !has_axis_;
-    return at.gap > slip_ || key == axis_key_ || at.n.dot(axis_.n) >= kSameWay;
+    return at.n.dot(axis_.n) >= kSameWay;
   }
   static bool is_bare(const Side<D>& side, int e) { return side.edge(e).left < 0; }
 

@@ -108,6 +108,15 @@ std::vector<std::pair<Loop, Vec<3>>> wrap(const Points& points, double slip) {
   return faces;
 }
 
+Points without_copies(const Points& points, double slip) {
+  Points made;
+  for (const Vec<3>& p : points) {
+    const auto is_near = [&](const Vec<3>& other) { return (p - other).norm() <= slip; };
+    if (std::none_of(made.begin(), made.end(), is_near)) made.push_back(p);
+  }
+  return made;
+}
+
 /// Whether the points span a volume, by the largest of some tetrahedra.
 bool have_volume(const Points& points, double size) {
   const Vec<3>& first = points[0];
@@ -146,13 +155,14 @@ void add_edges(Shape<3>& shape) {
   }
 }
 
-Shape<3> polytope(const Points& points, double round) {
+Shape<3> polytope(const Points& given, double round) {
   demand_round(round, "polytope");
-  demand_finite<3>(points, "polytope");
+  demand_finite<3>(given, "polytope");
+  double size = 0.0;
+  for (const Vec<3>& p : given) size = std::max(size, (p - given[0]).norm());
+  const Points points = without_copies(given, kCoplanar * size);
   demand(points.size() >= 4, "polytope", "a polytope has four corners or more",
          "use a capsule or a sphere");
-  double size = 0.0;
-  for (const Vec<3>& p : points) size = std::max(size, (p - points[0]).norm());
   demand(have_volume(points, size), "polytope", "the corners lie in one plane",
          "a polytope needs a volume");
   Shape<3> made;

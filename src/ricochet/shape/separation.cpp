@@ -93,8 +93,11 @@ void try_round(Search<D>& search) {
   const auto of_b = segments(search.b, search.pb, origin);
   const auto across = [&](const Vec<D>& p, const auto& edges, double sign) {
     for (const auto& [q, v] : edges) {
-      const Vec<D> way = p - q;
-      search.attempt(sign * (way - v * (v.dot(way) / v.squaredNorm())));
+      Vec<D> way = p - q;
+      for (int pass = 0; pass < 2; ++pass) {  // square to it to rounding also when short
+        way -= v * (v.dot(way) / v.squaredNorm());
+      }
+      search.attempt(sign * way);
     }
   };
   for (const Vec<D>& corner : search.a.corners) {
