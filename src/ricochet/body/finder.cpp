@@ -18,7 +18,11 @@ Row<D> row_of(const World<D>& world, int a, int b, const shape::Row<D>& found,
   row.body_b = world.solid(b).body;
   row.gap = found.gap;
   row.normal = found.normal;
-  const Vec<D> middle = 0.5 * (found.on_a + found.on_b);
+  const bool moves_a = world.body(row.body_a).is_free();
+  const bool moves_b = world.body(row.body_b).is_free();
+  const Vec<D> middle = !moves_b   ? found.on_a
+                        : !moves_a ? found.on_b
+                                   : Vec<D>(0.5 * (found.on_a + found.on_b));
   row.arm_a = middle - at[index(row.body_a)].x;
   row.arm_b = middle - at[index(row.body_b)].x;
   row.slack = slack_of(world.body(row.body_a), world.body(row.body_b), middle);

@@ -33,9 +33,9 @@ class Finder {
 
 extern template class Finder<2>;
 
-/// A row of the world from one of two shapes. The impulse acts at one point of space, in the middle
-/// of the gap, so that the pair keeps its moment of momentum; for features that face each other
-/// this leaves the rate of the gap as it is.
+/// A row of the world from one of two shapes. Between free bodies the impulse acts at one point of
+/// space, in the middle of the gap, so that the pair keeps its moment of momentum; for features
+/// that face each other this leaves the rate of the gap as it is. Else at the free body's particle.
 template <int D>
 Row<D> row_of(const World<D>& world, int a, int b, const shape::Row<D>& found,
               const std::vector<Motion<D>>& at);

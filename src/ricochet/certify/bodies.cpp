@@ -39,7 +39,8 @@ bool finite(const body::Motion<2>& m) {
   return m.x.allFinite() && std::isfinite(m.angle) && m.v.allFinite() && std::isfinite(m.spin);
 }
 
-/// The row of a key at these places, by the judge: the impulse acts in the middle of the gap.
+/// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
+/// the particle of the only body that is free.
 template <int D>
 body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, double gap,
                       const Vec<D>& normal, const Vec<D>& on_a, const Vec<D>& on_b,
@@ -50,7 +51,9 @@ body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, doub
   row.body_b = world.solid(key.b).body;
   row.gap = gap;
   row.normal = normal;
-  const Vec<D> point = 0.5 * (on_a + on_b);
+  Vec<D> point = 0.5 * (on_a + on_b);
+  if (!world.body(row.body_b).is_free()) point = on_a;
+  if (!world.body(row.body_a).is_free()) point = on_b;
   row.arm_a = point - at[index(row.body_a)].x;
   row.arm_b = point - at[index(row.body_b)].x;
   row.slack = body::slack_of(world.body(row.body_a), world.body(row.body_b), point);

@@ -20,7 +20,7 @@ struct BodyClaim {
 /// What is told of the contacts of bodies, which have no names.
 struct BodyStatistics {
   long long shocks{0};
-  long long removed{0};  // bodies that left
+  long long removed{0};     // bodies that left
   double pushes_mean{0.0};  // rows that push in a step
   long long pushes_max{0};
   long long pairs_checked{0};     // by the judge's own finder, at the last step
@@ -75,10 +75,10 @@ class BodyJudge {
  private:
   struct Judged {  // a row of this step
     body::Row<D> row;
-    body::Vec<D> impulse;
-    body::Vec<D> before;  // relative velocities
-    body::Vec<D> after;
-    const body::PairLaw* law;
+    body::Vec<D> impulse = body::Vec<D>::Zero();
+    body::Vec<D> before = body::Vec<D>::Zero();  // relative velocities
+    body::Vec<D> after = body::Vec<D>::Zero();
+    const body::PairLaw* law{nullptr};
     double rho{0.0};
     double defect{0.0};  // |r - P_K(r - rho û)|
     double scale{0.0};

@@ -217,17 +217,18 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   const Box box = box_of(world, shown);
   const auto outlines = outlines_of(world, reach_of(box));
   const double ratio = (box.y.high - box.y.low) / (box.x.high - box.x.low);
-  const bool beside = ratio > 0.45;
+  const std::size_t count = std::min<std::size_t>(2, record.frames.size());
+  const bool beside = ratio > 0.45 && count == 2;
   const double width = beside ? (kWidth - 5.0 * kMargin) / 2.0 : kWidth - 4.0 * kMargin;
   const double height = std::clamp(ratio * width, 90.0, 640.0);
   sheet.width = kWidth;
-  sheet.height = kHead + (beside ? 1.0 : 2.0) * (height + kAxisBottom + 30.0);
+  sheet.height = kHead + (beside || count == 1 ? 1.0 : 2.0) * (height + kAxisBottom + 30.0);
   Svg svg(sheet.width, sheet.height, scene.title);
   const auto title = fit_lines(scene.title, kWidth - 2.0 * kMargin, 15.0, 1);
   if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
   const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
   if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
-  for (std::size_t k = 0; k < 2; ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     Frame frame;
     const auto step = static_cast<double>(k);
     frame.corner = {2.2 * kMargin + (beside ? step * (width + 2.0 * kMargin) : 0.0),
@@ -248,6 +249,18 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   }
   sheet.svg = svg.finish();
   return sheet;
+}
+
+Sheet draw_world_start(const scene::Scene& scene) {
+  record::WorldRecord record;
+  record::BodyFrame& frame = record.frames.emplace_back();
+  frame.t = scene.run.start_time;
+  for (const body::Body<2>& body : scene.world()->plane->bodies) {
+    body::Motion<2> place = body.start;
+    if (body.drive) body.drive(frame.t, place);
+    frame.places.insert(frame.places.end(), {place.x[0], place.x[1], place.angle});
+  }
+  return draw_world(scene, record, "as it starts");
 }
 
 std::string play_world(const scene::Scene& scene, const record::WorldRecord& record) {

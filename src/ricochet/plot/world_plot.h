@@ -13,6 +13,9 @@ namespace ricochet::plot {
 Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
                  const std::string& subtitle);
 
+/// The same before anything is run.
+Sheet draw_world_start(const scene::Scene& scene);
+
 /// A part of a page: the bodies as they move, on a canvas, with the lines of pushes. Empty where
 /// fewer than two frames were kept.
 std::string play_world(const scene::Scene& scene, const record::WorldRecord& record);

@@ -76,9 +76,9 @@ step::Columns columns_of(const WorldPart& part) {
       columns.coordinates.push_back(part.plane->body(i).name + what);
     }
   }
-  // LATE  for (const Watch& watch : part.watches) {
-  // LATE    for (const std::string& name : names_of(watch)) columns.watches.push_back(name);
-  // LATE  }
+  for (const Watch& watch : part.watches) {
+    for (const std::string& name : names_of(watch)) columns.watches.push_back(name);
+  }
   return columns;
 }
 

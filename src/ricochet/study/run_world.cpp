@@ -182,7 +182,7 @@ class WorldWatch {
     row.u = u_;
     row.kinetic = s.kinetic;
     row.potential = s.potential;
-    // LATE    row.watches = values_;
+    row.watches = values_;
     if (observe_) observe_(row);
     std::fill(given_.begin(), given_.end(), 0.0);
     last_ = s.state.t;
