@@ -206,15 +206,20 @@ double BodyContacts<D>::insist() {
 
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
-  constexpr int kFinished = 64;  // contacts whose last digits are worth a few factorisations
   gather(island);
-  double residual = methods_.solve(r_, 0.1 * tolerance_);
+  const double goal = 0.1 * tolerance_;
+  // What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
+  const bool is_warm = (r_.head(D * W_.rows).array() != 0.0).any();
+  double residual = std::numeric_limits<double>::infinity();
+  for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
+    residual = methods_.solve(r_, first);
+    if (residual > goal) residual = methods_.finish(r_);
+    if (residual <= tolerance_) break;
+  }
   const bool falls_back = residual > tolerance_;
   if (falls_back) {
     ++fallbacks_;
     residual = insist();
-  } else if (W_.rows <= kFinished) {
-    residual = methods_.finish(r_);
   }
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
