@@ -7,7 +7,7 @@ option(RICOCHET_BATCHES "Compile sources in batches" ON)
 
 # The sources of `target` given after `size` are compiled `size` at a time.
 function(ricochet_batches target name size)
-  if(NOT RICOCHET_BATCHES)
+  if(NOT RICOCHET_BATCHES OR NOT ARGN)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -171,7 +171,7 @@ template <model::Model M>
     s.deepest = a;
   }
   const bool is_new = s.violated > c.violated || s.depth > c.known_depth;
-  if (is_new && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
+  if (is_new && !is_located(c.method.integrator)) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

@@ -27,6 +27,17 @@ inline Feature feature_of(Key key) { return static_cast<Feature>(key >> 60U); }
 inline int first_of(Key key) { return static_cast<int>((key >> 30U) & 0x3FFFFFFFU); }
 inline int second_of(Key key) { return static_cast<int>(key & 0x3FFFFFFFU); }
 
+/// The same pair with A and B exchanged.
+inline Feature turned(Feature feature) {
+  switch (feature) {
+    case Feature::CornerFace: return Feature::FaceCorner;
+    case Feature::FaceCorner: return Feature::CornerFace;
+    case Feature::CornerEdge: return Feature::EdgeCorner;
+    case Feature::EdgeCorner: return Feature::CornerEdge;
+    default: return feature;
+  }
+}
+
 constexpr double kSlip = 1e-13;      // "inside" and "nearest", in sizes of the shapes
 constexpr double kParallel = 1e-12;  // sine of the angle below which edges cross nowhere
 constexpr double kSameWay =
