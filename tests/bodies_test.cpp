@@ -75,7 +75,7 @@ TEST(Bodies, WrongInputIsRefusedWithWords) {
   expect_fault(changed(kBox, "box      = [1, 1]", "polygon = [[0,0],[1,0],[0.2,0.2],[0,1]]"),
                "body.box.polygon");
   expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\nmass = -1"), "must be positive");
-  expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\ndisc = 1"), "stands beside box");
+  expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\ndisc = 1"), "stands beside disc");
   expect_fault(changed(kBox, "friction = 0.5", "friction = -1"), "must be at least 0");
   expect_fault(changed(kBox, "friction = 0.5", "restitution = 2"), "[0, 1]");
   expect_fault(changed(kBox, "dimension  = 2", ""), "dimension");
@@ -208,8 +208,8 @@ TEST(Bodies, BouncesLoseWhatTheySay) {
   const double fall = std::sqrt(2.0 * 1.0 / 10.0);
   const double up = 0.8 * 10.0 * fall;
   const double since = 0.7 - fall;
-  EXPECT_NEAR(motion.world->last.bodies[1].v[1], up - 10.0 * since, 0.02);
-  EXPECT_NEAR(motion.world->last.bodies[1].x[1], 0.5 + up * since - 5.0 * since * since, 0.01);
+  EXPECT_NEAR(motion.world->last.bodies[0].v[1], up - 10.0 * since, 0.02);
+  EXPECT_NEAR(motion.world->last.bodies[0].x[1], 0.5 + up * since - 5.0 * since * since, 0.01);
 }
 
 TEST(Bodies, DrivenBodiesCarryOthers) {

@@ -209,6 +209,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
                  const std::string& subtitle) {
   constexpr double kWidth = 900.0;
   constexpr double kMargin = 24.0;
+  constexpr double kLeft = 66.0;  // of a frame, for its scale
   constexpr double kHead = 84.0;
   const World& world = *scene.world()->plane;
   Sheet sheet;
@@ -219,7 +220,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   const double ratio = (box.y.high - box.y.low) / (box.x.high - box.x.low);
   const std::size_t count = std::min<std::size_t>(2, record.frames.size());
   const bool beside = ratio > 0.45 && count == 2;
-  const double width = beside ? (kWidth - 5.0 * kMargin) / 2.0 : kWidth - 4.0 * kMargin;
+  const double width = (kWidth - kMargin) / (beside ? 2.0 : 1.0) - kLeft;
   const double height = std::clamp(ratio * width, 90.0, 640.0);
   sheet.width = kWidth;
   sheet.height = kHead + (beside || count == 1 ? 1.0 : 2.0) * (height + kAxisBottom + 30.0);
@@ -231,7 +232,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   for (std::size_t k = 0; k < count; ++k) {
     Frame frame;
     const auto step = static_cast<double>(k);
-    frame.corner = {2.2 * kMargin + (beside ? step * (width + 2.0 * kMargin) : 0.0),
+    frame.corner = {kLeft + (beside ? step * (width + kLeft) : 0.0),
                     kHead + (beside ? 0.0 : step * (height + kAxisBottom + 30.0))};
     frame.width = width;
     frame.height = height;

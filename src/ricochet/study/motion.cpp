@@ -48,6 +48,11 @@ void warn_of_past(const scene::Scene& scene, const std::vector<certify::Shock>& 
   }
 }
 
+void warn_of_part(const Motion& motion, std::vector<std::string>& warnings) {
+  if (motion.structure) warn_of_structure(motion, warnings);
+  if (motion.world) warn_of_world(motion, warnings);
+}
+
 /// What the run has shown about its own question.
 void add_warnings(Motion& motion) {
   const scene::Scene& scene = motion.scene;
@@ -107,8 +112,7 @@ void add_warnings(Motion& motion) {
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
   if (scene.run.backward) warn_of_past(scene, shocks, warnings);
-  if (motion.structure) warn_of_structure(motion, warnings);
-  if (motion.world) warn_of_world(motion, warnings);
+  warn_of_part(motion, warnings);
 }
 
 }  // namespace
