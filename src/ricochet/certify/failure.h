@@ -30,6 +30,8 @@ enum class Failure {
   Derivative,       // a gap, a potential or a mass does not change as its derivatives say
   TooManyEvents,    // before the next row
   LastingFriction,  // on an arc between impacts
+  Overlap,          // two bodies overlap that the step does not know of
+  PassedThrough,    // two bodies went through each other within a step
 };
 
 /// Name in files ("ok", "residual", "energy_gain", ...), one-line meaning, and what to try.

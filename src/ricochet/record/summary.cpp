@@ -318,6 +318,7 @@ Json json_of(const Summary& s) {
                                  : 0.0;
   json["version"] = base::kVersion;
   if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.certificate);
+  if (s.world) json["world"] = json_of(*s.world);
   return json;
 }
 

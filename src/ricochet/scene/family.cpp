@@ -143,7 +143,11 @@ class FamilyReader {
   std::string path_of(const Found& found) const {
     const std::string name = full_name(found.name);
     if (!name.starts_with("parameters.")) return name;
-    return (document_.root().find("structure") != nullptr ? "structure." : "system.") + name;
+    const Value& root = document_.root();
+    return (root.find("structure") != nullptr ? "structure."
+            : root.find("world") != nullptr   ? "world."
+                                              : "system.") +
+           name;
   }
 
   void check_key(const Found& found) const {

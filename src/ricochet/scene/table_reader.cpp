@@ -26,7 +26,10 @@ constexpr std::string_view kWords =
     " caption columns units body every numbers line outline circle point"
     " record formats points columns"
     " length young density section ends nodes form planes guide modes reduction shapes clearance"
-    " above below direction ratio ratios compare from to value tension quiet ";
+    " above below direction ratio ratios compare from to value tension quiet"
+    " world dimension gravity material pair fill joint frame watch remove write with vertices"
+    " centre born fixed driven inertia disc box capsule half_plane chain round default stop"
+    " force_on displacement height momentum touching formula ";
 
 bool is_word(const std::string& key) {
   return kWords.find(" " + key + " ") != std::string_view::npos;

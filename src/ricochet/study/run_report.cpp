@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/study/line_text.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::study {
 namespace {
@@ -70,6 +71,7 @@ std::vector<bool> frictions_of(const scene::Scene& scene) {
 /// "2 coordinates, 1 contact"; of a structure its kind.
 std::string describe_part(const scene::Scene& scene) {
   if (scene.structure() != nullptr) return kind_of(*scene.structure());
+  if (scene.world() != nullptr) return kind_of(*scene.world());
   const step::Columns& columns = scene.columns;
   const auto count = [](const auto& list) { return static_cast<long long>(list.size()); };
   const std::vector<bool> alone = frictions_of(scene);
@@ -245,6 +247,7 @@ std::string describe_checks(const Motion& motion) {
                                       "follow the forces",
                                       c.arc_max, c.arc_limit));
   }
+  if (motion.world) return text + describe_world(motion);
   if (motion.scene.columns.contacts.empty()) return text;
   text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
@@ -299,7 +302,8 @@ std::string describe_energy(const Motion& motion) {
                                        : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
-    words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
+    words += fmt::format(", of {} {}", motion.world ? "driven bodies" : "joints",
+                         shown(ledger.joints.value(), 6));
   }
   if (std::abs(ledger.correction.value()) > unit) {
     words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));
@@ -382,6 +386,7 @@ std::string describe_settings(const Motion& motion) {
 }
 
 std::string tell(const Story& story, const Motion& motion) {
+  if (motion.world) return "";
   constexpr double kRest = 1e-12;      // of the largest kinetic energy
   constexpr double kRounding = 1e-20;  // of the potential energy: what stands all the time
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
@@ -437,6 +442,7 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.facts_not_checked = run.facts_not_checked;
   summary.output_error = output_error;
   summary.structure = motion.structure;
+  summary.world = motion.world;
   return summary;
 }
 
