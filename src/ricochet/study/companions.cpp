@@ -187,6 +187,7 @@ bool is_short(const scene::Scene& scene) {
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
   if (choice == BarChoice::None) return "not asked for";
+  if (scene.world() != nullptr) return "runs of bodies have no error bar yet";
   if (is_short(scene)) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
   }
@@ -318,7 +319,8 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
   if (!not_made_.empty()) {
     ErrorBar bar = ErrorBar::none(not_made_);
     const bool moves = motion.outcome.steps > 0;
-    if (choice_ != BarChoice::None && is_short(scene_) && moves) bar.unresolved = not_made_;
+    if (choice_ != BarChoice::None && is_short(scene_) && moves && !scene_.world())
+      bar.unresolved = not_made_;
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;
