@@ -24,6 +24,8 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"base", {}},
     {"convex", {"base"}},
     {"formula", {"base"}},
+    {"shape", {"base"}},
+    {"find", {"base", "shape"}},
     {"model", {"base", "convex", "formula", "problem"}},
     {"structure", {"base", "convex", "formula", "problem", "model"}},
     {"problem", {"base", "convex", "formula"}},

@@ -21,6 +21,11 @@ STYLE = """.math-display { overflow-x: auto; margin: 1em 0; }
 @media (max-width: 768px) {
   .katex-display > .katex > .katex-html > .tag { position: static; display: inline-block; margin-left: 2em; }
 }
+.rst-content table { display: block; overflow-x: auto; border: none; margin: 0 0 1.5em; }
+.rst-content table th, .rst-content table td { padding: 0.35em 0.8em; vertical-align: top; }
+.rst-content table th { text-align: left; }
+.rst-content table code { white-space: normal; overflow-wrap: anywhere; max-width: 26em; }
+.rst-content pre { overflow-x: auto; }
 .wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }
 """
 SCRIPT = """document.addEventListener('DOMContentLoaded', function () {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "commands.h"
 #include "number_option.h"
@@ -13,6 +14,7 @@
 #include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/picture.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
 #include "scene_file.h"
@@ -33,8 +35,18 @@ std::string over_setting(const std::string& text) {
                      text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1));
 }
 
-/// What the options say, as settings of the scene.
-SceneArguments with_sweep(const DynamicsArguments& arguments) {
+/// A scene for its exact motion, and what changed it.
+struct Exact {
+  std::vector<scene::Override> changes;
+  scene::Scene scene;
+
+  explicit Exact(const SceneArguments& arguments)
+      : changes(dynamics::exact_changes(arguments.file, arguments.text, changes_of(arguments))),
+        scene(scene::read_scene(arguments.file, arguments.text, changes)) {}
+};
+
+/// With what the options say, as settings of the scene.
+Exact with_sweep(const DynamicsArguments& arguments) {
   SceneArguments scene = arguments.scene;
   for (const std::string& over : arguments.over) scene.set.push_back(over_setting(over));
   const auto add = [&](const char* key, const std::string& value) {
@@ -44,7 +56,7 @@ SceneArguments with_sweep(const DynamicsArguments& arguments) {
   add("settle", arguments.settle);
   add("show", arguments.show);
   add("seeds", arguments.seeds);
-  return exact_arguments(std::move(scene));
+  return Exact(scene);
 }
 
 /// Files, and the words about them.
@@ -78,7 +90,7 @@ int command_lyapunov(const DynamicsArguments& arguments) {
   dynamics::LyapunovSettings settings;
   settings.until = positive_option("--for", arguments.time);
   if (!arguments.settle.empty()) settings.settle = positive_option("--settle", arguments.settle);
-  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  const scene::Scene scene = Exact(arguments.scene).scene;
   host::StopSignals signals;
   const dynamics::Lyapunov found = dynamics::lyapunov(scene, settings, &signals.monitor());
   const std::string json = dynamics::to_json(found, scene);
@@ -95,7 +107,7 @@ int command_lyapunov(const DynamicsArguments& arguments) {
 }
 
 int command_section(const DynamicsArguments& arguments) {
-  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  const scene::Scene scene = Exact(arguments.scene).scene;
   dynamics::SectionSettings settings{.settle = scene.dynamics.sweep.settle};
   if (!arguments.settle.empty()) settings.settle = whole_option("--settle", arguments.settle);
   if (!arguments.show.empty()) settings.show = whole_option("--show", arguments.show);
@@ -113,18 +125,21 @@ int command_section(const DynamicsArguments& arguments) {
 }
 
 int command_bifurcate(const DynamicsArguments& arguments) {
-  const SceneArguments changed = with_sweep(arguments);
-  const scene::Scene scene = read_scene(changed);
+  const auto [changes, scene] = with_sweep(arguments);
   host::StopSignals signals;
   const scene::SweepPlan& plan = scene.dynamics.sweep;
+  const base::Ranks& ranks = host::ranks();
   dynamics::Diagram found;
   {
-    const ProgressBar bar(signals.monitor(),
-                          static_cast<long long>(plan.over.size()) * plan.settle);
-    found = dynamics::bifurcate(scene, changes_of(changed), arguments.lyapunov,
+    std::optional<ProgressBar> bar;
+    if (ranks.rank == 0) {
+      bar.emplace(signals.monitor(), static_cast<long long>(plan.over.size()) * plan.settle);
+    }
+    found = dynamics::bifurcate(scene, changes, arguments.lyapunov,
                                 host::make_executor(arguments.threads, signals.monitor().stop),
-                                &signals.monitor());
+                                &signals.monitor(), ranks);
   }
+  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
   Results results(arguments, scene);
   results.add("diagram.csv", dynamics::diagram_csv(found));
   results.add("bifurcate.json", dynamics::to_json(found, scene));
@@ -134,17 +149,20 @@ int command_bifurcate(const DynamicsArguments& arguments) {
 }
 
 int command_basin(const DynamicsArguments& arguments) {
-  const SceneArguments changed = with_sweep(arguments);
-  const scene::Scene scene = read_scene(changed);
+  const auto [changes, scene] = with_sweep(arguments);
   host::StopSignals signals;
+  const base::Ranks& ranks = host::ranks();
   dynamics::Basin found;
   {
-    const ProgressBar bar(signals.monitor(),
-                          static_cast<long long>(scene.dynamics.sweep.over.size()));
-    found = dynamics::find_basin(scene, changes_of(changed),
+    std::optional<ProgressBar> bar;
+    if (ranks.rank == 0) {
+      bar.emplace(signals.monitor(), static_cast<long long>(scene.dynamics.sweep.over.size()));
+    }
+    found = dynamics::find_basin(scene, changes,
                                  host::make_executor(arguments.threads, signals.monitor().stop),
-                                 &signals.monitor());
+                                 &signals.monitor(), ranks);
   }
+  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
   Results results(arguments, scene);
   results.add("basin.json", dynamics::to_json(found, scene));
   results.add("basin.npz", dynamics::basin_npz(found));
@@ -154,7 +172,7 @@ int command_basin(const DynamicsArguments& arguments) {
 }
 
 int command_invariants(const DynamicsArguments& arguments) {
-  const scene::Scene scene = read_scene(exact_arguments(arguments.scene));
+  const auto [changes, scene] = Exact(arguments.scene);
   dynamics::InvariantSettings settings;
   settings.schemes = words_of(arguments.schemes);
   for (const std::string& word : words_of(arguments.steps)) {
@@ -169,11 +187,11 @@ int command_invariants(const DynamicsArguments& arguments) {
   if (!arguments.periods.empty()) {
     settings.periods = positive_option("--periods", arguments.periods);
   }
-  const auto read = [&](const std::string& scheme, double step) {
-    SceneArguments changed = exact_arguments(arguments.scene);
-    changed.scheme = scheme;
-    changed.step = fmt::format("{:.17g}", step);
-    return read_scene(changed);
+  const auto read = [&, &changes = changes](const std::string& scheme, double step) {
+    std::vector<scene::Override> all = changes;
+    all.push_back({"run.scheme", scheme, "--scheme " + scheme});
+    all.push_back({"run.step", fmt::format("{:.17g}", step), "--step"});
+    return scene::read_scene(arguments.scene.file, arguments.scene.text, all);
   };
   host::StopSignals signals;
   const dynamics::InvariantTable found =
@@ -181,6 +199,7 @@ int command_invariants(const DynamicsArguments& arguments) {
   const std::string json = dynamics::to_json(found, scene);
   Results results(arguments, scene);
   results.add("invariants.json", json);
+  results.add("invariants.svg", dynamics::draw(found, scene));
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
   return found.interrupted ? say_interrupted() : kFine;
 }

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "commands.h"
+#include "gallery_attractors.h"
 #include "gallery_pages.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/host/stop_signals.h"
-#include "ricochet/study/gallery.h"
 #include "run_folder.h"
 
 namespace ricochet::app {
@@ -16,7 +16,7 @@ namespace {
 
 int list_entries() {
   fmt::print("Published experiments. Run one with:  ricochet gallery NAME  (or --all)\n\n");
-  for (const study::GalleryEntry& entry : study::gallery()) {
+  for (const study::GalleryEntry& entry : gallery_entries()) {
     fmt::print("  {:<11} {:<43} {}\n", entry.name, entry.title, entry.source);
   }
   return kFine;
@@ -69,10 +69,10 @@ bool show(const study::GalleryEntry& entry, const study::Runner& runner, Gallery
 
 int show_all(const std::string& out, const study::Runner& runner, GalleryPages* pages) {
   int agreeing = 0;
-  for (const study::GalleryEntry& entry : study::gallery()) {
+  for (const study::GalleryEntry& entry : gallery_entries()) {
     agreeing += show(entry, runner, pages) ? 1 : 0;
   }
-  const int all = static_cast<int>(study::gallery().size());
+  const int all = static_cast<int>(gallery_entries().size());
   fmt::print("\n{} of {} experiments agree with what their authors state.\n", agreeing, all);
   if (pages != nullptr) {
     fmt::print("Open {} in a browser.\n", pages->write_index().string());
@@ -98,7 +98,7 @@ int command_gallery(const GalleryArguments& arguments) {
   const study::Runner runner = make_runner(out, shown, signals.monitor());
   try {
     if (arguments.name.empty()) return show_all(out, runner, shown);
-    return show(study::gallery_entry(arguments.name), runner, shown) ? kFine : kFailed;
+    return show(gallery_entry(arguments.name), runner, shown) ? kFine : kFailed;
   } catch (const Stopped&) {
     fmt::print(stderr, "interrupted: what was run before is whole\n");
     return kInterrupted;

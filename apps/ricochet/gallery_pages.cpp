@@ -63,6 +63,7 @@ std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted
 }
 
 GalleryPages::Picture GalleryPages::draw(const study::Plate& plate) const {
+  if (!plate.svg.empty()) return {plate.svg, plate.svg};
   if (!plate.rows.empty()) {
     return {plot::draw_table(plate.title, plate.caption, plate.header, plate.rows), ""};
   }

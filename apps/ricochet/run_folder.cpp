@@ -71,11 +71,6 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
   if (!error.empty()) throw host::OutputError(error);
 }
 
-void warn_of_lock(const dynamics::LockWatch& locks, scene::Scene& scene) {
-  std::string warning = locks.warning(scene);
-  if (!warning.empty()) scene.warnings.push_back(std::move(warning));
-}
-
 }  // namespace
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
@@ -124,7 +119,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.rows = files.rows();
   run.lines = files.describe();
   run.story = study::tell(story, run.motion);
-  warn_of_lock(locks, run.motion.scene);
+  locks.warn(run.motion.scene);
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
   if (!is_member) {

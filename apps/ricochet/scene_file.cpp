@@ -54,22 +54,6 @@ SceneArguments with_step(SceneArguments arguments, const std::string& step) {
   return arguments;
 }
 
-SceneArguments exact_arguments(SceneArguments arguments) {
-  const scene::Document document(arguments.file, arguments.text);
-  const scene::Value* run = document.root().find("run");
-  const auto lacks = [&](const char* key) { return run == nullptr || run->find(key) == nullptr; };
-  const scene::Value* stated = run == nullptr ? nullptr : run->find("step");
-  const bool has_step = stated != nullptr && stated->kind != scene::Value::Kind::Table;
-  if (!has_step && arguments.step.empty()) arguments.step = "1e-3";  // step control is of others
-  if (lacks("until") && lacks("steps")) arguments.steps = "1";
-  if (arguments.scheme.empty()) {
-    for (const step::SchemeInfo* info : step::all_schemes()) {
-      if (info->integrator == certify::Integrator::Arcs) arguments.scheme = info->name;
-    }
-  }
-  return arguments;
-}
-
 void read_text(SceneArguments& arguments) {
   if (arguments.file == "-") arguments.file = "/dev/stdin";
   arguments.text = host::read_scene_text(arguments.file);

@@ -15,10 +15,6 @@ void read_text(SceneArguments& arguments);
 /// The scene of the text, with what the arguments change. Throws base::InputError.
 scene::Scene read_scene(const SceneArguments& arguments);
 
-/// The same arguments for a study of the exact motion, from event to event: scheme, step and end
-/// are not needed, and filled in where they are not given.
-SceneArguments exact_arguments(SceneArguments arguments);
-
 /// The same arguments with a step, where neither they nor the scene state one.
 SceneArguments with_step(SceneArguments arguments, const std::string& step);
 

@@ -13,6 +13,7 @@ void bind_scene(py::module_& m);
 void bind_run(py::module_& m);
 void bind_simulation(py::module_& m);
 void bind_study(py::module_& m);
+void bind_dynamics(py::module_& m);
 void bind_problem(py::module_& m);
 
 }  // namespace ricochet::python

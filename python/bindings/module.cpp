@@ -10,5 +10,6 @@ PYBIND11_MODULE(_engine, m) {
   ricochet::python::bind_run(m);
   ricochet::python::bind_simulation(m);
   ricochet::python::bind_study(m);
+  ricochet::python::bind_dynamics(m);
   ricochet::python::bind_problem(m);
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "ricochet/base/error.h"
+#include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
@@ -102,6 +103,18 @@ Runs run_family(const ReadScene& read, int threads, const std::string& no_facts,
   return runs;
 }
 
+/// One member, on the thread that calls.
+std::shared_ptr<KeptRun> run_member(const ReadScene& read, std::size_t member,
+                                    const std::string& no_facts) {
+  Watch watch(py::none(), 0);
+  auto kept = watched(watch, read.calls_python(), [&] {
+    return keep_run(scene::read_member(read.scene, read.changes, member), no_facts, watch.monitor(),
+                    study::BarChoice::None, study::run_in_order);
+  });
+  kept->report.overrides = overrides_of(read);
+  return kept;
+}
+
 std::string svg_of(const KeptRun& run) {
   const study::Motion& motion = run.report.motion;
   plot::RunPicture picture(motion.scene);
@@ -142,7 +155,9 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
   kept->rows =
       std::make_shared<record::Trajectory>(scene.columns, record::expected_rows(scene.run));
   study::Extent extent;
+  dynamics::LockWatch locks(scene);
   const auto observe = [&](const step::Sample& sample) {
+    locks.add(sample);
     kept->rows->add(sample);
     extent.add(sample.q);
   };
@@ -152,6 +167,7 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
   monitor.on_event = [&](const certify::Event& event) { story.add(event); };
   kept->report.motion = companions.run(false, observe, &monitor);
   monitor.on_event = nullptr;
+  locks.warn(kept->report.motion.scene);
   kept->report.story = study::tell(story, kept->report.motion);
   kept->report.error_bar = companions.compare(kept->report.motion, executor, &monitor);
   if (monitor.stop.load()) kept->report.motion.outcome.interrupted = true;
@@ -171,6 +187,7 @@ void bind_run(py::module_& m) {
       .def("__len__", &record::Trajectory::rows);
   py::class_<KeptRun, std::shared_ptr<KeptRun>>(m, "Run")
       .def_readonly("rows", &KeptRun::rows)
+      .def_property_readonly("names", [](const KeptRun& run) { return run.rows->names(); })
       .def_property_readonly("text",
                              [](const KeptRun& run) {
                                return study::describe(run.report) +
@@ -194,6 +211,7 @@ void bind_run(py::module_& m) {
                              [](const KeptRun& r) { return r.rows->columns().contacts; });
   m.def("run", run, py::arg("scene"), py::arg("no_facts"), py::arg("progress"),
         py::arg("error_bar"));
+  m.def("run_member", run_member, py::arg("scene"), py::arg("member"), py::arg("no_facts"));
   m.def("run_family", run_family, py::arg("scene"), py::arg("threads"), py::arg("no_facts"),
         py::arg("progress"));
 }

@@ -13,6 +13,7 @@ proof.
 """
 
 from ._engine import version as __version__
+from .attractors import Basin, Diagram, Invariants, Lyapunov, Section
 from .errors import (CallableError, GradientError, InputError, NotConverged, ProblemError,
                      RicochetError, SceneError)
 from .problem import ContactProblem, Solution, solve
@@ -23,7 +24,7 @@ from .system import (Contact, System, builtin, builtin_names, compare, converge,
                      scheme_names, schemes)
 
 __all__ = [
-    "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem", "ContactRecord",
-    "Convergence", "Family", "GradientError", "InputError", "Inspection", "NotConverged",
-    "ProblemError", "RicochetError", "Run", "SceneError", "Simulation", "Solution", "System",
-    "builtin", "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]
+    "Basin", "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem",
+    "ContactRecord", "Convergence", "Diagram", "Family", "GradientError", "InputError",
+    "Inspection", "Invariants", "Lyapunov", "NotConverged", "ProblemError", "RicochetError", "Run",
+    "SceneError", "Section", "Simulation", "Solution", "System", "builtin", "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]

@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import types
 
 from . import _optional
 
@@ -149,6 +150,16 @@ class ContactRecord:
         return f"<contact '{self.name}': {len(self._run)} rows{more}>"
 
 
+_TOLD = ("names", "text", "summary", "status", "failure", "svg", "wall_seconds", "steps", "warnings",
+         "title", "coordinates", "contacts")
+
+
+def _unpacked(told, numbers, shape):
+    """A run that another process made: the same numbers and words, in place of the engine's."""
+    rows = memoryview(numbers).cast("d", shape=shape)
+    return Run(types.SimpleNamespace(rows=rows, **told))
+
+
 class Run:
     """A run that is over. Its arrays share memory with the engine, which keeps it for as long as
     any of them lives; they cannot be written to.
@@ -166,13 +177,20 @@ class Run:
         self.coordinates = list(engine.coordinates)
         self.contacts = list(engine.contacts)
 
+    def __reduce__(self):
+        """Runs go from process to process; one that came so does not know what its scheme
+        remembered."""
+        rows = memoryview(self._engine.rows)
+        return _unpacked, ({name: getattr(self._engine, name) for name in _TOLD}, rows.tobytes(),
+                           list(rows.shape))
+
     # -- numbers
 
     @property
     def columns(self):
         """Names of the columns of ``table``: those of trajectory.csv, and ``energy``, T + V."""
         if self._columns is None:
-            self._columns = self._engine.rows.names
+            self._columns = list(self._engine.names)
         return self._columns
 
     @property

@@ -7,6 +7,7 @@ import sys
 import time
 
 from . import _engine, _optional, _toml
+from .attractors import Basin, Diagram, Invariants, Lyapunov, Section
 from .errors import NotConverged, SceneError
 from .run import Family, Run
 from .simulation import Simulation
@@ -226,7 +227,7 @@ class System:
     def _read(self, changes=(), backward=False, start=None):
         scene = _engine.read(self._file, self._text, self._changes + list(changes),
                              self._functions, backward)
-        if isinstance(start, Run):
+        if isinstance(start, Run) and isinstance(start._engine, _engine.Run):
             scene.go_on_from(start._engine)
         return scene
 
@@ -348,9 +349,12 @@ class System:
                          self._file, 0, 0, "family", "the scene is a family of runs",
                          "run it with .family(), or choose a member with set=")
 
-    def family(self, values=None, /, *, threads=0, scheme=None, step=None, until=None, steps=None,
-               record=None, position=None, velocity=None, set=None, progress=None, **named):
-        """Runs it for every combination of values, on all cores.
+    def family(self, values=None, /, *, threads=0, executor=None, scheme=None, step=None,
+               until=None, steps=None, record=None, position=None, velocity=None, set=None,
+               progress=None, **named):
+        """Runs it for every combination of values, on all cores; or by any executor of
+        concurrent.futures, such as a ProcessPoolExecutor, mpi4py.futures.MPIPoolExecutor or Dask's
+        ``client.get_executor()``, with the same numbers.
 
         Values are lists, or dictionaries with from, to, count, by parameter or by dotted key; those
         of the scene's own [family] hold for what is not named. Members whose certificate fails say
@@ -372,9 +376,31 @@ class System:
         values = scene.members()
         if not values:
             raise ValueError("family: nothing varies; give lists of values, as in R=[1, 2, 3]")
+        no_facts = self._why_no_facts(changes, False)
+        if executor is not None:
+            return Family(self._by_executor(executor, changes, len(values), no_facts, progress),
+                          values)
         with _progress(progress) as told:
-            runs = _engine.run_family(scene, int(threads), self._why_no_facts(changes, False), told)
+            runs = _engine.run_family(scene, int(threads), no_facts, told)
         return Family([None if run is None else Run(run) for run in runs], values)
+
+    def _by_executor(self, executor, changes, count, no_facts, progress):
+        """The members in blocks, each a task of its own."""
+        if self._functions is not None:
+            raise TypeError("executor: functions of Python stay in their process; use threads, or "
+                            "write the system in formulas")
+        size = max(1, count // 256)
+        blocks = [range(first, min(first + size, count)) for first in range(0, count, size)]
+        tasks = [executor.submit(_run_members, self._file, self._text,
+                                 self._changes + list(changes), block, no_facts)
+                 for block in blocks]
+        runs = []
+        with _progress(progress) as told:
+            for task in tasks:
+                runs += task.result()
+                if told is not None:
+                    told(len(runs), count)
+        return runs
 
     def inspect(self, t=None, *, scheme=None, step=None, set=None, progress=None):
         """The system at an instant: the start, or the time to which it is run first.
@@ -421,6 +447,92 @@ class System:
             text, _, _ = _engine.compare(scene, names, float(reference or 0), reference_scheme,
                                          float(window or 0), self._functions, told)
         return parse(Comparison, text)
+
+    # -- where it settles
+
+    def _exact(self, changes, named=None):
+        """Read for its exact motion, from event to event, whatever its scheme."""
+        changes = self._changes + list(changes) + _set(named, {})
+        return _engine.read(self._file, self._text,
+                            _engine.exact_changes(self._file, self._text, changes),
+                            self._functions, False)
+
+    def lyapunov(self, *, until=None, settle=None, set=None, progress=None):
+        """Lyapunov exponents of the exact motion, over the time ``until`` after the time
+        ``settle``; without, until the first one is known.
+
+        >>> import ricochet
+        >>> osc = ricochet.System(["x"], mass=[1], potential="0.5*x^2", damping="0.1*x'^2",
+        ...                       position=[1])
+        >>> [round(one, 3) for one in osc.lyapunov(until=1000).exponents]
+        [-0.1, -0.1]
+        """
+        scene = self._exact(_set(set, {}))
+        with _progress(progress) as told:
+            text, table, svg = _engine.lyapunov(scene, float(until or 0),
+                                                -1.0 if settle is None else float(settle), told)
+        found = Lyapunov(json.loads(text), table, svg)
+        if not found.exponents and not found.lost and not found.interrupted:
+            raise NotConverged(f"error: {found['derivative'] or found['failure']}", result=found)
+        return found
+
+    def section(self, *, settle=None, show=None, set=None, progress=None):
+        """The exact motion where its [section] says, ``show`` points of it after ``settle``."""
+        scene = self._exact(_set(set, {}))
+        with _progress(progress) as told:
+            table, period, rate, ended, stopped, svg = _engine.section(
+                scene, -1 if settle is None else int(settle), -1 if show is None else int(show),
+                told)
+        return Section({"period": period, "rate": rate, "ended": ended, "interrupted": stopped},
+                       table, svg)
+
+    def _sweep(self, set, over, **keys):
+        """The scene with its [sweep] changed; what varies is (from, to, count), or a list."""
+        changes = _set(set, {})
+        for name, span in over.items():
+            if isinstance(span, tuple) and len(span) == 3:
+                span = dict(zip(("from", "to", "count"), span))
+            if not isinstance(span, dict):
+                span = list(span)
+            changes += _set({f"sweep.over.{name}": _toml.value(span)}, {})
+        changes += _set({f"sweep.{name}": value for name, value in keys.items()
+                         if value is not None}, {})
+        return self._exact(changes)
+
+    def bifurcate(self, over=None, /, *, follow=None, settle=None, show=None, seeds=None,
+                  lyapunov=False, threads=0, set=None, progress=None, **named):
+        """A bifurcation diagram over one parameter: ``bifurcate(A=(0.3, 1.2, 900))``.
+
+        ``follow`` is "forward", "backward", "both" or "fresh". Returns a Diagram.
+        """
+        scene = self._sweep(set, {**(over or {}), **named}, follow=follow, settle=settle, show=show,
+                            seeds=seeds)
+        with _progress(progress) as told:
+            text, table, svg = _engine.bifurcate(scene, bool(lyapunov), int(threads), told)
+        return Diagram(json.loads(text), table, svg)
+
+    def basin(self, over=None, /, *, threads=0, set=None, progress=None, **named):
+        """Which attractor each cell of two numbers leads to: parameters by name, starts by dotted
+        key in a dictionary, as in ``basin({"start.position.x": (-1, 1, 200), ...})``."""
+        scene = self._sweep(set, {**(over or {}), **named})
+        with _progress(progress) as told:
+            text, labels, svg = _engine.basin(scene, int(threads), told)
+        return Basin(json.loads(text), labels, svg)
+
+    def invariants(self, schemes, *, per_period=(), steps=(), periods=None, set=None,
+                   progress=None):
+        """Schemes beside the exact motion, with steps in seconds, or by how many of them make a
+        period: which of them has the right attractor?"""
+        if isinstance(schemes, str):
+            raise TypeError("schemes must be a list of names")
+        if not per_period and not steps:
+            raise ValueError("give steps, or per_period=[100, 400.618]")
+        scene = self._exact(_set(set, {}))
+        with _progress(progress) as told:
+            text, svg = _engine.invariants(scene, list(schemes), [float(h) for h in steps],
+                                           [float(n) for n in per_period], float(periods or 0),
+                                           told)
+        return Invariants(json.loads(text), None, svg)
 
     def _readable(self, changes, schemes):
         """The scene with its own scheme, or with the first that can run it."""
@@ -496,6 +608,12 @@ class System:
         joints = f", {scene.joints} held" if scene.joints else ""
         return (f"<System '{scene.title}': {_counted(len(scene.coordinates), 'coordinate')}, "
                 f"{_counted(len(scene.contacts) - scene.joints, 'contact')}{joints}>")
+
+
+def _run_members(file, text, changes, members, no_facts):
+    """Some members of a family, in whatever process this is."""
+    scene = _engine.read(file, text, changes, None, False)
+    return [Run(_engine.run_member(scene, member, no_facts)) for member in members]
 
 
 def _stand_ins(dofs, contacts, force, mass):

@@ -116,8 +116,17 @@ class CrossingWatch<M> {
     return look_closely(path);
   }
 
+  /// Whether a contact that was entered in the last step, and has not pushed, ends to exist in this
+  /// one before it is looked for.
+  bool vanishes(const model::StepPath& path, int a) {
+    return path.g0[a] <= 0.0 && path.g1[a] < path.g0[a] &&
+           seen_[static_cast<std::size_t>(a)] == 0 && watch_.exists_at(path.t, path.q0, a) &&
+           !watch_.exists_at(path.t + path.h, path.q1, a);
+  }
+
   [[gnu::cold, gnu::noinline]] Finding look_closely(const model::StepPath& path) {
     for (const int a : suspects_) {
+      if (vanishes(path, a)) return {model::GapWatch::Verdict::Undecided, a, path.g0[a]};
       const bool unseen = !corrects_ && path.g0[a] < 0.0 && path.g1[a] > 0.0 &&
                           seen_[static_cast<std::size_t>(a)] == 0;
       if (!unseen || !watch_.exists_at(path.t, path.q0, a)) continue;

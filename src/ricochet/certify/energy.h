@@ -33,7 +33,9 @@ bool works_by_itself(const Context<M>& c) {
     case Integrator::End: return true;
     case Integrator::Theta: return c.method.theta != 0.5;
     case Integrator::MeanPosition: return c.method.average != Average::Central;
-    case Integrator::Arcs: return false;
+    case Integrator::Arcs:
+    case Integrator::Affine:
+    case Integrator::Conserving: return false;
     default: return c.model.force_uses_velocity();
   }
 }
@@ -136,7 +138,8 @@ template <model::Model M>
 }
 
 /// The work of forces along the way from q to q+, by coordinate, in scratch.momentum: taken at two
-/// points that change from step to step, so that no period can hide between them.
+/// points that change from step to step, so that no period can hide between them. What velocities
+/// make of a force works along the velocities, from which a step's way may differ by its order.
 template <model::Model M>
 void take_work_of_way(Context<M>& c, const Trial<M>& s) {
   auto& scratch = c.scratch;
@@ -150,7 +153,15 @@ void take_work_of_way(Context<M>& c, const Trial<M>& s) {
     scratch.free = s.before.u + part * (s.after.u - s.before.u);
     const double t = s.before.t + part * (s.after.t - s.before.t);
     c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
-    scratch.momentum += 0.5 * scratch.work.cwiseProduct(scratch.force);
+    if (!c.model.force_uses_velocity()) {
+      scratch.momentum += 0.5 * scratch.work.cwiseProduct(scratch.force);
+      continue;
+    }
+    scratch.momentum += 0.5 * s.h * scratch.free.cwiseProduct(scratch.force);
+    scratch.free.setZero();
+    c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
+    scratch.free = s.h * (s.before.u + part * (s.after.u - s.before.u));
+    scratch.momentum += 0.5 * (scratch.work - scratch.free).cwiseProduct(scratch.force);
   }
 }
 

@@ -165,6 +165,13 @@ template <model::Model M>
   }
 }
 
+/// What was found of joints, once the step holds.
+template <model::Model M>
+void enter_joints(const Trial<M>& s, Certificate& certificate) {
+  certificate.joint_max = std::max(certificate.joint_max, s.joint_error);
+  certificate.roll_max = std::max(certificate.roll_max, s.roll_error);
+}
+
 /// max(0, -g) of contacts and |g| of joints at the end of the step.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {
@@ -181,7 +188,7 @@ template <model::Model M>
     s.deepest = a;
   }
   const bool is_new = s.violated > c.violated || s.depth > c.known_depth;
-  if (is_new && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
+  if (is_new && !is_located(c.method.integrator)) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {

@@ -30,14 +30,17 @@ class RoundingWatch {
       case Integrator::MeanPosition: start = 0.0, end = 1.0; break;
       default: break;
     }
-    if (s.claim.piece != Piece::Step) return;
+    const bool is_arc = s.claim.piece == Piece::Arc;
+    if (s.claim.piece != Piece::Step && !is_arc) return;
     auto& moved = c.scratch.work;
     auto& wanted = c.scratch.slope;
     wanted = s.h * (start * s.before.u + end * s.after.u);
     if (s.is_shifted) wanted += c.scratch.shift;
     c.model.difference(s.after.q, s.before.q, moved);
-    lost_ += moved - wanted;
+    moved -= wanted;
     way_ += wanted.cwiseAbs();
+    lost_ += moved;
+    if (is_arc) leave_out_curves(moved, wanted);
     model::difference_size(c.model, s.after.q, moved);
     size_ = size_.cwiseMax(moved);
     ++looks_;
@@ -56,6 +59,13 @@ class RoundingWatch {
   }
 
  private:
+  /// The velocities of an arc's ends tell its way only where it is next to nothing.
+  void leave_out_curves(const Vec& off, const Vec& wanted) {
+    for (Eigen::Index i = 0; i < lost_.size(); ++i) {
+      if (std::abs(wanted[i]) > 4096.0 * kEpsilon * size_[i]) lost_[i] -= off[i];
+    }
+  }
+
   Vec lost_;
   Vec way_;
   Vec size_;  // of the coordinates

@@ -269,4 +269,48 @@ std::string draw(const Lyapunov& found, const scene::Scene& scene) {
   return svg.finish();
 }
 
+std::string draw(const InvariantTable& found, const scene::Scene& scene) {
+  constexpr double kPanel = 230.0;
+  using Field = double Invariants::*;
+  constexpr Field kFields[] = {&Invariants::rate, &Invariants::exponent};
+  constexpr const char* kNames[] = {"impacts a period", "exponent"};
+  std::vector<std::string> schemes;
+  Extremes xs, ys[2];
+  const auto place = [&](const Invariants& row) { return scene.dynamics.period / row.step; };
+  for (int k = 0; k < 2; ++k) ys[k].add(found.exact.*kFields[k]);
+  for (const Invariants& row : found.rows) {
+    if (!row.failure.empty()) continue;
+    if (std::find(schemes.begin(), schemes.end(), row.scheme) == schemes.end()) {
+      schemes.push_back(row.scheme);
+    }
+    xs.add(place(row));
+    for (int k = 0; k < 2; ++k) ys[k].add(row.*kFields[k]);
+  }
+  if (xs.empty()) return "";
+  std::string note = "dashes exact; rings locked";
+  for (std::size_t s = 0; s < std::min<std::size_t>(schemes.size(), 4); ++s) {
+    constexpr const char* kWords[] = {"blue", "orange", "green", "purple"};
+    note = fmt::format("{} {}; ", schemes[s], kWords[s]) + note;
+  }
+  Svg svg = begin(scene.title, note, kHead + 2.0 * (kPanel + plot::kAxisBottom) + kMargin);
+  const plot::Range range{0.8 * xs.low, 1.25 * xs.high};
+  for (int k = 0; k < 2; ++k) {
+    const Frame frame = make_frame(kHead + k * (kPanel + plot::kAxisBottom), kPanel,
+                                   {range, true, k == 1 ? "steps a period" : ""},
+                                   {ys[k].range(), false, kNames[k]});
+    frame.draw(svg);
+    const double exact = found.exact.*kFields[k];
+    svg.line(frame.at({range.low, exact}), frame.at({range.high, exact}), "fit");
+    for (const Invariants& row : found.rows) {
+      if (!row.failure.empty()) continue;
+      const auto scheme = std::find(schemes.begin(), schemes.end(), row.scheme) - schemes.begin();
+      const Point at = frame.at({place(row), row.*kFields[k]});
+      svg.mark(at, "x", 5.0, fmt::format("curve s{}", scheme % 4));
+      if (row.is_locked) svg.mark(at, "o", 8.0, "mark");
+    }
+    frame.draw_border(svg);
+  }
+  return svg.finish();
+}
+
 }  // namespace ricochet::dynamics

@@ -4,6 +4,7 @@
 
 #include "ricochet/dynamics/basin.h"
 #include "ricochet/dynamics/bifurcate.h"
+#include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/lyapunov.h"
 
 namespace ricochet::dynamics {
@@ -13,5 +14,6 @@ std::string draw(const SectionResult& found, const scene::Scene& scene);
 std::string draw(const Diagram& found, const scene::Scene& scene);
 std::string draw(const Basin& found, const scene::Scene& scene);
 std::string draw(const Lyapunov& found, const scene::Scene& scene);
+std::string draw(const InvariantTable& found, const scene::Scene& scene);
 
 }  // namespace ricochet::dynamics

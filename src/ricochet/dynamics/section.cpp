@@ -8,6 +8,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/scene/document.h"
 
 namespace ricochet::dynamics {
 namespace {
@@ -49,6 +50,38 @@ double longest_of(const scene::Scene& scene) {
 
 }  // namespace
 
+std::vector<scene::Override> exact_changes(const std::string& file, const std::string& text,
+                                           std::vector<scene::Override> changes) {
+  const scene::Document document(file, text);
+  const scene::Value* const run = document.root().find("run");
+  const auto says = [&](const std::string& key) {
+    const scene::Value* const value = run == nullptr ? nullptr : run->find(key);
+    const bool is_stated = value != nullptr && value->kind != scene::Value::Kind::Table;
+    return is_stated || std::any_of(changes.begin(), changes.end(),
+                                    [&](const auto& change) { return change.key == "run." + key; });
+  };
+  const auto fill = [&](const std::string& key, const std::string& value) {
+    changes.push_back({"run." + key, value, "--" + key + " " + value});
+  };
+  if (!says("step")) fill("step", "1e-3");  // step control is of others
+  if (!says("until") && !says("steps")) fill("steps", "1");
+  const bool names_scheme = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
+    return change.key == "run.scheme";
+  });
+  bool has_friction = document.root().find("friction") != nullptr;  // other schemes read it
+  const scene::Value* const contacts = document.root().find("contact");
+  if (contacts != nullptr) {
+    for (const auto& [name, contact] : contacts->entries) {
+      has_friction = has_friction || contact.find("friction") != nullptr;
+    }
+  }
+  if (has_friction || names_scheme) return changes;
+  for (const step::SchemeInfo* info : step::all_schemes()) {
+    if (info->integrator == certify::Integrator::Arcs) fill("scheme", std::string(info->name));
+  }
+  return changes;
+}
+
 SectionFlow::SectionFlow(const scene::Scene& scene, bool with_variations)
     : plan_(scene.dynamics.section),
       period_(scene.dynamics.period),
@@ -62,13 +95,17 @@ void SectionFlow::start(const Instant& from) {
   flow_.start(from.t, from.q, from.u);
   impacts_ = 0;
   ended_.clear();
+  if (plan_.kind == Kind::Every) {  // at multiples of it, whenever the motion starts
+    at_ = plan_.every * std::floor(from.t / plan_.every * (1.0 + 1e-15)) - from.t;
+  }
   const double size = std::max({1.0, from.q.cwiseAbs().maxCoeff(), from.u.cwiseAbs().maxCoeff()});
   largest_ = 1e8 * size;
 }
 
 bool SectionFlow::next() {
   constexpr int kMostEvents = 1000000;
-  const double end = flow_.elapsed() + (plan_.kind == Kind::Every ? plan_.every : longest_);
+  if (plan_.kind == Kind::Every) at_ += plan_.every;
+  const double end = plan_.kind == Kind::Every ? at_ : flow_.elapsed() + longest_;
   for (int events = 0; events < kMostEvents; ++events) {
     const flow::Event event = flow_.advance(end - flow_.elapsed());
     if (event.kind == flow::EventKind::Failure) {

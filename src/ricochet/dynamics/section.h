@@ -18,6 +18,11 @@ struct Instant {
   Eigen::VectorXd q, u;
 };
 
+/// What changes a scene, for a study of its exact motion: scheme, step and end are not needed, and
+/// are filled in where neither the text nor `changes` have them.
+std::vector<scene::Override> exact_changes(const std::string& file, const std::string& text,
+                                           std::vector<scene::Override> changes);
+
 /// The exact motion of a scene, looked at where its [section] says.
 class SectionFlow {
  public:
@@ -52,6 +57,7 @@ class SectionFlow {
   Eigen::VectorXd state_;
   std::vector<double> kept_;
   double largest_{0.0};  // of |q| and |u|: beyond it the motion escapes
+  double at_{0.0};       // elapsed time of the last section, of those at equal times
   long long impacts_{0};
   std::string ended_;
 };

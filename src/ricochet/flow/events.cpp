@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +56,7 @@ void Flow::look_at_contacts() {
 }
 
 void Flow::accelerate(const Eigen::VectorXd& u, Eigen::VectorXd& a) {
-  const formula::Tape& tape = equations_.mode(held_).acceleration;
+  const formula::Tape& tape = equations_.mode(grips_.empty() ? held_ : key()).acceleration;
   const double* const registers = load_tape(tape, u);
   a.resize(n_);
   for (int i = 0; i < n_; ++i) a[i] = registers[tape.outputs(0)[static_cast<std::size_t>(i)]];
@@ -163,7 +164,9 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   }
   look_at_contacts();
   held_.clear();
+  std::fill(grips_.begin(), grips_.end(), kLoose);
   if (!stopping.empty()) choose_held(stopping);
+  settle_grips(-1);
   if (!varies || !failure_.empty()) return;
   accelerate(u_, after_acceleration_);
   saltation_.setZero(2 * n_, 2 * n_);
@@ -172,6 +175,11 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   saltation_.topLeftCorner(n_, n_) += (u_ - before) / U * J.transpose();
   saltation_.bottomLeftCorner(n_, n_) = Rq_ + turn_ * J.transpose();
   saltation_.bottomRightCorner(n_, n_) = Ru_;
+  if (rows.size() > 1 && rows.back() >= equations_.rows()) {
+    const double determinant = std::abs(saltation_.determinant());
+    lost_rank_ = lost_rank_ || !(determinant > 1e-12);
+    log_determinants_ += std::log(determinant);
+  }
   turned_columns_.noalias() = saltation_ * columns_;
   columns_.swap(turned_columns_);
   if (!held_.empty()) project_columns_on_held();
@@ -203,6 +211,7 @@ Event Flow::strike(int struck) {
     last_[k] = speed;
   }
   if (feels_others(together)) {
+    if (!grips_.empty()) return fail("an impact on several contacts, some with friction");
     if (!strike_many(together)) return fail("an impact on dependent contacts has no solution");
   } else {
     for (const int a : together) strike_one(a);
@@ -237,13 +246,33 @@ void Flow::strike_one(int a) {
   } else {
     lift_[k] = 1;
   }
-  apply_reset({a}, a, false, stopping);
+  apply_reset(regime_of(a), a, false, stopping);
+}
+
+/// The contact, and with friction what it does in an impact: of sticking and slipping either way
+/// the one that holds.
+Rows Flow::regime_of(int a) {
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    const Grip& grip = equations_.grips()[g];
+    if (grip.row != a || grip.load >= 0) continue;
+    for (const int state : {0, 1, -1}) {
+      const Rows rows = {a, equations_.code(static_cast<int>(g), state)};
+      const formula::Tape& tape = equations_.reset(rows, false).tape;
+      const double* const registers = load_tape(tape, u_);
+      const std::vector<std::size_t>& at = tape.outputs(0);
+      bool holds = registers[at.back()] >= 0.0;
+      if (state == 0) holds = holds && registers[at[at.size() - 2]] >= 0.0;
+      if (holds) return rows;
+    }
+    failure_ = "an impact with friction has no solution";
+  }
+  return {a};
 }
 
 void Flow::pass(int contact) {
   look_at_contacts();
   if (!(contacts_[static_cast<std::size_t>(contact)].speed < 0.0)) return;
-  apply_reset({contact}, contact, false, {});
+  apply_reset(regime_of(contact), contact, false, {});
   orthonormalise();
 }
 
@@ -307,6 +336,7 @@ int Flow::end_chatter() {
     Rows candidates = held_;
     add_row(candidates, a);
     choose_held(candidates);
+    settle_grips(-1);
     lift_[k] = is_held(a) ? 0 : lift_[k];
     peak_[k] = last_[k] = 0.0;
     if (columns_.cols() > 0 && !held_.empty()) {
@@ -332,12 +362,21 @@ void Flow::project_on_held() {
       }
     }
   };
-  correct(q_, false);
-  correct(u_, true);
+  if (!held_.empty()) {
+    correct(q_, false);
+    correct(u_, true);
+  }
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    if (grips_[g] != 0) continue;
+    look_at_contacts();
+    const Contact& grip = contacts_[static_cast<std::size_t>(equations_.rows()) + g];
+    u_ -= grip.response * (grip.speed / grip.J.dot(grip.response));
+  }
   if (columns_.cols() > 0) project_columns_on_held();
 }
 
-/// Variations keep to the rows that are held:  J dq = 0,  J du + (dU/dq) dq = 0.
+/// Variations keep to the rows that are held:  J dq = 0,  J du + (dU/dq) dq = 0; those of grips
+/// that stick to the second.
 void Flow::project_columns_on_held() {
   constexpr int kRounds =
       40;  // of one row after the other; one is enough where they are orthogonal
@@ -356,7 +395,19 @@ void Flow::project_columns_on_held() {
         most = std::max(most, (std::abs(off) + std::abs(slip)) / std::sqrt(W));
       }
     }
-    if (held_.size() < 2 || !(most > 1e-15 * columns_.cwiseAbs().maxCoeff())) return;
+    std::size_t sticking = 0;
+    for (std::size_t g = 0; g < grips_.size(); ++g) {
+      if (grips_[g] != 0) continue;
+      ++sticking;
+      const Contact& grip = contacts_[static_cast<std::size_t>(equations_.rows()) + g];
+      for (int k = 0; k < columns_.cols(); ++k) {
+        auto du = columns_.col(k).tail(n_);
+        const double slip = grip.J.dot(du) + grip.dU.dot(columns_.col(k).head(n_));
+        du -= grip.response * (slip / grip.J.dot(grip.response));
+        most = std::max(most, std::abs(slip));
+      }
+    }
+    if (held_.size() + sticking < 2 || !(most > 1e-15 * columns_.cwiseAbs().maxCoeff())) return;
   }
 }
 
@@ -392,6 +443,96 @@ void Flow::change_side(int index) {
     side = static_cast<signed char>(-side);
   }
   turned_ = index;
+}
+
+/// Whether grips that are `open` do what they are said to do.
+bool Flow::holds(const Rows& open) {
+  const formula::Tape& tape = equations_.mode(key()).holding;
+  const double* const registers = load_tape(tape, u_);
+  std::size_t output = 0;
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    if (grips_[g] == kLoose) continue;
+    const bool is_open = std::find(open.begin(), open.end(), static_cast<int>(g)) != open.end();
+    const double first = registers[tape.outputs(0)[output++]];
+    double second = first;
+    if (grips_[g] == 0) second = registers[tape.outputs(0)[output++]];
+    const double noise = grips_[g] == 0 ? kStill * (std::abs(first) + std::abs(second)) : 0.0;
+    if (is_open && (first < -noise || second < -noise)) return false;
+  }
+  return true;
+}
+
+/// Grips of contacts that have begun to last, and the one whose slip ended: with a velocity they
+/// slip; without they stick where they can, or else begin to slip.
+void Flow::settle_grips(int stopped) {
+  Rows open;
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    const Grip& grip = equations_.grips()[g];
+    const auto index = static_cast<int>(g);
+    if (grip.load < 0 && !is_held(grip.row)) grips_[g] = kLoose;
+    if ((grip.load < 0 && !is_held(grip.row)) || (grips_[g] != kLoose && index != stopped))
+      continue;
+    const Contact& contact = contacts_[static_cast<std::size_t>(equations_.rows()) + g];
+    const double size = contact.J.cwiseAbs().dot(u_.cwiseAbs());
+    const bool slips = index != stopped && std::abs(contact.speed) > kStill * size;
+    grips_[g] = slips ? (contact.speed > 0.0 ? 1 : -1) : 0;
+    grip_lift_[g] = 0;
+    if (!slips) open.push_back(index);
+  }
+  if (open.empty()) return;
+  int choices = 1;
+  for (std::size_t k = 0; k < open.size(); ++k) choices *= 3;
+  for (int choice = 0; choice < choices; ++choice) {
+    int rest = choice;
+    for (const int g : open) {  // stick, then slip either way
+      const auto k = static_cast<std::size_t>(g);
+      grips_[k] = rest % 3 == 2 ? -1 : rest % 3;
+      grip_lift_[k] = grips_[k] == 0 ? 0 : 1;
+      rest /= 3;
+    }
+    if (holds(open)) return;
+  }
+  failure_ = "friction lets no motion go on from here";
+}
+
+/// The slip of a grip ends, or begins:  S = I + (f+ - f-) h_y / (dh/dt)-.
+void Flow::change_grip(const Pending& pending) {
+  const bool begins = pending.kind == EventKind::Slip;
+  const int grip = begins ? pending.index / 2 : pending.index;
+  const auto g = static_cast<std::size_t>(grip);
+  look_at_contacts();
+  const bool varies = columns_.cols() > 0;
+  Eigen::VectorXd slope(2 * n_);
+  double rate = 0.0;
+  if (varies) {
+    accelerate(u_, before_acceleration_);
+    const formula::Tape& tape = mode_->letting_go;
+    const auto slots = static_cast<std::size_t>(1 + 2 * n_);
+    const std::size_t function = function_of(grip) - function_of(0) +
+                                 (begins ? static_cast<std::size_t>(pending.index % 2) : 0);
+    const double* const registers = load_tape(tape, u_);
+    const auto at = [&](std::size_t k) { return registers[tape.outputs(0)[function * slots + k]]; };
+    for (int i = 0; i < 2 * n_; ++i) slope[i] = at(1 + static_cast<std::size_t>(i));
+    rate = at(0) + slope.head(n_).dot(u_) + slope.tail(n_).dot(before_acceleration_);
+  }
+  if (begins) {  // r_T = mu N: it slips backward
+    const Contact& contact = contacts_[static_cast<std::size_t>(equations_.rows()) + g];
+    grips_[g] = pending.index % 2 == 0 ? -1 : 1;
+    grip_lift_[g] = contact.restitution > 0.0 ? 1 : 2;  // held by more at rest: it starts at once
+  } else {
+    settle_grips(grip);
+  }
+  if (!varies || !failure_.empty()) return;
+  accelerate(u_, after_acceleration_);
+  turn_.setZero(2 * n_);
+  turn_.tail(n_) = (after_acceleration_ - before_acceleration_) / rate;
+  if (grips_[g] == 0) {
+    lost_rank_ = true;
+  } else {
+    log_determinants_ += std::log(std::abs(1.0 + slope.dot(turn_)));
+  }
+  for (int k = 0; k < columns_.cols(); ++k) columns_.col(k) += turn_ * slope.dot(columns_.col(k));
+  if (grips_[g] == 0) project_columns_on_held();
 }
 
 }  // namespace ricochet::flow

@@ -24,11 +24,21 @@ Flow::Flow(Equations& equations, FlowSettings settings)
   lift_.assign(rows, 0);
   peak_.assign(rows, 0.0);
   last_.assign(rows, 0.0);
-  contacts_.resize(rows);
+  grips_.assign(equations.grips().size(), kLoose);
+  grip_lift_.assign(grips_.size(), 0);
+  contacts_.resize(rows + grips_.size());
   for (Contact& contact : contacts_) contact.J = contact.dU = contact.response = q_.setZero(n_);
 }
 
 bool Flow::is_held(int row) const { return std::binary_search(held_.begin(), held_.end(), row); }
+
+const Rows& Flow::key() {
+  key_ = held_;
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    if (grips_[g] != kLoose) key_.push_back(equations_.code(static_cast<int>(g), grips_[g]));
+  }
+  return key_;
+}
 
 void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   t_ = t;
@@ -47,6 +57,7 @@ void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
     const Contact& contact = contacts_[static_cast<std::size_t>(a)];
     const double size = contact.J.cwiseAbs().dot(q_.cwiseAbs()) + std::abs(contact.speed);
     const double speed = contact.J.cwiseAbs().dot(u_.cwiseAbs());
+    if (equations_.is_load(a)) continue;
     if (is_joint(a)) {
       still.push_back(a);
     } else if (contact.gap <= kTouching * size) {
@@ -55,6 +66,8 @@ void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
     }
   }
   if (!still.empty()) choose_held(still);
+  std::fill(grips_.begin(), grips_.end(), kLoose);
+  settle_grips(-1);
   const int columns = equations_.has_variations() ? 2 * n_ : 0;
   columns_ = Eigen::MatrixXd::Identity(2 * n_, columns);
   growth_.assign(static_cast<std::size_t>(columns), 0.0);
@@ -82,7 +95,7 @@ void Flow::put(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
 /// The series of the arc that begins here, how far it holds, and what happens first in it.
 bool Flow::open() {
   if (settings_.period > 0.0) t_ -= settings_.period * std::floor(t_ / settings_.period);
-  mode_ = &equations_.mode(held_);
+  mode_ = &equations_.mode(grips_.empty() ? held_ : key());
   const auto [found, is_new] = works_.try_emplace(mode_);
   work_ = &found->second;
   if (is_new) {
@@ -157,6 +170,7 @@ double Flow::group_length(std::size_t first, int count) const {
     if (!std::isfinite(c[kOrder])) return -kAnyTime;
   }
   if (ends[0] == 0.0 && ends[1] == 0.0) return kAnyTime;
+  if (sizes[0] + sizes[1] + sizes[2] == 0.0) return kAnyTime;  // a gap that has just opened
   double logs[3];
   for (int k = 0; k < 3; ++k) logs[k] = std::log2(settings_.accuracy * sizes[k]);
   double shortest = kAnyTime;
@@ -183,6 +197,14 @@ double Flow::arc_length() {
   for (std::size_t k = 0; k < seen; ++k) {
     if (!is_held(static_cast<int>(k))) take(mode_->jet.row(k), 1);  // else it is 0 to rounding
   }
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    const auto functions = static_cast<std::size_t>(grips_[g] == kLoose ? 0
+                                                    : grips_[g] == 0    ? 2
+                                                                        : 1);
+    for (std::size_t k = 0; k < functions; ++k) {
+      take(mode_->jet.row(function_of(static_cast<int>(g)) + k), 1);
+    }
+  }
   for (const std::size_t index : mode_->jet.switches()) take(index, 1);
   return std::exp2(length);
 }
@@ -194,8 +216,10 @@ void Flow::look_for(const double* polynomial, int lift, EventKind kind, int inde
 void Flow::find_next() {
   constexpr double kLongest = 1e6;  // a free flight has no end of its own
   next_ = {std::min(length_, kLongest), EventKind::End, -1};
+  watch_beside_ = -1;
   if (!settings_.is_free) find_impacts();
   find_releases();
+  find_grips();
   find_switches();
   find_watched();
 }
@@ -225,6 +249,37 @@ void Flow::find_releases() {
   }
 }
 
+/// The place among what is watched of the functions of a grip.
+std::size_t Flow::function_of(int grip) const {
+  std::size_t place =
+      static_cast<std::size_t>(equations_.rows()) + held_.size() + equations_.watched();
+  for (int g = 0; g < grip; ++g) {
+    const int state = grips_[static_cast<std::size_t>(g)];
+    place += state == kLoose ? 0 : state == 0 ? 2 : 1;
+  }
+  return place;
+}
+
+void Flow::find_grips() {
+  for (std::size_t g = 0; g < grips_.size(); ++g) {
+    if (grips_[g] == kLoose) continue;
+    const std::size_t place = function_of(static_cast<int>(g));
+    if (grips_[g] != 0) {
+      look_for(watched(place), grip_lift_[g], EventKind::Stick, static_cast<int>(g));
+      continue;
+    }
+    for (std::size_t k = 0; k < 2; ++k) {
+      const double* const margin = watched(place + k);
+      const auto index = static_cast<int>(2 * g + k);
+      if (margin[0] <= 0.0 && margin[1] <= 0.0) {
+        next_ = {0.0, EventKind::Slip, index};
+      } else {
+        look_for(margin, margin[0] <= 0.0 ? 1 : 0, EventKind::Slip, index);
+      }
+    }
+  }
+}
+
 void Flow::find_switches() {
   double turned[formula::Jet::kStride];
   for (std::size_t s = 0; s < work_->sides.size(); ++s) {
@@ -240,12 +295,31 @@ void Flow::find_watched() {
   for (std::size_t w = 0; w < equations_.watched(); ++w) {
     const double* const values =
         watched(static_cast<std::size_t>(equations_.rows()) + held_.size() + w);
-    const int lift = static_cast<int>(w) == watch_met_ ? 1 : 0;
+    const int index = static_cast<int>(w);
     const Direction direction = settings_.watched[w];
     for (int k = 0; k <= kOrder; ++k) turned[k] = -values[k];
-    if (direction != Direction::Up) look_for(values, lift, EventKind::Watch, static_cast<int>(w));
-    if (direction != Direction::Down) look_for(turned, lift, EventKind::Watch, static_cast<int>(w));
+    if (direction != Direction::Up) watch_for(values, index);
+    if (direction != Direction::Down) watch_for(turned, index);
   }
+}
+
+/// A formula that vanishes where a side changes, as x' does with sign(x'), is met with the switch.
+void Flow::watch_for(const double* polynomial, int index) {
+  const Pending before = next_;
+  look_for(polynomial, index == watch_met_ ? 1 : 0, EventKind::Watch, index);
+  if (before.kind != EventKind::Switch) return;
+  const double time = before.time;
+  const bool is_found = next_.time < time || next_.kind == EventKind::Watch;
+  if (is_found && next_.time < time * (1.0 - 1e-12)) {
+    watch_beside_ = -1;
+    return;
+  }
+  const double value = formula::Jet::value(polynomial, time);
+  const double way = std::max(std::abs(polynomial[0]), std::abs(polynomial[1]) * time);
+  const double ahead = formula::Jet::value(polynomial, 0.999 * time);
+  if (!is_found && !(std::abs(value) <= 1e-13 * way && ahead > 0.0)) return;
+  next_ = before;
+  watch_beside_ = index;
 }
 
 /// The state at a time of the arc.
@@ -305,15 +379,25 @@ Event Flow::finish(const Pending& pending) {
   if (pending.time > 0.0) {
     turned_ = watch_met_ = -1;
     std::fill(lift_.begin(), lift_.end(), 0);
+    std::fill(grip_lift_.begin(), grip_lift_.end(), 0);
   }
-  if (!held_.empty()) project_on_held();
+  if (!held_.empty() || !grips_.empty()) project_on_held();
   Event event{pending.kind, pending.index, 0.0};
   if (pending.kind == EventKind::Impact) event = strike(pending.index);
   if (pending.kind == EventKind::Release) {
     held_.erase(std::find(held_.begin(), held_.end(), pending.index));
     lift_[static_cast<std::size_t>(pending.index)] = 3;
+    settle_grips(-1);
   }
-  if (pending.kind == EventKind::Switch) change_side(pending.index);
+  if (pending.kind == EventKind::Stick || pending.kind == EventKind::Slip) {
+    change_grip(pending);
+    const int grip = pending.kind == EventKind::Slip ? pending.index / 2 : pending.index;
+    event.row = equations_.grips()[static_cast<std::size_t>(grip)].row;
+  }
+  if (pending.kind == EventKind::Switch) {
+    change_side(pending.index);
+    if (watch_beside_ >= 0) event = {EventKind::Watch, watch_met_ = watch_beside_, 0.0};
+  }
   if (pending.kind == EventKind::Watch) watch_met_ = pending.index;
   if (equations_.has_variations()) orthonormalise();
   return event;

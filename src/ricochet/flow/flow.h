@@ -17,6 +17,8 @@ enum class EventKind {
   Impact,   // of `row`, at the approach speed
   Rest,     // impacts of `row` accumulated: the contact lasts from here on
   Release,  // of `row`
+  Stick,    // the slip of `row` ended; it sticks, or slips the other way
+  Slip,     // `row` began to slip
   Switch,   // a side of if, sign, abs, min or max changed
   Watch,    // the watched formula number `row` vanished
   Failure,  // the motion cannot be continued: see `failure`
@@ -37,11 +39,13 @@ struct FlowSettings {
   std::vector<Direction> watched{};  // of the watched formulas; Both where there is none
 };
 
-/// The motion of a system without friction from event to event, with its first variations.
+/// The motion of a system, with friction in the plane, from event to event, with its first
+/// variations.
 ///
 ///   arcs       dy/dt = f(t, y), y = (q, u), Taylor series of order 28 in t
 ///   events     y+ = R(t, y-) where h(t, y) = 0:  S = R_y + (f+ - R_y f- - R_t) h_y / (dh/dt)-
 ///   contacts   that last: the constrained motion, until its reaction vanishes
+///   grips      stick until |r_T| = mu N, slip until V = 0
 ///
 /// The columns of variations are kept orthonormal; ln of their growth is summed. Columns that a
 /// lasting contact makes dependent are dropped: their exponents are -infinity.
@@ -65,6 +69,9 @@ class Flow {
   const Eigen::VectorXd& u() const { return u_; }
   const Eigen::VectorXd& u_before() const { return u_before_; }  // the last impact
   const Rows& held() const { return held_; }                     // joints too
+  /// Of the grips of `Equations`: -1, 1 slips, 0 sticks; kLoose: not pressed.
+  const std::vector<int>& grips() const { return grips_; }
+  static constexpr int kLoose = 2;
   const std::string& failure() const { return failure_; }
 
   // Variations. `orthonormalise` ends the arc here, and is called after each event.
@@ -100,6 +107,7 @@ class Flow {
 
   bool is_joint(int row) const { return row >= equations_.rows() - equations_.joints(); }
   bool is_held(int row) const;
+  const Rows& key();  // what is held, and what grips do
   double* row(std::size_t index) { return work_->series.data() + index * formula::Jet::kStride; }
   double* watched(std::size_t index) { return row(mode_->jet.row(index)); }
   bool open();
@@ -110,8 +118,10 @@ class Flow {
   void find_next();
   void find_impacts();
   void find_releases();
+  void find_grips();
   void find_switches();
   void find_watched();
+  void watch_for(const double* polynomial, int index);
   void look_for(const double* polynomial, int lift, EventKind kind, int index);
   void move(double time);
   int end_chatter();
@@ -121,6 +131,11 @@ class Flow {
   void strike_one(int a);
   bool strike_many(const Rows& struck);
   void change_side(int index);
+  std::size_t function_of(int grip) const;
+  void change_grip(const Pending& pending);
+  void settle_grips(int stopped);
+  bool holds(const Rows& open);
+  Rows regime_of(int a);
   void look_at_contacts();
   void choose_held(Rows candidates);
   std::optional<Rows> complementary(const Rows& rows, const Eigen::VectorXd& rest) const;
@@ -148,18 +163,22 @@ class Flow {
   Eigen::MatrixXd saltation_;
 
   Rows held_;
-  std::vector<int> lift_;     // by contact: zeros of its gap where the arc begins
-  std::vector<double> peak_;  // by contact: speed of the first impact of a falling series
-  std::vector<double> last_;  // by contact: speed of the last impact
+  Rows key_;
+  std::vector<int> grips_;
+  std::vector<int> grip_lift_;  // zeros of s V where the arc begins
+  std::vector<int> lift_;       // by contact: zeros of its gap where the arc begins
+  std::vector<double> peak_;    // by contact: speed of the first impact of a falling series
+  std::vector<double> last_;    // by contact: speed of the last impact
   std::vector<Contact> contacts_;
   const Mode* mode_{nullptr};
   std::map<const Mode*, Work> works_;
   Work* work_{nullptr};
   bool is_open_{false};
-  int turned_{-1};      // switch whose function is 0 where the arc begins
-  int watch_met_{-1};   // watched formula that is 0 where the arc begins
-  double length_{0.0};  // of the arc
-  double offset_{0.0};  // where the state stands in it
+  int turned_{-1};        // switch whose function is 0 where the arc begins
+  int watch_met_{-1};     // watched formula that is 0 where the arc begins
+  int watch_beside_{-1};  // watched formula that vanishes with the next switch
+  double length_{0.0};    // of the arc
+  double offset_{0.0};    // where the state stands in it
   Pending next_;
   std::unordered_map<const formula::Tape*, std::vector<double>> registers_;
   Eigen::VectorXd before_acceleration_, after_acceleration_, turn_, column_, Rt_;

@@ -5,11 +5,13 @@
 namespace ricochet::formula {
 namespace {
 
-NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by) {
+NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by, NodeId part = -1) {
   std::unordered_map<NodeId, NodeId> image;
   for (const NodeId id : graph.reachable({root})) {  // operands come before what is made of them
     const Node node = graph[id];
-    if (node.op == Op::Constant) {
+    if (id == part) {
+      image[id] = by;
+    } else if (node.op == Op::Constant) {
       image[id] = id;
     } else if (node.op == Op::Input) {
       image[id] = node.input >= first && node.input < last ? by : id;
@@ -30,6 +32,10 @@ NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) 
 
 NodeId substitute(Graph& graph, NodeId root, int slot, NodeId by) {
   return put(graph, root, slot, slot + 1, by);
+}
+
+NodeId replace(Graph& graph, NodeId root, NodeId part, NodeId by) {
+  return put(graph, root, 0, 0, by, part);
 }
 
 }  // namespace ricochet::formula

@@ -10,4 +10,7 @@ NodeId substitute(Graph& graph, NodeId root, int first, int last, double value);
 /// The formula with another one put for the input `slot`.
 NodeId substitute(Graph& graph, NodeId root, int slot, NodeId by);
 
+/// The formula with another one put for a part of it.
+NodeId replace(Graph& graph, NodeId root, NodeId part, NodeId by);
+
 }  // namespace ricochet::formula

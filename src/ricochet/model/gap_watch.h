@@ -57,7 +57,8 @@ class GapWatch {
   /// slopes or of its curve.
   bool is_clear(const StepPath& path, int row) const {
     const auto a = static_cast<std::size_t>(row);
-    if (affine_[a] != 0 && path.g0[row] <= 0.0) return true;  // it comes from beyond
+    // It comes from beyond, and is not there since the last step only.
+    if (affine_[a] != 0 && path.g0[row] <= 0.0 && 2.0 * path.g0[row] <= path.g1[row]) return true;
     double way = rates_[a] * path.h;
     bool inside = path.t + path.h <= until_[a];
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {

@@ -86,7 +86,9 @@ using SpeedOf = model::Vector<M::kDofs>;
   RICOCHET_SHARE_CHECK(KIND, AnyView, Theta)        \
   RICOCHET_SHARE_CHECK(KIND, AnyView, MeanPosition) \
   RICOCHET_SHARE_CHECK(KIND, AnyView, Spring)       \
-  RICOCHET_SHARE_CHECK(KIND, AnyView, Arcs)
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Arcs)         \
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Affine)       \
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Conserving)
 #define RICOCHET_SHARE_STRUCTURES(KIND)                      \
   RICOCHET_SHARE_RUN(KIND, StructureView)                    \
   RICOCHET_SHARE_CHECK(KIND, StructureView, MiddleAhead)     \

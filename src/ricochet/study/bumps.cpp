@@ -10,7 +10,8 @@ namespace ricochet::study {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-constexpr double kBumpMatters = 0.01;  // of the way of a step
+constexpr double kBumpMatters = 0.01;   // of the way of a step
+constexpr int kMostBumpPieces = 20000;  // that may be looked at, and a few more in each step
 constexpr std::size_t kMostBumpRows = 32;
 constexpr std::size_t kMostOfARow = 8;  // of a row
 
@@ -20,7 +21,8 @@ double magnitude(formula::Range range) {
 
 }  // namespace
 
-Bumps::Bumps(const model::FormulaModel* model) : model_(model) {
+Bumps::Bumps(const model::FormulaModel* model, bool are_springs)
+    : model_(model), are_springs_(are_springs) {
   if (model == nullptr || model->outside() != nullptr || !model->has_constant_mass()) return;
   const model::FormulaSystem& system = model->system();
   formula::Graph graph = system.graph;
@@ -77,6 +79,11 @@ void Bumps::take_box(Row& row) {
   for (std::size_t k = 0; k < row.curves.size(); ++k) {
     row.curves[k] = magnitude(ranges_[row.tape.outputs(2)[k]]);
   }
+  row.size = size_at_end(row);
+}
+
+/// |dg/dq| at the end of the step, in the metric of the masses.
+double Bumps::size_at_end(Row& row) {
   gap_at(row, 1.0);
   row.tape.run(1, registers_.data());
   model::Vector<model::kDynamic> slope = model::Vector<model::kDynamic>::Zero(model_->dofs());
@@ -85,7 +92,21 @@ void Bumps::take_box(Row& row) {
   }
   model::Vector<model::kDynamic> solved(model_->dofs());
   model_->mass().solve(slope, solved);
-  row.size = std::sqrt(std::max(0.0, slope.dot(solved)));
+  return std::sqrt(std::max(0.0, slope.dot(solved)));
+}
+
+void Bumps::follow_spring(Row& row, double gap) {
+  constexpr double kEven = 2.0;
+  if (gap > 0.0) {
+    row.most = 0.0;
+    return;
+  }
+  const double size = size_at_end(row);
+  row.least = row.most > 0.0 ? std::min(row.least, size) : size;
+  row.most = std::max(row.most, size);
+  if (row.most > kEven * row.least && !uneven_) {
+    uneven_ = {t0_, static_cast<std::size_t>(row.contact)};
+  }
 }
 
 /// A bound of the second derivative along the way.
@@ -111,18 +132,19 @@ double Bumps::gap_at(Row& row, double s) {
   return registers_[row.tape.outputs(0)[0]];
 }
 
-/// Whether the gap leaves the line between its ends by more than `limit`, and by more than a curve,
-/// or a kink, explains that the steps around show too; or that cannot be excluded any more.
-bool Bumps::has_bump(Row& row, double limit) {
-  const double before = gap_at(row, -1.0), start = gap_at(row, 0.0);
-  const double end = gap_at(row, 1.0), after = gap_at(row, 2.0);
+/// Whether the gap leaves the line between `at` and a step's way later by more than `limit`, and by
+/// more than a curve, or a kink, explains that the ways around show too; or that cannot be excluded
+/// any more.
+bool Bumps::has_bump(Row& row, double limit, double at) {
+  const double before = gap_at(row, at - 1.0), start = gap_at(row, at);
+  const double end = gap_at(row, at + 1.0), after = gap_at(row, at + 2.0);
   const double bend = std::min(std::abs(before - 2.0 * start + end),  // of steps around
                                std::abs(start - 2.0 * end + after));
   limit = std::max({limit, bend, 0.5 * std::abs(after - end - start + before)});
   struct Piece {
     double from, to;
   };
-  std::vector<Piece> pieces = {{0.0, 1.0}};
+  std::vector<Piece> pieces = {{at, at + 1.0}};
   ranges_ = row.tape.range_registers();
   const auto bound = [&](const Piece& piece) {
     const auto between = [&](double a, double b) {
@@ -147,7 +169,7 @@ bool Bumps::has_bump(Row& row, double limit) {
     const Piece piece = pieces.back();
     pieces.pop_back();
     const double middle = 0.5 * (piece.from + piece.to);
-    const double off = gap_at(row, middle) - (start + middle * (end - start));
+    const double off = gap_at(row, middle) - (start + (middle - at) * (end - start));
     if (-off > limit || (row.is_joint && off > limit)) return true;
     if (std::abs(off) + bound(piece) <= limit || piece.to - piece.from < 0x1p-24) continue;
     pieces.push_back({middle, piece.to});
@@ -156,15 +178,30 @@ bool Bumps::has_bump(Row& row, double limit) {
   return false;
 }
 
+/// Whether the way of the step before was nearly that of this one.
+bool Bumps::goes_on() const {
+  constexpr double kNearly = 0.1;
+  double off = 0.0, most = 0.0;
+  for (std::size_t i = 0; i < q1_.size(); ++i) {
+    off = std::max(off, i < way_.size() ? std::abs(q1_[i] - q0_[i] - way_[i]) : kUnbounded);
+    most = std::max(most, moved(i));
+  }
+  return off <= kNearly * most;
+}
+
 void Bumps::follow(const step::Sample& sample) {
+  way_.resize(q0_.size());
+  for (std::size_t i = 0; i < way_.size(); ++i) way_[i] = q1_[i] - q0_[i];
   q0_.swap(q1_);
   t0_ = t1_;
   q1_.assign(sample.q.begin(), sample.q.end());
   t1_ = sample.t;
   const double way = std::sqrt(2.0 * std::max(0.0, sample.kinetic)) * std::abs(t1_ - t0_);
   if (q0_.empty() || first_ || !(way > 0.0)) return;
+  left_ = std::min(left_ + 4, kMostBumpPieces);
   for (Row& row : rows_) {
     const auto a = static_cast<std::size_t>(row.contact);
+    if (are_springs_ && !row.is_joint) follow_spring(row, sample.gaps[a]);
     if (!row.is_joint && sample.impulses[a] == 0.0 && sample.gaps[a] > 0.0) continue;
     if (!is_inside(row)) take_box(row);
     const double limit = kBumpMatters * row.size * way;
@@ -175,7 +212,8 @@ void Bumps::follow(const step::Sample& sample) {
     row.reach = std::max(4.0, 0.5 * row.reach);
     take_box(row);
     if (curve(row) <= 8.0 * limit) continue;
-    if (has_bump(row, limit)) first_ = {t0_, a};
+    // A bump at the end of a step shows between the middles of two.
+    if (has_bump(row, limit, 0.0) || (goes_on() && has_bump(row, limit, -0.5))) first_ = {t0_, a};
   }
 }
 

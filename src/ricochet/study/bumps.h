@@ -17,8 +17,9 @@ namespace ricochet::study {
 /// proves each piece.
 class Bumps {
  public:
-  /// Nothing is looked at without formulas.
-  explicit Bumps(const model::FormulaModel* model);
+  /// Nothing is looked at without formulas. `are_springs`: walls are springs, whose gaps must grow
+  /// nearly evenly with their depth.
+  Bumps(const model::FormulaModel* model, bool are_springs);
 
   /// Samples of every step.
   void add(const step::Sample& sample) {
@@ -29,6 +30,8 @@ class Bumps {
     std::size_t contact{0};
   };
   const std::optional<Bump>& first() const { return first_; }
+  /// A spring's gap whose slope changes twofold while it is pressed.
+  const std::optional<Bump>& uneven() const { return uneven_; }
 
  private:
   struct Row {
@@ -36,11 +39,12 @@ class Bumps {
     bool is_joint{false};
     bool moves{false};  // the gap depends on t
     std::vector<std::size_t> coordinates;
-    formula::Tape tape;          // g; then its slopes; then second derivatives, upper triangle
-    std::vector<double> curves;  // bounds of the last
-    double size{0.0};            // |dg/dq| in the metric of the masses
-    double reach{64.0};          // steps that the box is made for
-    formula::Range times;        // of the box, where the gap depends on t
+    formula::Tape tape;            // g; then its slopes; then second derivatives, upper triangle
+    std::vector<double> curves;    // bounds of the last
+    double size{0.0};              // |dg/dq| in the metric of the masses
+    double reach{64.0};            // steps that the box is made for
+    double least{0.0}, most{0.0};  // size, while a spring is pressed
+    formula::Range times;          // of the box, where the gap depends on t
     std::vector<formula::Range> box;
   };
 
@@ -50,15 +54,19 @@ class Bumps {
   void take_box(Row& row);
   double curve(const Row& row) const;
   double gap_at(Row& row, double s);
-  bool has_bump(Row& row, double limit);
+  double size_at_end(Row& row);
+  void follow_spring(Row& row, double gap);
+  bool has_bump(Row& row, double limit, double at);
+  bool goes_on() const;
 
   const model::FormulaModel* model_;
+  bool are_springs_;
   std::vector<Row> rows_;
-  std::vector<double> q0_, q1_, registers_;
+  std::vector<double> q0_, q1_, way_, registers_;
   std::vector<formula::Range> ranges_;
   double t0_{0.0}, t1_{0.0};
-  int left_{20000};  // pieces that may be looked at
-  std::optional<Bump> first_;
+  int left_{20000};  // pieces
+  std::optional<Bump> first_, uneven_;
 };
 
 }  // namespace ricochet::study

@@ -17,7 +17,8 @@ namespace {
 
 constexpr long long kMostMarks = 512;  // apart from the start
 constexpr long long kMostRows = 4096;  // of a companion with friction: its phases are told by rows
-constexpr double kMostKept = 2.5e5;    // numbers of one trace
+constexpr long long kMostInstants = 2048;  // of a way, where steps or rows tell too few
+constexpr double kMostKept = 2.5e5;        // numbers of one trace
 constexpr std::array<double, 2> kCoarser = {std::numbers::sqrt2, 2.0};
 
 /// What the run covers, [s] from its start.
@@ -55,23 +56,53 @@ Strides strides_of(const scene::Scene& scene) {
   return {row, row * std::max(1LL, parts(marks) / row)};
 }
 
+std::vector<double> even_marks(const scene::Scene& scene, long long count) {
+  const double time = scene.run.backward ? -time_of(scene.run) : time_of(scene.run);
+  std::vector<double> marks;
+  for (long long k = 0; k <= count; ++k) {
+    marks.push_back(scene.start.t + time * static_cast<double>(k) / static_cast<double>(count));
+  }
+  return marks;
+}
+
 /// Instants to compare a companion at: ends of its steps; spread evenly where nobody knows those.
 std::vector<double> marks_of(const scene::Scene& scene) {
   const step::RunSettings& run = scene.run;
+  if (run.control.is_on()) return even_marks(scene, kMostMarks);
   const double sign = run.backward ? -1.0 : 1.0;
   const double time = time_of(run);
   std::vector<double> marks;
-  if (run.control.is_on()) {
-    for (long long k = 0; k <= kMostMarks; ++k) {
-      marks.push_back(scene.start.t + sign * time * static_cast<double>(k) / kMostMarks);
-    }
-    return marks;
-  }
   const long long stride = strides_of(scene).mark;
   for (long long i = 0; i < run.steps; i += stride) {
     marks.push_back(scene.start.t + sign * static_cast<double>(i) * run.step);
   }
   marks.push_back(scene.start.t + sign * time);
+  return marks;
+}
+
+/// Instants that tell the way of a companion: many, and all its steps next to the shocks of the
+/// run.
+std::vector<double> way_of(const scene::Scene& scene, const certify::Certificate& run) {
+  constexpr long long kNear = 4;  // steps
+  const step::RunSettings& settings = scene.run;
+  if (settings.control.is_on()) return even_marks(scene, kMostInstants);
+  std::vector<long long> steps;
+  const long long stride = std::max(1LL, settings.steps / kMostRows);
+  for (long long i = 0; i <= settings.steps; i += stride) steps.push_back(i);
+  for (const certify::Shock& shock : run.shocks) {
+    const auto at = std::llround(std::abs(shock.t - scene.start.t) / settings.step);
+    for (long long i = at - kNear; i <= at + kNear; ++i) {
+      if (i > 0 && i < settings.steps) steps.push_back(i);
+    }
+  }
+  steps.push_back(settings.steps);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  std::vector<double> marks;
+  for (const long long i : steps) {
+    const double sign = settings.backward ? -1.0 : 1.0;
+    marks.push_back(scene.start.t + sign * static_cast<double>(i) * settings.step);
+  }
   return marks;
 }
 
@@ -101,12 +132,46 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
     traced.order = traced.least_order = 1.5;  // its steps are shortest at events
   } else {
-    traced.step = traced.quantum = run.step;
+    traced.step = run.step;
+    if (!certify::is_located(scene.scheme.info().integrator)) traced.quantum = run.step;
     // A slip that turns is no event, and met within a step.
     traced.order = scene.columns.has_friction() ? 1.0 : 2.0;
   }
   traced.phase_step = traced.step * static_cast<double>(std::max(1LL, run.record_every));
   return traced;
+}
+
+bool has_where(const scene::Scene& scene) {
+  return scene.formulas() != nullptr && scene.formulas()->has_where();
+}
+
+/// What steps do not see of coefficients or of walls; empty where they see all.
+std::string doubt_of(const scene::Scene& scene, const Strikes& strikes, const Bumps& bumps,
+                     const NearMisses& misses) {
+  const auto name = [&](auto contact) {
+    return scene.columns.contacts[static_cast<std::size_t>(contact)];
+  };
+  if (const auto& strike = strikes.first()) {
+    return fmt::format("{} at t = {:.6g}",
+                       strike->is_friction ? "friction changes within the step that brakes"
+                                           : "restitution changes within two steps of the impact",
+                       strike->t);
+  }
+  if (const auto& bump = bumps.first()) {
+    return fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
+                       scene.formulas()->contact_names()[bump->contact], bump->t);
+  }
+  if (const auto& uneven = bumps.uneven()) {
+    return fmt::format(
+        "the slope of the gap of '{}' changes while its spring is pressed at "
+        "t = {:.6g}, and restitution with it",
+        name(uneven->contact), uneven->t);
+  }
+  if (const auto& entered = misses.entered(); entered && has_where(scene)) {
+    return fmt::format("'{}' begins to exist beyond its wall at t = {:.6g}", name(entered->contact),
+                       entered->t);
+  }
+  return "";
 }
 
 std::string too_many_steps() {
@@ -167,9 +232,16 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
   between_ = !finds_times(scene);
   for (std::size_t c = 0; c < 2; ++c) {
     scene::Scene companion = coarsened(scene, kCoarser[c]);
-    traces_[c] = Trace(marks_of(companion), between_);
     const bool shows_all = companion.run.control.is_on() || !between_;
-    companion.run.record_every = shows_all ? 1 : strides_of(companion).row;
+    const bool is_probed =
+        c == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+    companion.run.record_every = shows_all || is_probed ? 1 : strides_of(companion).row;
+    if (is_probed && finds_times(scene)) {  // its way is told by rows
+      const long long more = (kMostInstants + companion.run.steps - 1) / companion.run.steps;
+      companion.run.steps *= more;
+      companion.run.step /= static_cast<double>(more);
+    }
+    traces_[c] = Trace(marks_of(companion), between_);
     scenes_.push_back(std::move(companion));
   }
 }
@@ -186,7 +258,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
   NearMisses misses(is_first_order(scene_.scheme), scene_.formulas());
   Strikes strikes(has_walls ? scene_.formulas() : nullptr);
-  Bumps bumps(has_walls ? scene_.formulas() : nullptr);
+  Bumps bumps(has_walls ? scene_.formulas() : nullptr,
+              scene_.scheme.info().integrator == certify::Integrator::Spring);
   const auto watch = [&](const step::Sample& sample) {
     if (has_walls) misses.add(sample);
     strikes.add(sample);
@@ -207,16 +280,8 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   own_.phases = std::move(phases);
   own_.miss = misses.first();
   own_.bends = misses.bends();
-  if (const auto& strike = strikes.first()) {
-    own_.doubt =
-        fmt::format("restitution changes within two steps of the impact at t = {:.6g}", *strike);
-  } else if (const auto& bump = bumps.first()) {
-    own_.doubt = fmt::format("a bump of '{}' that a step passes is not excluded near t = {:.6g}",
-                             scene_.formulas()->contact_names()[bump->contact], bump->t);
-  }
-  if (scene_.formulas() != nullptr && scene_.formulas()->has_where()) {
-    own_.releases = misses.releases();
-  }
+  own_.doubt = doubt_of(scene_, strikes, bumps, misses);
+  if (has_where(scene_)) own_.releases = misses.releases();
   return motion;
 }
 
@@ -225,14 +290,21 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   Companion companion;
   companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
-  companion.pushes = Pushes(marks_of(scene));
+  const bool is_probed =
+      which == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+  if (is_probed) {
+    std::vector<double> marks = way_of(scene, own_.outcome.certificate);
+    companion.way = Trace(marks, between_);
+    companion.pushes = Pushes(std::move(marks));
+  }
   const bool has_friction = scene.columns.has_friction();
   Phases phases;
   step::Monitor own;  // the other one tells how far the run is, and two companions tell nothing
   const auto watch = [&](const step::Sample& sample) {
     companion.trace.add(sample);
     phases.add(sample);
-    if (has_friction) companion.pushes.add(sample);
+    if (is_probed) companion.way.add(sample);
+    if (is_probed && has_friction) companion.pushes.add(sample);
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
   };
   companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);
@@ -262,7 +334,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     return ErrorBar::none("its companions were stopped");
   }
   ErrorBar bar = estimate_error(own_, companions, scene_.columns.contacts);
-  if (bar.is_resolved() && scene_.formulas() != nullptr) {
+  if (bar.is_resolved() && companions[0].way.marks() > 0) {
     const auto integrator = scene_.scheme.info().integrator;
     const bool at_ends = integrator == certify::Integrator::End ||
                          integrator == certify::Integrator::Theta ||
@@ -270,7 +342,7 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     const double h = finds_times(scene_) ? scene_.run.step : own_.step;
     const bool nets = finds_times(scene_) || scene_.run.control.is_on();
     const Companion& beside = companions[0];
-    ForceProbe probe(*scene_.formulas(), beside.trace, beside.pushes, h, !at_ends, nets);
+    ForceProbe probe(*scene_.formulas(), beside.way, beside.pushes, h, !at_ends, nets);
     if (const auto missed = probe.find()) {
       bar.unresolved =
           fmt::format("{} for less than a step near t = {:.6g}, and steps do not see it",

@@ -20,6 +20,7 @@ constexpr double kSmall = 1e-2;  // of the largest extent: motions below have no
 constexpr double kRest = 1e-6;   // of the largest position: what moves less is at rest
 constexpr double kNothing = 1e-14;   // the same, at the origin
 constexpr double kLarge = 0.5;       // of the size of the motion: a bar that tells nothing
+constexpr double kRounded = 8.0;     // times rounding: a bar that is one of rounding alone
 constexpr double kNotSmall = 0.1;    // of the size of the motion: differences that must fall
 constexpr double kFalls = 1.2;       // how much longer steps must raise them at least
 constexpr double kOwn = 0.05;        // of an energy: what a scheme took or gave, in spite of events
@@ -376,7 +377,7 @@ std::string ThreeRuns::reason(const ErrorBar& bar, const std::vector<std::string
   }
   if (!run_.doubt.empty()) return run_.doubt;
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    if (bar.position[i] > std::max(kLarge * sizes_[i], rounding(i))) {
+    if (bar.position[i] > std::max(kLarge * sizes_[i], kRounded * rounding(i))) {
       return "the bar is more than half as large as the motion";
     }
   }

@@ -15,7 +15,8 @@ using record::ErrorBar;
 struct Companion {
   TracedRun run;
   Trace trace;
-  Pushes pushes;                 // with friction
+  Trace way;                     // closer, where forces, friction or masses vary
+  Pushes pushes;                 // the same, with friction
   const Trace* beside{nullptr};  // the other one, whose error is asked for
 };
 

@@ -25,6 +25,7 @@ struct Plate {
   std::vector<std::string> header{};  // of a table
   std::vector<std::vector<std::vector<std::string>>> rows{};
   std::vector<std::string> about{};  // its facts begin with one of these; none: all of the exhibit
+  std::string svg{};                 // drawn already
 };
 
 /// An experiment of the literature, recomputed and held against what its author states.

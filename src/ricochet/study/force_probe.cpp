@@ -14,6 +14,7 @@ constexpr double kDelay = 0.005;      // of the time, by which a mass that is no
 constexpr double kHeld = 0.01;        // of what static friction holds against
 constexpr double kPart = 1.0 / 16.0;  // of what matters
 constexpr double kNoise = 1e-12;      // of a value
+constexpr double kSmallPart = 0.1;    // of what matters: less is not summed up
 constexpr int kMostPieces = 8000;
 constexpr int kMostOfSteps = 4000;  // of a few steps
 constexpr int kDeepest = 24;        // halves of a step
@@ -22,12 +23,35 @@ constexpr std::size_t kMostInstructions = 2000;
 
 }  // namespace
 
+std::array<std::size_t, 3> friction_registers(const model::FormulaModel& model, int a) {
+  std::size_t at = model.friction_output(a);
+  const model::Pattern& pattern = model.slip_pattern();
+  for (int j = 0; j < model.slips(a); ++j) {
+    at += pattern.end(2 * a + j) - pattern.begin(2 * a + j) + 1;
+  }
+  const auto& outputs = model.friction_tape().outputs(0);
+  return {outputs[at], outputs[at + 1], outputs[at + 2]};
+}
+
 ForceProbe::ForceProbe(const model::FormulaModel& model, const Trace& trace, const Pushes& pushes,
                        double h, bool in_middle, bool nets)
     : model_(model), trace_(trace), pushes_(pushes), h_(h), in_middle_(in_middle), nets_(nets) {
   for (std::vector<double>* v : {&limits_, &from_.q, &from_.u, &to_.q, &to_.u}) {
     v->assign(trace.positions(), 0.0);
   }
+}
+
+bool ForceProbe::has_work(const model::FormulaModel& model) {
+  if (static_cast<std::size_t>(model.dofs()) > kMostCoordinates || model.outside() != nullptr) {
+    return false;
+  }
+  const auto varies = [](const formula::Tape& tape) {
+    const auto& outputs = tape.outputs(0);
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](std::size_t at) { return !tape.is_constant(at); });
+  };
+  return varies(model.force_tape()) || (model.has_friction() && varies(model.friction_tape())) ||
+         !model.has_constant_mass();
 }
 
 bool ForceProbe::holds_statically() const {
@@ -77,7 +101,7 @@ void ForceProbe::follow(const formula::Tape& tape, std::vector<Channel> channels
   channels_ = std::move(channels);
   registers_ = tape.registers();
   ranges_ = tape.range_registers();
-  for (std::vector<double>* v : {&low_, &high_, &value_, &missed_, &floors_}) {
+  for (std::vector<double>* v : {&low_, &high_, &value_, &missed_, &floors_, &totals_}) {
     v->assign(channels_.size(), 0.0);
   }
 }
@@ -85,7 +109,9 @@ void ForceProbe::follow(const formula::Tape& tape, std::vector<Channel> channels
 void ForceProbe::follow_forces() {
   std::vector<Channel> channels;
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    channels.push_back({model_.force_tape().outputs(0)[i], limits_[i], kInfinity});
+    const std::size_t at = model_.force_tape().outputs(0)[i];
+    if (model_.force_tape().is_constant(at)) continue;
+    channels.push_back({at, limits_[i], kInfinity, -1, false, i});
   }
   follow(model_.force_tape(), std::move(channels));
   if (!holds_statically()) return;
@@ -103,16 +129,12 @@ void ForceProbe::follow_forces() {
 void ForceProbe::follow_friction() {
   std::vector<Channel> channels;
   const formula::Tape& tape = model_.friction_tape();
-  const model::Pattern& pattern = model_.slip_pattern();
   for (int a = 0; a < model_.contacts(); ++a) {
     if (model_.slips(a) == 0) continue;
-    std::size_t output = model_.friction_output(a) + 1;  // behind the stretch
-    for (int j = 0; j < model_.slips(a); ++j) {
-      output += pattern.end(2 * a + j) - pattern.begin(2 * a + j) + 1;
-    }
-    for (const std::size_t k : {output, output + 1}) {
-      const std::size_t at = tape.outputs(0)[k];
-      if (!tape.is_constant(at)) channels.push_back({at, kInfinity, kInfinity, a});
+    const auto registers = friction_registers(model_, a);
+    for (std::size_t k = model_.slip(a).load >= 0 ? 0 : 1; k < registers.size(); ++k) {
+      if (tape.is_constant(registers[k])) continue;
+      channels.push_back({registers[k], kInfinity, kInfinity, a, k == 0});
     }
   }
   follow(tape, std::move(channels));
@@ -126,7 +148,8 @@ void ForceProbe::limit_friction(const Piece& piece) {
     Channel& channel = channels_[c];
     const int a = channel.contact;
     channel.most = channel.peak = kInfinity;
-    const double force = pushes_.force(piece.mark, a);
+    const double force = channel.is_load ? std::abs(registers_[friction_registers(model_, a)[1]])
+                                         : pushes_.force(piece.mark, a);
     if (!(force > 0.0)) continue;
     std::size_t output = model_.friction_output(a);
     for (int j = 0; j < model_.slips(a); ++j, ++output) {
@@ -136,10 +159,11 @@ void ForceProbe::limit_friction(const Piece& piece) {
         if (slope > 0.0) channel.most = std::min(channel.most, limits_[i] / (slope * force));
       }
     }
-    // Of what rests, a part of what friction does in a step.
-    channel.most = std::max(channel.most, kMatters * h_ * std::abs(value_[c]));
+    // Of what rests, a part of what steps see friction do.
+    const double seen = std::max(std::abs(low_[c]), std::abs(high_[c]));
+    channel.most = std::max(channel.most, kMatters * h_ * seen);
     if (model_.slip(a).friction.kind == model::FrictionKind::StaticDynamic) {
-      channel.peak = kHeld * std::abs(value_[c]);
+      channel.peak = kHeld * seen;
     }
   }
 }
@@ -163,15 +187,16 @@ void ForceProbe::follow_masses() {
 /// Between two marks, or a little beyond the ends of the run: velocities linear, positions their
 /// integral.
 void ForceProbe::place_at(double time, Place& place) const {
-  const std::size_t last = trace_.marks() - 1;
-  const double share = time / trace_.length() * static_cast<double>(last);
-  auto k = static_cast<std::size_t>(std::clamp(share, 0.0, static_cast<double>(last - 1)));
-  while (k > 0 && trace_.since_start(k) > time) --k;
-  while (k + 1 < last && trace_.since_start(k + 1) < time) ++k;
+  std::size_t k = 0;
+  for (std::size_t end = trace_.marks() - 1; k + 1 < end;) {  // the last mark that is not later
+    const std::size_t middle = k + (end - k) / 2;
+    (trace_.since_start(middle) <= time ? k : end) = middle;
+  }
+  place.t = trace_.time(0) + trace_.sign() * time;
+  if (ways_[k] == Way::Kinked) return place_at_kink(k, time, place);
   const double dt = trace_.since_start(k + 1) - trace_.since_start(k);
   const double s = (time - trace_.since_start(k)) / dt;
   const std::span<const double> a = trace_.values(k), b = trace_.values(k + 1);
-  place.t = trace_.time(0) + trace_.sign() * time;
   const std::size_t n = limits_.size();
   for (std::size_t i = 0; i < n; ++i) {
     place.q[i] =
@@ -180,7 +205,38 @@ void ForceProbe::place_at(double time, Place& place) const {
   }
 }
 
-/// Whether the way between two marks is nearly what their velocities say: else it is not known.
+/// On lines by the velocities of two marks, from one to the other where they are nearest.
+void ForceProbe::place_at_kink(std::size_t mark, double time, Place& place) const {
+  const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
+  const double since = trace_.sign() * (time - trace_.since_start(mark));
+  const double dt = trace_.time(mark + 1) - trace_.time(mark);
+  const std::size_t n = limits_.size();
+  double along = 0.0, square = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double jump = a[n + i] - b[n + i];
+    along += jump * (b[i] - a[i] - dt * b[n + i]);
+    square += jump * jump;
+  }
+  const bool is_after = square > 0.0 && trace_.sign() * since > trace_.sign() * along / square;
+  for (std::size_t i = 0; i < n; ++i) {
+    place.u[i] = is_after ? b[n + i] : a[n + i];
+    place.q[i] = is_after ? b[i] - (dt - since) * b[n + i] : a[i] + since * a[n + i];
+  }
+}
+
+/// How the way goes from each mark to the next: over few steps it may have a kink, else it is not
+/// known where it is not smooth.
+void ForceProbe::follow_way() {
+  constexpr double kFewSteps = 3.1;
+  ways_.assign(trace_.marks(), Way::Smooth);
+  for (std::size_t k = 0; k + 1 < trace_.marks(); ++k) {
+    if (is_followed(k)) continue;
+    const double time = trace_.since_start(k + 1) - trace_.since_start(k);
+    ways_[k] = time < kFewSteps * h_ ? Way::Kinked : Way::Unknown;
+  }
+}
+
+/// Whether the way between two marks is nearly what their velocities say.
 bool ForceProbe::is_followed(std::size_t mark) const {
   constexpr double kNearly = 0.05;
   const std::span<const double> a = trace_.values(mark), b = trace_.values(mark + 1);
@@ -238,7 +294,7 @@ bool ForceProbe::is_known(double length) const {
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
     const double off = std::max(range.high - value_[c], value_[c] - range.low);
-    const double most = std::max(kPart * channels_[c].most, floors_[c]);
+    const double most = std::max(kSmallPart * kPart * channels_[c].most, floors_[c]);
     if (!(off * length <= most && off <= channels_[c].peak)) return false;
   }
   return true;
@@ -250,6 +306,7 @@ bool ForceProbe::is_missed(const Piece& steps) {
   int most = kMostOfSteps;
   constexpr double kAtRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
   missed_.assign(missed_.size(), 0.0);
+  std::vector<double> peaks(missed_.size(), 0.0);
   for (std::size_t c = 0; c < floors_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
     const double beyond = std::max({range.high - high_[c], low_[c] - range.low, 0.0});
@@ -260,7 +317,7 @@ bool ForceProbe::is_missed(const Piece& steps) {
     const Piece piece = pieces.back();
     pieces.pop_back();
     if (left_ <= 0 || --most < 0) return false;
-    if (!may_matter(piece, kPart)) continue;
+    if (!may_matter(piece, kSmallPart * kPart)) continue;
     const double middle = 0.5 * (piece.from + piece.to);
     const double length = piece.to - piece.from;
     values_at(middle);
@@ -274,10 +331,16 @@ bool ForceProbe::is_missed(const Piece& steps) {
           std::max(value_[c] - high_[c], 0.0) + std::min(value_[c] - low_[c], 0.0);
       if (std::abs(beyond) > channels_[c].peak) return true;
       missed_[c] += length * (nets_ ? beyond : std::abs(beyond));
+      peaks[c] = std::max(peaks[c], std::abs(missed_[c]));
     }
   }
   for (std::size_t c = 0; c < missed_.size(); ++c) {
-    if (std::abs(missed_[c]) > channels_[c].most && !is_shown(steps, c)) return true;
+    const double part = std::abs(missed_[c]) / channels_[c].most;
+    const bool returns = part <= kSmallPart && peaks[c] > channels_[c].most;
+    if (returns || (part > kSmallPart && !is_shown(steps, c))) {
+      totals_[c] += peaks[c] / channels_[c].most;
+    }
+    if (totals_[c] > 1.0) return true;
   }
   return false;
 }
@@ -291,22 +354,24 @@ bool ForceProbe::is_shown(const Piece& steps, std::size_t channel) {
   momenta_at(from_, before);
   momenta_at(to_, after);
   const double seen = 0.5 * (low_[channel] + high_[channel]) * (steps.to - steps.from);
-  const double own = trace_.sign() * (after[channel] - before[channel]) - seen;
+  const std::size_t i = channels_[channel].coordinate;
+  const double own = trace_.sign() * (after[i] - before[i]) - seen;
   return std::abs(own) >= 0.5 * std::abs(missed_[channel]);
 }
 
 /// The first time at which one of the channels is missed.
 std::optional<double> ForceProbe::scan() {
   if (channels_.empty() || tape_->instructions() > kMostInstructions) return {};
-  left_ = kMostPieces;
+  left_ = kMostPieces + 4 * static_cast<int>(trace_.marks());
+  totals_.assign(totals_.size(), 0.0);
   std::vector<Piece> pieces;
   for (std::size_t k = trace_.marks() - 1; k-- > 0;) {
-    if (is_followed(k)) pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), k, 0});
+    if (ways_[k] != Way::Unknown)
+      pieces.push_back({trace_.since_start(k), trace_.since_start(k + 1), k, 0});
   }
   while (!pieces.empty() && left_ > 0) {
     const Piece piece = pieces.back();
     pieces.pop_back();
-    if (channels_[0].contact >= 0) limit_friction(piece);
     low_.assign(low_.size(), kInfinity);
     high_.assign(high_.size(), -kInfinity);
     const double first = std::floor(piece.from / h_ + 1e-6);
@@ -318,7 +383,8 @@ std::optional<double> ForceProbe::scan() {
     if (last - first < 4.0) {
       for (double i = first; i < last; i += 1.0) see((i - shift) * h_);
     }
-    if (!may_matter(piece, 1.0)) continue;
+    if (channels_[0].contact >= 0) limit_friction(piece);
+    if (!may_matter(piece, kSmallPart)) continue;
     if (last - first < 4.0) {
       if (is_missed(piece)) return trace_.time(0) + trace_.sign() * piece.from;
       continue;
@@ -331,21 +397,23 @@ std::optional<double> ForceProbe::scan() {
 }
 
 std::optional<ForceProbe::Missed> ForceProbe::find() {
-  if (limits_.size() > kMostCoordinates || model_.outside() != nullptr || trace_.marks() < 3) {
+  if (limits_.size() > kMostCoordinates || model_.outside() != nullptr || trace_.marks() < 2) {
     return {};
   }
   for (std::size_t k = 0; k < trace_.marks(); ++k) {
     if (!trace_.has(k)) return {};
   }
+  follow_way();
   take_momenta();
   are_forces_ = true;
   follow_forces();
-  if (const auto t = scan()) return Missed{*t, "a force acts"};
+  // What is narrow may lie where steps seem to look, and they look next to it.
+  for (int k = 0; k < 2; ++k, in_middle_ = !in_middle_) {
+    if (const auto t = scan()) return Missed{*t, "a force acts"};
+  }
   are_forces_ = false;
   if (model_.has_friction()) follow_friction();
-  for (const bool in_middle : {false, true}) {  // schemes differ in where they take friction
-    if (!model_.has_friction() || channels_.empty()) break;
-    in_middle_ = in_middle;
+  for (int k = 0; k < 2 && model_.has_friction(); ++k, in_middle_ = !in_middle_) {
     if (const auto t = scan()) return Missed{*t, "a coefficient of friction changes"};
   }
   if (model_.has_constant_mass()) return {};

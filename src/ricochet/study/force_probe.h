@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,6 +10,10 @@
 
 namespace ricochet::study {
 
+/// Registers of the tape of friction: the stretch or the load of a contact, and its two
+/// coefficients.
+std::array<std::size_t, 3> friction_registers(const model::FormulaModel& model, int a);
+
 /// Looks for what acts between the instants at which steps look at it: a short pulse of a force, or
 /// a steep place, a patch of friction or a heavy place that is passed in less than a step. No run
 /// with like steps sees these.
@@ -16,13 +21,16 @@ namespace ricochet::study {
 /// Along the way of a run, as its trace tells it, interval arithmetic bounds forces, coefficients
 /// of friction and masses over pieces of it. Where they may be more than what steps see, for long
 /// enough to matter, pieces are cut down to single steps, and then to parts of a step, whose
-/// values are summed up.
+/// values are summed up. An impact within a step is a kink of the way.
 class ForceProbe {
  public:
   /// Steps of length h, who look at forces in the middle, or at their ends. `nets`: they may be
   /// made of shorter ones, so that forces which cancel each other may have been seen.
   ForceProbe(const model::FormulaModel& model, const Trace& trace, const Pushes& pushes, double h,
              bool in_middle, bool nets);
+
+  /// Whether forces, friction or masses of a model vary and can be looked at.
+  static bool has_work(const model::FormulaModel& model);
 
   struct Missed {
     double t{0.0};  // [s]
@@ -49,6 +57,8 @@ class ForceProbe {
     double most;            // what matters of its integral over time
     double peak;            // what matters of its value, however short
     int contact{-1};
+    bool is_load{false};        // of friction without a contact
+    std::size_t coordinate{0};  // of a force
   };
 
   bool holds_statically() const;
@@ -61,6 +71,8 @@ class ForceProbe {
   void limit_friction(const Piece& piece);
   std::optional<double> scan();
   void place_at(double time, Place& place) const;
+  void place_at_kink(std::size_t mark, double time, Place& place) const;
+  void follow_way();
   bool is_followed(std::size_t mark) const;
   void run_tape(const formula::Tape& tape, const Place& place, std::vector<double>& registers);
   void values_at(double time);
@@ -84,7 +96,10 @@ class ForceProbe {
   std::vector<Channel> channels_;
   std::vector<double> low_, high_;      // what steps see nearby, by channel
   std::vector<double> value_, missed_;  // by channel
-  std::vector<double> floors_;          // of an integral: what need not be known better
+  std::vector<double> totals_;          // by channel: what is missed, in parts of what matters
+  enum class Way : char { Smooth, Kinked, Unknown };
+  std::vector<Way> ways_;       // by mark, up to the next
+  std::vector<double> floors_;  // of an integral: what need not be known better
   std::vector<double> registers_;
   std::vector<formula::Range> ranges_;
 };

@@ -109,6 +109,7 @@ std::string describe_error(const RunReport& report) {
   if (!bar.made)
     return fmt::format("what its length costs in accuracy is not told: {}", bar.not_made);
   const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
+  if (names.empty()) return "no point is named whose error could be told";
   std::string words = "error";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
     words += fmt::format("{} ± {} in {}", i == 0 ? "" : ",", base::rounded_up(bar.position[i]),

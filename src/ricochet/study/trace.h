@@ -110,6 +110,9 @@ class NearMisses {
   const std::optional<Miss>& first() const { return first_; }
   /// [s], when contacts that had pushed for some steps let go: the last ones.
   const std::vector<double>& releases() const { return releases_; }
+  /// Where the model has conditions: the first contact that begins to exist beyond its wall, and
+  /// pushes there.
+  const std::optional<Miss>& entered() const { return entered_; }
   /// By contact: how much the rate of its gap changed in a step, at most, before it was last
   /// struck.
   std::vector<double> bends() const;
@@ -124,9 +127,13 @@ class NearMisses {
     double struck{0.0};            // the same when it last was, [gap/s]
     int quiet{0};                  // steps since a push
     int pushes{0};                 // steps in a row with one
+    int inside{0};                 // samples in a row beyond the wall without a push
     std::optional<double> missed;  // [s]
   };
+  static constexpr int kQuiet = 12;  // steps before and after without a push: else in contact
   void follow(const step::Sample& sample);
+  void follow_closely(std::size_t contact, const step::Sample& sample, bool opens);
+  static bool is_far(Watched& w, double gap, double impulse);
   bool turns_near(const Watched& w, double fell) const;
   bool is_small(std::size_t contact, const step::Sample& sample) const;
 
@@ -135,7 +142,7 @@ class NearMisses {
   std::array<std::vector<double>, 2> places_;  // the last, and the one before
   double last_t_{0.0};
   std::vector<Watched> watched_;  // by contact
-  std::optional<Miss> first_;
+  std::optional<Miss> first_, entered_;
   std::vector<double> releases_;
 };
 
