@@ -305,10 +305,7 @@ class Judge {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
-    if constexpr (!M::kPlain) {
-      c.joint_max = std::max(c.joint_max, s.joint_error);
-      c.roll_max = std::max(c.roll_max, s.roll_error);
-    }
+    if constexpr (!M::kPlain) enter_joints(s, c);
     if (s.deepest >= 0) enter_violation(s.after, s.depth, s.deepest);
     c_.violated = s.violated;
     if (rounding_.is_due(c.steps)) [[unlikely]]

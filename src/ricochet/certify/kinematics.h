@@ -166,6 +166,13 @@ template <model::Model M>
   }
 }
 
+/// What was found of joints, once the step holds.
+template <model::Model M>
+void enter_joints(const Trial<M>& s, Certificate& certificate) {
+  certificate.joint_max = std::max(certificate.joint_max, s.joint_error);
+  certificate.roll_max = std::max(certificate.roll_max, s.roll_error);
+}
+
 /// max(0, -g) of contacts and |g| of joints at the end of the step.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {

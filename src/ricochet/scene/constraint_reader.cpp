@@ -325,15 +325,15 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
 }
 
 void ConstraintReader::check_joints(const step::Scheme& scheme) const {
-  const auto has = [](const step::SchemeInfo& info) {
-    return info.is_staggered || info.has_joints;
+  const bool rolls = !system_.rolls.empty();
+  const auto has = [&](const step::SchemeInfo& info) {
+    return info.is_staggered || (rolls ? info.has_rolls : info.has_joints);
   };
   if (has(scheme.info()) || system_.joints == 0) return;
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
     if (info->runs_systems && has(*info)) able.emplace_back(info->name);
   }
-  const bool rolls = static_cast<int>(system_.rolls.size()) == system_.joints;
   const char* kind = rolls ? "roll" : "hold";
   throw base::InputError(
       kind,
