@@ -135,7 +135,7 @@ void add_schemes(List& list) {
   list.with_schemes("slider-crank", {"billiard", "elast", "inel", "moreau"}, {"run.until=0.5"});
   list.with_schemes("column", timed, {"N=12"});
   const Settings located = {"affine", "conserving"};
-  for (const char* scene : {"moving-box", "dropped-ball", "damped-oscillator"}) {
+  for (const char* scene : {"template", "moving-box", "dropped-ball", "damped-oscillator"}) {
     list.with_schemes(scene, located, {"run.step=0.01", "run.until=1"});
   }
   list.with_schemes("double-pendulum", located, {"run.step=0.005", "run.until=0.5"});

@@ -326,6 +326,9 @@ class System:
         >>> sim
         <Simulation at t = 0.5, 100 steps>
         """
+        if isinstance(step, dict):
+            raise ValueError("start: steps that a program makes are of one length; "
+                             "give step=0.001")
         changes = self._arguments(scheme, step, None, None, None, position, velocity, set, start)
         if not self._says(changes, "until", "steps"):
             changes.append(("run.steps", "1", "--steps 1"))
@@ -366,6 +369,10 @@ class System:
         """
         changes = self._arguments(scheme, step, until, steps, record, position, velocity, set)
         members = {**(values or {}), **named}
+        for name, one in members.items():
+            if isinstance(one, str) or not hasattr(one, "__iter__"):
+                raise TypeError(f"family: {name} must be a list of values, or a dictionary with "
+                                f"from, to, count, not {one!r}; what does not vary goes into set")
         spans = {name: {"from": one["from"], "to": one["to"], "count": one["count"]}
                  if isinstance(one, dict) else list(one) for name, one in members.items()}
         changes = changes + [(f"family.{name}", _toml.value(span),
@@ -603,7 +610,7 @@ class System:
         try:
             scene = self._read()
         except SceneError:
-            return f"<System of {self._file}>"
+            return f"<System of {self._file.strip('<>')!r}, not yet runnable>"
         joints = f", {scene.joints} held" if scene.joints else ""
         return (f"<System '{scene.title}': {_counted(len(scene.coordinates), 'coordinate')}, "
                 f"{_counted(len(scene.contacts) - scene.joints, 'contact')}{joints}>")

@@ -269,7 +269,7 @@ void count_impacts(Context<M>& c, Trial<M>& s, const ArcMemory<M>& arc, Count&& 
 /// Where pieces have affine velocities: whether all further impacts of contact a would fall within
 /// a step, or it is none of those that bounce.
 template <model::Model M>
-bool is_brief(Context<M>& c, const Trial<M>& s, ArcMemory<M>& arc, int a, double approach) {
+bool is_brief(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int a, double approach) {
   if (!is_split(c.method.integrator)) return false;
   if (!model::bounces(c.model, a)) return true;
   if (model::has_other_laws(c.model)) return false;

@@ -64,7 +64,7 @@ void open_energy(Context<M>& c, const model::StateOf<M>& start, EnergyWatch& wat
     c.certificate.own.resize(c.has_constant_mass() ? static_cast<std::size_t>(c.model.dofs()) : 1);
   }
   if (!(model::ImplicitModel<M> || watch.is_watched || watch.is_driven ||
-        is_located(c.method.integrator))) {
+        c.method.integrator == Integrator::Arcs)) {
     watch.growth.base = watch.kinetic;
     watch.growth.bar = c.limits.growth * watch.kinetic;
   }

@@ -101,16 +101,37 @@ bool begins(const Context<M>& c, int a) {
   return !std::binary_search(c.touched.begin(), c.touched.end(), static_cast<model::Key>(a));
 }
 
-/// What a contact is said to do decides its next cone. It is held to the residual of its island.
+/// What a contact is said to do decides its next cone. It is held to its own size, and where that
+/// is too narrow to the residual of its island, once that is known.
 template <model::Model M>
 void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
   const problem::Grip grip = s.claim.grip(k);
   const double allowed = lost + c.limits.residual * (push.impulse.norm() / rho + push.free.norm());
   if (!is_misnamed(grip, push, cone, allowed, rho)) return;
-  const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
-  if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
-  c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  if (model::ImplicitModel<M> || part_of(c, s, k) == nullptr) {
+    const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
+    if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
+    return c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  }
+  c.doubted.push_back({k, allowed, rho});
+}
+
+/// An island holds its law to the limit of its residual, |r - P(r - rho v)|, and so does what its
+/// contacts are said to do: one that sticks may slip by as much over rho, and one that does not may
+/// push by as much.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void settle_doubts(Context<M>& c, Trial<M>& s) {
+  take_scales(c, s);
+  for (const auto& [k, allowed, rho] : c.doubted) {
+    const auto at = static_cast<std::size_t>(k);
+    const FrictionPush& push = c.friction_pushes[at];
+    const double most = allowed + c.limits.residual * c.islands.scale_of(at) / rho;
+    const bool sticks = s.claim.grip(k) == problem::Grip::Stick;
+    if ((sticks ? push.end.tail<2>().norm() : push.impulse.norm() / rho) > most) {
+      c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+    }
+  }
 }
 
 /// W of the tangential rows; returns |G| of the whole contact.

@@ -56,7 +56,8 @@ double worst_push(Context<M>& c, const Trial<M>& s) {
     const double rounding = 32.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid);
     const bool is_put = is_joint || weights[k] > 0.0;
     const double off = is_put ? std::abs(left) : std::max(0.0, -left);
-    worst = std::max(worst, off / (c.limits.correction * size + rounding));
+    const double allowed = c.limits.correction * size + rounding + problem::Residual::kSmallest;
+    worst = std::max(worst, off / allowed);
     if (weights[k] > 0.0) c.listed.push(a);
   }
   return worst;

@@ -216,6 +216,7 @@ template <model::Model M>
   if constexpr (M::kSlips > 0) s.speeds = s.before.u.norm() + s.after.u.norm();
   problem::Residual residual;
   clear_parts(c, s);
+  if constexpr (M::kSlips > 0) c.doubted.clear();
   c.model.gradients(active, c.place);
   if constexpr (M::kSlips > 0) {
     c.model.friction(s.t_contact, *s.cone_point, s.before.u, active, c.place);
@@ -231,6 +232,10 @@ template <model::Model M>
     check_contact(c, s, k, residual);
   }
   take_residual(c, s, residual);
+  if constexpr (M::kSlips > 0) {
+    if (!c.doubted.empty()) [[unlikely]]
+      settle_doubts(c, s);
+  }
   if (s.gain > s.gain_allowed) check_gain(c, s);
 }
 

@@ -157,6 +157,9 @@ template <Integrator I, model::Model M>
                                        EnergyWatch& energy) {
   check_time(c, s, s.h);
   if (!(s.h > 0.0)) return c.fail(Failure::Kinematics, s.before.t);
+  for (int a = 0; a < c.contacts(); ++a) {
+    if (std::isnan(c.end_place.gap[a])) return c.fail(Failure::NotFinite, s.after.t, a);
+  }
   c.held.clear();
   c.model.momentum(s.after.q, s.after.u, c.place, s.end_momentum, s.slope);
   s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);

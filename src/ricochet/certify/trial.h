@@ -134,6 +134,11 @@ struct Context {
   Scratch<M::kPlaces, N> scratch;
   ByPlace<Push, K> pushes{};
   ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
+  struct Doubt {
+    int k;
+    double allowed, rho;
+  };
+  std::vector<Doubt> doubted;  // what contacts with friction are said to do, in this step
   model::IndexList<K> joints;
   model::IndexList<K> listed;                         // scratch
   model::IndexList<K> held;                           // contacts that pushed along an arc
@@ -175,6 +180,7 @@ struct Context {
       if (friction.exists()) {
         certificate.friction.resize(static_cast<std::size_t>(contacts()));
         if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
+        doubted.reserve(static_cast<std::size_t>(contacts()));
       }
     }
   }

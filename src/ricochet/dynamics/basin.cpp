@@ -224,7 +224,7 @@ double Basin::entropy() const {
       ++boxes;
     }
   }
-  return boxes > 0 ? sum / static_cast<double>(boxes) : 0.0;
+  return boxes > 0 ? std::max(0.0, sum / static_cast<double>(boxes)) : 0.0;
 }
 
 Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& overrides,

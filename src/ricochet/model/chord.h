@@ -12,7 +12,8 @@ namespace ricochet::model {
 /// those at its middle, changed along the way in the kinetic metric such that their product with
 /// the way is the difference of a function between the ends, exactly.         [Gonzalez 1996]
 ///
-///   J = J(q_m) + [g+ - g - J(q_m) dq - h dg/dt] (D dq)^T / (dq . D dq),   D the diagonal of M,
+///   J = J(q_m) + [g+ - g - J(q_m) dq - h r] (D dq)^T / (dq . D dq),   D the diagonal of M,
+///   r = [g(t + h, q_m) - g(t, q_m)] / h,
 ///   F = Q + dT/dq + [rest] M dq / (dq . M dq),   rest = work that T + V would miss else.
 ///
 /// The change is left out where it is rounding, or where the way is so short that the change would
@@ -34,7 +35,9 @@ class Chord {
         slope_(u),
         other_(u),
         response_(u),
-        gap_(Vector<K>::Zero(model.contacts())),
+        change_(Vector<K>::Zero(model.contacts())),
+        moved_(change_),
+        noise_of_(change_),
         side_(model.make_place()) {}
 
   void set(double t, double h, const Spot& q, const Vec& v) {
@@ -52,25 +55,26 @@ class Chord {
 
   /// Mean gradients and rates of `rows`, in `place`, whose mass is loaded.
   void take_rows(const IndexList<K>& rows, typename M::Place& place) {
-    model_.gaps(t_, start_, side_);
-    gap_ = side_.gap;
-    model_.gaps(t_ + h_, end_, side_);
     model_.gaps(time(), middle_, place);
     model_.gradients(rows, place);
+    take_changes(rows, place);
     difference_size(model_, start_, other_);
     for (const int a : rows) {
-      const double rest = side_.gap[a] - gap_[a] - place.normals.dot(a, way_) - h_ * place.rate[a];
       const double noise = 8.0 * kEpsilon *
                            (place.normals.abs_dot(a, other_) + place.normals.abs_dot(a, way_) +
-                            std::abs(gap_[a]) + std::abs(t_ * place.rate[a]));
-      gap_[a] = 0.0;
-      if (!(std::abs(rest) > noise && noise <= kFine * reach(a, place))) continue;
-      bend(a, rest, place);
-      gap_[a] = noise / h_;
+                            std::abs(place.gap[a]) + std::abs(t_ * place.rate[a]));
+      const bool is_fine = noise <= kFine * (reach(a, place) + h_ * std::abs(place.rate[a]));
+      const bool moves = place.rate[a] != 0.0 &&
+                         (is_fine || std::abs(moved_[a] - h_ * place.rate[a]) > 16.0 * noise);
+      if (moves) place.rate[a] = moved_[a] / h_;
+      const double rest = change_[a] - place.normals.dot(a, way_) - h_ * place.rate[a];
+      const bool bends = is_fine && std::abs(rest) > noise;
+      if (bends) bend(a, rest, place);
+      noise_of_[a] = moves || bends ? noise / h_ : 0.0;
     }
   }
   /// What rounding of gaps makes of the mean velocity of row a, as it was taken.
-  double row_noise(int a) const { return gap_[a]; }
+  double row_noise(int a) const { return noise_of_[a]; }
 
   /// dT/dq at the middle, the mean of those by the momenta of both ends, in a place whose mass is
   /// loaded there: of third order in the way is what v . (change of momentum) - dT/dq . way is off
@@ -121,6 +125,21 @@ class Chord {
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   static constexpr double kFine = 1e-11;  // of a gradient: what rounding may make of it
   static constexpr double kSlow = 1e-9;   // of twice the kinetic energy: the same
+
+  /// Of the gaps between the ends, and of those at the middle by the motion of the walls alone.
+  void take_changes(const IndexList<K>& rows, const typename M::Place& place) {
+    model_.gaps(t_, start_, side_);
+    change_ = side_.gap;
+    model_.gaps(t_ + h_, end_, side_);
+    change_ = side_.gap - change_;
+    const bool moves =
+        std::any_of(rows.begin(), rows.end(), [&](int a) { return place.rate[a] != 0.0; });
+    if (!moves) return;
+    model_.gaps(t_, middle_, side_);
+    moved_ = side_.gap;
+    model_.gaps(t_ + h_, middle_, side_);
+    moved_ = side_.gap - moved_;
+  }
 
   double potential_at(const Spot& q) { return model_.gaps_and_potential(time(), q, side_); }
 
@@ -182,7 +201,9 @@ class Chord {
   Vec slope_;
   Vec other_;
   Vec response_;
-  Vector<K> gap_;
+  Vector<K> change_;
+  Vector<K> moved_;
+  Vector<K> noise_of_;
   typename M::Place side_;
   double other_work_{0.0};
   double size_{0.0};

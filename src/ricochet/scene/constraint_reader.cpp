@@ -90,6 +90,7 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
       system_.laws.push_back(law.impact);
     }
   }
+  formulas_.add_gap(name, keep);
   contact.finish();
 }
 
@@ -158,8 +159,11 @@ std::vector<ConstraintReader::Side> ConstraintReader::sides_of(TableReader& cont
   std::vector<NodeId> gaps;
   for (const formula::Comparison& one : relation) {
     if (one.op != relation[0].op || (one.op != "<=" && one.op != ">=") || relation.size() > 2) {
+      const bool is_strict = relation.size() <= 2 && (one.op == "<" || one.op == ">");
       contact.fail(keep, "keep", "must be an inequality with <= or >=, or a <= g <= b",
-                   "write left <= right, and one contact for each inequality");
+                   is_strict ? fmt::format("write {}= in place of {}: what touches is allowed",
+                                           one.op, one.op)
+                             : "write left <= right, and one contact for each inequality");
     }
     gaps.push_back(one.op == "<=" ? graph.subtract(one.right, one.left)
                                   : graph.subtract(one.left, one.right));
@@ -213,6 +217,11 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
     system_.restitution.push_back(0.0);
     system_.laws.emplace_back();
     ++system_.joints;
+  }
+  if (zero.kind == Value::Kind::Text &&
+      formula::parse(zero.text).kind == formula::Syntax::Kind::Relation) {
+    hold.fail(zero, "zero", "is a comparison",
+              "write the formula that is kept at 0, as \"x - 1\"; an inequality is a [contact]");
   }
   if (const Value* friction = hold.find("friction")) {
     hold.fail(*friction, "friction", "has a table of its own, since a joint has no slip",

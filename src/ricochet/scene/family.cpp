@@ -306,7 +306,10 @@ std::vector<Override> Family::member(std::size_t index) const {
 std::string Family::describe(std::size_t member) const {
   std::string words;
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    words += fmt::format("{}{} = {}", k == 0 ? "" : ", ", keys[k].name, text_of(value(member, k)));
+    const Value& one = value(member, k);
+    words += fmt::format(
+        "{}{} = {}", k == 0 ? "" : ", ", keys[k].name,
+        one.kind == Value::Kind::Number ? fmt::format("{:.12g}", one.number) : text_of(one));
   }
   return words;
 }

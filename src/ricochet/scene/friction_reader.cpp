@@ -352,7 +352,8 @@ void FrictionReader::check_normal(TableReader& contact, NodeId gap, const model:
       contact.fail(value, key,
                    "does not fit the gap: turning the body changes the gap otherwise "
                    "than the velocity of the contact point says",
-                   "check body.point, where the body touches, and the signs in keep");
+                   "check body.point, where the body touches, and the signs in keep: the angle "
+                   "grows anticlockwise, from x to y");
     }
     contact.fail(value, key,
                  inward ? "points into the wall" : "is not proportional to the rate of the gap",
@@ -408,7 +409,10 @@ FrictionReader::Body FrictionReader::read_one_body(TableReader& table,
   const auto slot_of = [&](NodeId node, const Value& value, const std::string& key) {
     const int slot = graph[node].op == Op::Input ? graph[node].input : -1;
     if (slot >= system_.position_slot(0)) return slot;
-    table.fail(value, key, "must name coordinates of the body", "write for example [\"x\", \"y\"]");
+    table.fail(value, key, "must name coordinates of the body",
+               key == "angle" ? "write for example angle = \"phi\", a coordinate that grows "
+                                "anticlockwise, from x to y"
+                              : "write for example [\"x\", \"y\"]");
   };
   const Value& position = *table.find("position");
   for (const NodeId node : body.position) {

@@ -65,6 +65,7 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
   std::vector<formula::NodeId> nodes(names.size(), -1);
   const auto take = [&](int i, const Value& value, const std::string& key,
                         const formula::Locals& locals) {
+    formulas.expect(value, key, formulas.dimension_of(i), "its coordinate");
     const formula::NodeId node = formulas.formula(value, key, Speaks::Position, locals);
     constexpr int kFirst = model::FormulaSystem::kTimeSlot + 1;
     if (formulas.graph().depends_on(node, kFirst, kFirst + dofs)) {
@@ -147,6 +148,13 @@ void refuse_tables_of_systems(const Document& document, TableReader& root) {
   }
 }
 
+bool has_rough_guides(const Value& structure) {
+  const Value* guides = structure.find("guide");
+  return guides != nullptr &&
+         std::any_of(guides->entries.begin(), guides->entries.end(),
+                     [](const auto& guide) { return guide.second.find("friction") != nullptr; });
+}
+
 void read_structure(const Document& document, TableReader& root, Scene& scene) {
   refuse_tables_of_systems(document, root);
   const Value& table = *root.table("structure");
@@ -156,7 +164,7 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   StructureReader reader(document, formulas);
   reader.read_parameters(table);
   RunReader runs(document, formulas);
-  scene.scheme = runs.read_scheme(tables.run, true);
+  scene.scheme = runs.read_scheme(tables.run, true, has_rough_guides(table));
   scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings, true);
   scene.names_scheme = names_scheme(tables);
   reader.read(table, scene.scheme, scene.run, part);

@@ -17,11 +17,12 @@ namespace ricochet::step {
 /// until the wall is met (to rounding); forces that use velocities take the mean of the piece;
 /// contacts last by a law of their own, see `SplitArc`.
 struct Affine {
-  static constexpr SchemeInfo kInfo{.name = "affine",
-                                    .meaning = "affine velocities, shocks located inside the step",
-                                    .use = "second order through impacts at the cost of a step",
-                                    .integrator = certify::Integrator::Affine,
-                                    .has_joints = true};
+  static constexpr SchemeInfo kInfo{
+      .name = "affine",
+      .meaning = "affine velocities, shocks located inside the step",
+      .use = "second order through impacts; exact for constant forces",
+      .integrator = certify::Integrator::Affine,
+      .has_joints = true};
   template <class M>
   using Pace = EventPace<M, Affine>;
   static Affine from(const Scheme&) { return {}; }

@@ -8,7 +8,7 @@ namespace ricochet::step {
 
 /// Pieces that conserve T + V exactly between impacts that are located inside the step: of second
 /// order through impacts, and what T + V changes by is the work of forces without a potential and
-/// what impacts lose, to rounding.                                     [Gonzalez 1996, 1999]
+/// what impacts lose, to rounding.                                     [Gonzalez 1996]
 struct Conserving {
   static constexpr SchemeInfo kInfo{.name = "conserving",
                                     .meaning = "pieces that keep T + V, shocks located in the step",

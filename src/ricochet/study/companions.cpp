@@ -132,7 +132,8 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
     traced.order = traced.least_order = 1.5;  // its steps are shortest at events
   } else {
-    traced.step = traced.quantum = run.step;
+    traced.step = run.step;
+    if (!certify::is_located(scene.scheme.info().integrator)) traced.quantum = run.step;
     // A slip that turns is no event, and met within a step.
     traced.order = scene.columns.has_friction() ? 1.0 : 2.0;
   }
