@@ -211,8 +211,7 @@ void CorePair<D>::try_ends(const Side<D>& p, const Side<D>& q, double way) {
 template <int D>
 void CorePair<D>::try_crossings() {
   const auto may_lie_between = [](const Line& of, const Vec<D>& along) {
-    return of.is_bare ||
-           of.left.dot(along) * of.right.dot(along) <= kParallel * along.squaredNorm();
+    return of.is_bare || of.left.dot(along) * of.right.dot(along) < -kEndOn * along.squaredNorm();
   };
   visit_lines([&](int i, const Line& a, int j, const Line& b) {
     if (!may_lie_between(a, b.along) || !may_lie_between(b, a.along)) return;

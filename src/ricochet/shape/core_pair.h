@@ -41,6 +41,7 @@ inline Feature turned(Feature feature) {
 
 constexpr double kSlip = 1e-13;      // "inside" and "nearest", in sizes of the shapes
 constexpr double kParallel = 1e-12;  // sine of the angle below which edges cross nowhere
+constexpr double kEndOn = 1e-14;     // crossings nearer than this to a face's normal are its own
 constexpr double kSameWay =
     0.7071;  // cosine between normals that hold two overlapping shapes apart
 
