@@ -289,7 +289,7 @@ TEST(NewUser, EndsOfMembersThatStoppedAreLeftOut) {
 coordinates = ["x"]
 parameters  = { a = 1 }
 mass        = [1]
-force       = ["0*sqrt(3.5 - x)"]
+force       = ["1e-9*sqrt(3.5 - x)"]
 [contact.wall]
 keep = "x <= 100"
 [start]
