@@ -347,6 +347,22 @@ CLI::App* add_new(CLI::App& app, std::string& file) {
   return command;
 }
 
+/// Reads the command line; the exit code where that is all there is to do.
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  std::string help = "--help";
+  if (argc == 2 && std::string_view(argv[1]) == "help") words[1] = help.data();
+  check_first_word(app, argc, words.data());
+  try {
+    app.parse(argc, words.data());
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kFine : kBadInput;
+    refuse_option(app, error, argc, words.data());
+    refuse_line(error, argc, words.data());
+  }
+  return std::nullopt;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -383,18 +399,7 @@ int parse_and_run(int argc, char** argv) {
   PlotArguments plot;
   CLI::App* plot_command = add_plot(app, plot);
 
-  std::vector<char*> words(argv, argv + argc);
-  std::string help = "--help";
-  if (argc == 2 && std::string_view(argv[1]) == "help") words[1] = help.data();
-  argv = words.data();
-  check_first_word(app, argc, argv);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kFine : kBadInput;
-    refuse_option(app, error, argc, argv);
-    refuse_line(error, argc, argv);
-  }
+  if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (make->parsed()) return command_new(new_file);
   for (SceneArguments* scene :
        {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene, &plot.scene,

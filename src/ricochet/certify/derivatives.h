@@ -59,7 +59,8 @@ class DerivativeCheck {
   [[gnu::cold, gnu::noinline]] void run(const State& s, double h) {
     model::difference_size(c_.model, s.q, size_);
     reach_ = std::max(largest(size_), h * largest(s.u));
-    if (!(reach_ > 0.0)) reach_ = 1.0;
+    constexpr double kSmallest = 1e-290;  // differences of less have no digits
+    if (!(reach_ > kSmallest)) reach_ = 1.0;
     time_ = std::max(std::abs(s.t), 1000.0 * h);
     for (int k = 0; k < 4 && c_.certificate.ok(); ++k) {
       choose(s, k);

@@ -43,6 +43,9 @@ constexpr std::array kTexts = {
                 "or keep the motion away from that configuration"},
     FailureText{"no_convergence", "the implicit equations of a step did not settle",
                 "try a smaller step"},
+    FailureText{"jammed", "friction on joints presses them harder than it can hold",
+                "try a smaller step; check slip and joint: friction that is not at right angles to "
+                "the reaction changes it"},
     FailureText{
         "bad_friction",
         "a coefficient of friction is negative, above a million, or no number there",

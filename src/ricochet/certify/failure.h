@@ -20,6 +20,7 @@ enum class Failure {
   Correction,       // a violation correction is not what it says
   SingularMass,     // M(q) is not positive definite
   NoConvergence,    // a fixed point within a step did not settle
+  Jammed,           // friction on joints has no load that agrees with their reactions
   BadFriction,      // a coefficient of friction is negative or not finite
   BadRestitution,   // a restitution is not between 0 and 1
   LawEnters,        // an impact law sends the system into a wall: F is not in V

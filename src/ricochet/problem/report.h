@@ -9,6 +9,7 @@ enum class Status {
   Degenerate,      // a contact whose gradient vanishes (or is not finite) would have to push
   SingularMass,    // M(q) is not positive definite
   NoConvergence,   // a fixed point within the step did not settle
+  Jammed,          // friction on joints presses them harder than loads of it can follow
   BadFriction,     // a coefficient of friction is negative or not finite
 };
 

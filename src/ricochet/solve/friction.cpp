@@ -270,6 +270,7 @@ double FrictionSolver::residual() {
     distance = std::max(distance, (R - image_of(contact)).norm());
     scale = std::max({scale, R.norm(), contact.rho * free.norm()});
   }
+  largest_ = scale;
   return scale > 0.0 ? distance / scale : 0.0;
 }
 
@@ -390,8 +391,11 @@ bool FrictionSolver::is_inside(const Contact& contact, const Eigen::Vector3d& R,
   return true;
 }
 
-/// What each impulse does: read off where it lies in its cone and how the contact moves.
-void FrictionSolver::read_grips() {
+/// What each impulse does: read off where it lies in its cone and how the contact moves. Where not
+/// the last digits were found, as of impulses that are not unique, motions that small are none.
+void FrictionSolver::read_grips(double error) {
+  constexpr double kSolved = 1e-13;
+  const double unknown = error > kSolved ? 10.0 * error * largest_ : 0.0;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const Contact& contact = contacts_[i];
     const Eigen::Vector3d R = block_of(R_, contact.first, contact.slips);
@@ -399,7 +403,8 @@ void FrictionSolver::read_grips() {
     if (!(R.x() > 0.0)) continue;  // free
     constexpr double kRounding = 1e-12;
     constexpr double kWellInside = 1e-6;
-    const bool rests = contact.rho * V.tail<2>().norm() <= kRounding * R.norm();
+    const double motion = contact.rho * V.tail<2>().norm();
+    const bool rests = motion <= kRounding * R.norm() || motion <= unknown;
     grips_[i] = rests || is_inside(contact, R, kWellInside) ? Grip::Stick : Grip::Slip;
   }
 }
@@ -412,7 +417,7 @@ bool FrictionSolver::finish(const problem::StepProblem& problem, const Eigen::Ve
   double error = residual();
   polish(error);
   clean();
-  read_grips();
+  read_grips(error);
   find_joint_impulses(problem);
   return true;
 }
@@ -445,7 +450,7 @@ problem::Report FrictionSolver::solve(const problem::StepProblem& problem) {
   }
   if (!done) error = residual();
   clean();
-  read_grips();
+  read_grips(error);
   find_joint_impulses(problem);
   const bool good = done || error <= kGood;
   return {.status = good ? problem::Status::Solved : problem::Status::IterationLimit,

@@ -66,7 +66,7 @@ class FrictionSolver {
   bool polish(double& error);
   void clean();
   static bool is_inside(const Contact& contact, const Eigen::Vector3d& R, double margin);
-  void read_grips();
+  void read_grips(double error);
 
   auto W() { return W_.topLeftCorner(rows_, rows_); }
   auto b() { return b_.head(rows_); }
@@ -99,7 +99,8 @@ class FrictionSolver {
   Eigen::VectorXd joint_free_;
   Eigen::VectorXd joint_impulses_;
   Eigen::LDLT<Eigen::MatrixXd> joint_factors_;
-  double scale_{1.0};  // of rho_N and rho_T
+  double scale_{1.0};    // of rho_N and rho_T
+  double largest_{0.0};  // impulse, or what free velocities ask for
   bool unique_{true};
 };
 

@@ -49,7 +49,9 @@ Report StepSolver::solve(const Problem& problem, problem::WarmStart& warm) {
   whole_.fit(problem.rows());
   if (!problem.metric.is_diagonal()) return solve_together(problem, warm, whole_);
   if (problem.has_friction()) {
-    if (problem.rows() > kFew) return solve_parts(problem, warm);
+    // Friction without a contact may be of any size beside the others: each part to its own scale.
+    const bool has_bounds = problem.metric.own() < problem.dofs;
+    if (problem.rows() > kFew || has_bounds) return solve_parts(problem, warm);
   } else if (!fits_densely(problem)) {
     const Report report = solve_banded(problem, whole_);
     return report.status == Status::Solved ? report : solve_parts(problem, warm);

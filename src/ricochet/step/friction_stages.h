@@ -236,11 +236,35 @@ problem::Report solve_friction(const M& model, const model::StateOf<M>& s, Works
   return report;
 }
 
+/// The same with loads that are the reactions they bring about.
+template <model::FrictionModel M>
+problem::Report solve_pressed(const M& model, const model::StateOf<M>& s, Workspace<M>& w) {
+  struct Asked {
+    const M& model;
+    const model::StateOf<M>& s;
+    Workspace<M>& w;
+  } asked{model, s, w};
+  const auto ask = [](void* about, const Eigen::VectorXd& loads, Eigen::VectorXd& answer) {
+    const Asked& it = *static_cast<Asked*>(about);
+    it.w.loads = loads;
+    const problem::Report report = solve_friction(it.model, it.s, it.w);
+    answer.resize(loads.size());
+    for (Eigen::Index k = 0; k < loads.size(); ++k) {
+      answer[k] = reaction_on(it.model, it.w.pressed[static_cast<std::size_t>(k)], it.w);
+    }
+    return report;
+  };
+  w.settled_loads = w.loads;
+  return w.load_rounds.settle(w.settled_loads, ask, &asked);
+}
+
 /// Several active contacts with friction.             [Moreau 1986 (11.14), at each of them]
 template <model::FrictionModel M>
 problem::Report push_many_with_friction(const M& model, const model::StateOf<M>& s,
                                         model::Vector<M::kDofs>& u_next, Workspace<M>& w) {
-  const problem::Report report = solve_friction(model, s, w);
+  if constexpr (!M::kPlain) find_pressed(model, w);
+  const problem::Report report =
+      w.pressed.empty() ? solve_friction(model, s, w) : solve_pressed(model, s, w);
   w.unique = report.unique;
   const auto& active = w.claim.active;
   const int loads = count_loads(model, w);
@@ -282,7 +306,6 @@ problem::Report push_many_with_friction(const M& model, const model::StateOf<M>&
       if (loads > 0) take_motion(model, k, u_next, w);
     }
   }
-  w.knows_reactions = true;
   return report;
 }
 

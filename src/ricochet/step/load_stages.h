@@ -11,17 +11,41 @@ template <model::Model M>
 [[gnu::always_inline]] inline void open_friction(double h, Workspace<M>& w) {
   if constexpr (M::kSlips > 0) {
     w.h = h;
-    w.knows_reactions = false;
+    w.pressed.clear();
   }
 }
 
-/// The normal impulse of friction without a contact; of joints that of the round before.
+/// The normal impulse of friction without a contact; of joints that which is tried.
 template <model::Model M>
 double load_impulse(const M& model, int a, const Workspace<M>& w) {
-  if constexpr (requires { model.holds(a); }) {
-    if (!model.holds(a).empty() && !w.knows_reactions) return 0.0;
-  }
+  const auto pressed = std::find(w.pressed.begin(), w.pressed.end(), a);
+  if (pressed != w.pressed.end()) return w.loads[pressed - w.pressed.begin()];
   return model::load_of(model, a, w.h, w.claim, w.place);
+}
+
+/// Lists the active rows that joints press, once in a step: no load is known at first.
+template <model::FrictionModel M>
+void find_pressed(const M& model, Workspace<M>& w) {
+  if constexpr (requires { model.holds(0); }) {
+    if (!w.pressed.empty()) return;  // a later round
+    for (const int a : w.claim.active) {
+      if (model::is_loaded(model, a) && !model.holds(a).empty()) w.pressed.push_back(a);
+    }
+    w.loads.setZero(static_cast<Eigen::Index>(w.pressed.size()));
+  }
+}
+
+/// How hard the joints of row a press, in the last solution.
+template <model::FrictionModel M>
+double reaction_on(const M& model, int a, const Workspace<M>& w) {
+  double square = 0.0;
+  if constexpr (requires { model.holds(a); }) {
+    for (const int row : model.holds(a)) {
+      const double p = w.solver.impulse(w.problem.rows() - (model.contacts() - row));
+      square += p * p;
+    }
+  }
+  return std::sqrt(square);
 }
 
 /// e of U_T, where contact a begins in this step.

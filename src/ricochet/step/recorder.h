@@ -23,6 +23,7 @@ inline certify::Failure failure_of(problem::Status status) {
     case problem::Status::Degenerate: return certify::Failure::Degenerate;
     case problem::Status::SingularMass: return certify::Failure::SingularMass;
     case problem::Status::NoConvergence: return certify::Failure::NoConvergence;
+    case problem::Status::Jammed: return certify::Failure::Jammed;
     case problem::Status::BadFriction: return certify::Failure::BadFriction;
   }
   return certify::Failure::NoSolution;

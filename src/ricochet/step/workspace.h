@@ -11,6 +11,7 @@
 #include "ricochet/problem/step_problem.h"
 #include "ricochet/problem/warm_start.h"
 #include "ricochet/solve/box.h"
+#include "ricochet/solve/load_rounds.h"
 #include "ricochet/solve/step_solver.h"
 #include "ricochet/step/settings.h"
 
@@ -28,7 +29,10 @@ struct SlipWorkspace {
   std::vector<Eigen::Vector3d> shocks;        // by place: impulses of shocks in impulse time
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
   double h{0.0};                              // [s], the length of the step
-  bool knows_reactions{false};                // of joints, from a round before
+  std::vector<int> pressed;                   // active rows whose loads are reactions of joints
+  Eigen::VectorXd loads;                      // theirs, as impulses
+  Eigen::VectorXd settled_loads;
+  solve::LoadRounds load_rounds;
 };
 
 template <int N>

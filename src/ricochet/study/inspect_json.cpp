@@ -126,6 +126,7 @@ std::string name_of(problem::Status status) {
     case problem::Status::Degenerate: return "degenerate";
     case problem::Status::SingularMass: return "singular_mass";
     case problem::Status::NoConvergence: return "no_convergence";
+    case problem::Status::Jammed: return "jammed";
     case problem::Status::BadFriction: return "bad_friction";
   }
   return "";
