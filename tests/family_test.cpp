@@ -388,7 +388,7 @@ TEST(Family, FactsMustHoldForEveryMember) {
              kBowl + "[family]\ng = [1, 20]\n[expect]\nhigh = \"energy.kinetic_max < 10\"\n");
   const Finished run = run_program({"run", "f.toml"}, folder.path());
   EXPECT_EQ(run.code, 1);
-  EXPECT_NE(run.err.find("NOT MET"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("NOT MET"), std::string::npos) << run.out;
   const Json json = summary_in(folder / "out/f");
   EXPECT_EQ(json["status"], "ok");  // the certificates hold
   EXPECT_EQ(json["members"][0]["facts"][0]["holds"], true);

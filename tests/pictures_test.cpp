@@ -423,7 +423,7 @@ a = { from = 0, to = 4, count = 9 }
     words.insert(words.end(), more.begin(), more.end());
     const Finished plot = run_program(words, folder.path());
     EXPECT_EQ(plot.code, 0) << plot.err;
-    return elements(read_file(folder / "d.svg"), "<path class=\"curve dots s0\"").at(0);
+    return elements(read_file(folder / "d.svg"), "<path class=\"curve dots few s0\"").at(0);
   };
   const std::string ends = dots({"--x", "a", "--y", "x"});
   EXPECT_EQ(count(ends, "M"), 9);

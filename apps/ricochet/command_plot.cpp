@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -49,8 +51,8 @@ struct Reading {
   bool all_columns{false};        // walls need to know where everything stands
   std::vector<double> more{};     // the last columns of the plan, the same in all rows
   std::optional<double> after{};  // rows from this time on
-  bool only_last{false};
-  plot::Frames* frames{nullptr};  // sees the rows too
+  std::vector<std::vector<double>>* last{nullptr};  // has the last row; nothing is drawn yet
+  plot::Frames* frames{nullptr};                    // sees the rows too
 };
 
 /// Rows of one trajectory as a plan wants them; how many there were.
@@ -83,7 +85,7 @@ void collect(const std::string& file, const scene::PlotPlan& plan, const Reading
   const auto take = [&](std::span<const double> values) {
     ++rows;
     for (std::size_t k = 0; k < slots.size(); ++k) row[slots[k]] = values[k];
-    if (reading.only_last || row[0] < reading.after.value_or(row[0])) return;
+    if (reading.last != nullptr || row[0] < reading.after.value_or(row[0])) return;
     data.add(row);
     if (reading.frames != nullptr) reading.frames->add(row);
   };
@@ -97,14 +99,19 @@ void collect(const std::string& file, const scene::PlotPlan& plan, const Reading
   if (rows == 0) {
     throw base::InputError("", fmt::format("{} has no rows", file), "run the scene again");
   }
-  if (reading.only_last) data.add(row);
+  if (reading.last != nullptr) reading.last->push_back(row);
 }
 
 std::vector<std::string> columns_of_file(const std::string& file) {
   host::InputFile pieces = open_trajectory(file);
   record::CsvReader reader(file);
   while (reader.columns().empty()) (void)reader.read_header(pieces.more(), pieces.is_last());
-  return reader.columns();
+  const auto& columns = reader.columns();
+  if (columns.size() > 2 && columns[1] == "contact" && columns[2] == "event") {
+    throw base::InputError("", fmt::format("{} lists events, which are no rows of a motion", file),
+                           "name the trajectory.csv beside it; its picture shows them");
+  }
+  return columns;
 }
 
 /// Curves of formulas given on the command line instead of the panels of the plan.
@@ -196,6 +203,22 @@ std::vector<double> values_of(const scene::Family& family, std::size_t member) {
   return values;
 }
 
+/// Draws the ends of members; how many are left out, having stopped before the others. What varies
+/// may be how long they run.
+std::size_t draw_ends(const std::vector<std::vector<double>>& rows, const scene::Family& family,
+                      plot::Collector& data) {
+  double end = -std::numeric_limits<double>::infinity();
+  for (const auto& row : rows) end = std::max(end, row[0]);
+  const bool varies = std::any_of(family.keys.begin(), family.keys.end(),
+                                  [](const auto& key) { return key.name.starts_with("run."); });
+  std::size_t left_out = 0;
+  for (const auto& row : rows) {
+    const bool is_whole = varies || row[0] >= end - 1e-6 * std::abs(end);
+    is_whole ? data.add(row) : static_cast<void>(++left_out);
+  }
+  return left_out;
+}
+
 /// A dot for the end of every member, or for each of its rows after a time.
 Drawn draw_family(const PlotArguments& arguments, const std::optional<scene::Scene>& scene) {
   const std::filesystem::path folder = arguments.files[0];
@@ -219,21 +242,23 @@ Drawn draw_family(const PlotArguments& arguments, const std::optional<scene::Sce
   plan.panels[0].dots = true;
   Reading reading;
   reading.after = arguments.after;
-  reading.only_last = !reading.after;
+  std::vector<std::vector<double>> ends;
+  if (!reading.after) reading.last = &ends;
   plot::Collector data(plan);
   for (std::size_t k = 0; k < family.size(); ++k) {
     if (!std::filesystem::exists(file_of(k))) continue;  // it was not run
     reading.more = values_of(family, k);
     collect(file_of(k), plan, reading, data);
   }
+  const std::size_t left_out = draw_ends(ends, family, data);
   data.close();
-  const std::string what =
-      reading.only_last ? "at the end" : fmt::format("from t = {:g} on", *reading.after);
+  std::string what = reading.after ? fmt::format("from t = {:g} on", *reading.after) : "at the end";
+  if (left_out > 0) what += fmt::format("; {} that stopped before left out", left_out);
   const plot::Block block{&plan, {{&data, "", nullptr, nullptr}}, ""};
   return {plot::draw_sheet({block},
                            {scene->title, fmt::format("{} members, {}", family.size(), what), ""})
               .svg,
-          data.rows(), family.size()};
+          data.rows(), family.size() - left_out};
 }
 
 /// The motion of one run, played.
@@ -260,7 +285,12 @@ Drawn write_film(const PlotArguments& arguments, const std::optional<scene::Scen
 
 }  // namespace
 
-int command_plot(const PlotArguments& arguments) {
+int command_plot(const PlotArguments& given) {
+  PlotArguments arguments = given;
+  for (std::string& file : arguments.files) {  // the folder of a run
+    const std::filesystem::path inside = std::filesystem::path(file) / "trajectory.csv";
+    if (std::filesystem::exists(inside)) file = inside.string();
+  }
   const std::filesystem::path place = place_of_picture(arguments);
   check_picture_place(place, "--out");
   std::optional<scene::Scene> scene;

@@ -108,7 +108,7 @@ std::string describe_members(const scene::Family& family) {
 
 std::string describe_family(const scene::Scene& scene, const record::FamilySummary& summary,
                             const std::vector<std::optional<MemberRun>>& members,
-                            const std::filesystem::path& folder) {
+                            const std::filesystem::path& folder, const std::string& pictures) {
   std::string text = scene.title;
   if (!scene.source.empty()) text += fmt::format("  [{}]", scene.source);
   text += "\n\n" + entry("family", describe_members(scene.family)) + describe_status(summary) +
@@ -119,10 +119,9 @@ std::string describe_family(const scene::Scene& scene, const record::FamilySumma
   for (const std::optional<MemberRun>& member : members) {
     if (member) rows += static_cast<double>(member->rows);
   }
-  text += entry("written", fmt::format("{}: {} ... ({} trajectories, {} rows), summary.json, "
-                                       "plot.svg",
+  text += entry("written", fmt::format("{}: {} ... ({} trajectories, {} rows), summary.json, {}",
                                        folder.string(), study::member_file(1, summary.members),
-                                       summary.rows.size(), readable_count(rows)));
+                                       summary.rows.size(), readable_count(rows), pictures));
   const double seconds = summary.wall_seconds;
   const double rate = seconds > 0.0 ? static_cast<double>(summary.steps) / seconds : 0.0;
   return text +

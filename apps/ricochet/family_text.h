@@ -14,7 +14,7 @@ namespace ricochet::app {
 /// came to.
 std::string describe_family(const scene::Scene& scene, const record::FamilySummary& summary,
                             const std::vector<std::optional<MemberRun>>& members,
-                            const std::filesystem::path& folder);
+                            const std::filesystem::path& folder, const std::string& pictures);
 
 /// "12 members: R (3 values), run.step (4 values)".
 std::string describe_members(const scene::Family& family);

@@ -82,6 +82,22 @@ void refuse_option(const CLI::App& app, const CLI::ParseError& error, int argc, 
   }
 }
 
+/// What else is wrong with a command line, in the form of all messages.
+[[noreturn]] void refuse_line(const CLI::ParseError& error, int argc, char** argv) {
+  const std::string words = error.what();
+  const std::string command = argc > 1 && argv[1][0] != '-' ? fmt::format(" {}", argv[1]) : "";
+  const std::string remedy = fmt::format("ricochet{} --help says what there is", command);
+  constexpr std::string_view kExtra = "The following argument was not expected: ";
+  constexpr std::string_view kExtras = "The following arguments were not expected: ";
+  for (const std::string_view start : {kExtra, kExtras}) {
+    if (!words.starts_with(start)) continue;
+    throw base::InputError("", fmt::format("'{}' is too much here", words.substr(start.size())),
+                           remedy);
+  }
+  throw base::InputError("", words == "A subcommand is required" ? "no command is given" : words,
+                         remedy);
+}
+
 void add_until(CLI::App& command, SceneArguments& scene) {
   command.add_option("--until", scene.until, "end of the run")
       ->type_name("T")
@@ -367,12 +383,17 @@ int parse_and_run(int argc, char** argv) {
   PlotArguments plot;
   CLI::App* plot_command = add_plot(app, plot);
 
+  std::vector<char*> words(argv, argv + argc);
+  std::string help = "--help";
+  if (argc == 2 && std::string_view(argv[1]) == "help") words[1] = help.data();
+  argv = words.data();
   check_first_word(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kFine : kBadInput;
     refuse_option(app, error, argc, argv);
-    return app.exit(error) == 0 ? kFine : kBadInput;
+    refuse_line(error, argc, argv);
   }
   if (make->parsed()) return command_new(new_file);
   for (SceneArguments* scene :

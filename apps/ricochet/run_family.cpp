@@ -171,8 +171,8 @@ class FamilyRunner {
     plot::Block block{&first.plot, {}, ""};
     for (std::size_t k = 0; k < data_.size(); ++k) {
       if (data_[k].data().rows() == 0) continue;
-      block.runs.push_back(
-          {&data_[k].data(), scene_.family.describe(k), first.formulas(), nullptr});
+      block.runs.push_back({&data_[k].data(), scene_.family.describe(k), first.formulas(),
+                            k == 0 ? &first_->motion.outcome.certificate : nullptr});
     }
     subtitle += describe_members(scene_.family);
     if (first.formulas() != nullptr && !first.columns.contacts.empty())
@@ -239,8 +239,16 @@ int run_family(const RunArguments& arguments, const FolderOptions& options,
   const record::FamilySummary summary = runner.write();
   const bool fault = has_fault(runner.members());
   if (!arguments.quiet || fault) {
-    fmt::print(fault ? stderr : stdout, "{}",
-               describe_family(scene, summary, runner.members(), folder));
+    const char* const pictures = options.report ? "plot.svg, report.html" : "plot.svg";
+    fmt::print(arguments.quiet ? stderr : stdout, "{}",
+               describe_family(scene, summary, runner.members(), folder, pictures));
+  }
+  if (fault && !arguments.quiet) {
+    std::fflush(stdout);
+    fmt::print(stderr, "error: {}\n",
+               record::status_of(summary) == "ok"
+                   ? "a stated fact is not met"
+                   : "a member failed: " + record::status_of(summary));
   }
   if (fault) return kFailed;
   return record::status_of(summary) == "interrupted" ? kInterrupted : kFine;

@@ -340,6 +340,9 @@ class Run:
         (x is t when it is left out; y may be a list), in ``axes`` or in axes of its own. Returns
         the axes.
         """
+        if isinstance(axes, str):
+            raise TypeError("plot: x and y are two names; several curves are a list, "
+                            f"plot({x!r}, [{y!r}, {axes!r}])")
         pyplot = _optional.need("matplotlib.pyplot", "plot")
         if y is None and x is None:
             return self._plot_all(pyplot, style)

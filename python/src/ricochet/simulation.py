@@ -1,5 +1,7 @@
 """Runs that are made a few steps at a time: for control loops."""
 
+import math
+
 from . import _optional
 from .errors import NotConverged
 from .run import Run
@@ -46,7 +48,15 @@ class Simulation:
     def step(self, steps=1):
         """Makes so many steps, with the force as it is now. Raises NotConverged where a step does
         not hold what it claims: the simulation then stands where the last step ended that does."""
-        if not self._step(steps):
+        try:
+            done = self._step(steps)
+        except TypeError:
+            raise TypeError(f"step: the number of steps must be a whole number, not "
+                            f"{steps!r}") from None
+        if not done:
+            if not all(math.isfinite(value) for value in self._force):
+                raise ValueError(f"step: the force is {list(self._force)}: every number of it "
+                                 "must be finite")
             raise NotConverged(self._engine.failure)
 
     def set_force(self, values=None, /, **named):

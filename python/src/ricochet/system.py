@@ -120,8 +120,8 @@ class System:
         formulas by coordinate, or a function ``force(t, q, u)``; added to those of the potential.
     ``contacts``
         a list of Contact, or a dictionary of inequalities or functions by name.
-    ``joints``
-        formulas by name that are kept at 0.
+    ``joints``, ``rolls``
+        formulas by name that are kept at 0: of coordinates, and of velocities.
     ``position``, ``velocity``
         the start, by coordinate or in their order; what moves is zero where it is left out.
     ``scheme``, ``step``, ``until`` or ``steps``
@@ -138,7 +138,7 @@ class System:
     """
 
     def __init__(self, coordinates, *, kinetic=None, mass=None, potential=None, force=None,
-                 damping=None, parameters=None, define=None, contacts=(), joints=None,
+                 damping=None, parameters=None, define=None, contacts=(), joints=None, rolls=None,
                  position=None, velocity=None, tolerance=None, title=None, source=None,
                  scheme=None, step=None, until=None, steps=None, settings=None):
         for name, formula in (("kinetic", kinetic), ("potential", potential),
@@ -164,8 +164,9 @@ class System:
             keep = _OUTSIDE if one.gap is not None else one.keep
             lines += [""] + _toml.table(f"contact.{_toml.key(one.name)}",
                                         {"keep": keep, **one.keys})
-        for name, formula in (joints or {}).items():
-            lines += [""] + _toml.table(f"hold.{_toml.key(name)}", {"zero": formula})
+        for kind, formulas in (("hold", joints), ("roll", rolls)):
+            for name, formula in (formulas or {}).items():
+                lines += [""] + _toml.table(f"{kind}.{_toml.key(name)}", {"zero": formula})
         lines += [""] + _toml.table("start", start)
         lines += [""] + _toml.table("run", run)
         self._text = "\n".join(lines) + "\n"
@@ -326,6 +327,9 @@ class System:
         >>> sim
         <Simulation at t = 0.5, 100 steps>
         """
+        if isinstance(step, dict):
+            raise ValueError("start: steps that a program makes are of one length; "
+                             "give step=0.001")
         changes = self._arguments(scheme, step, None, None, None, position, velocity, set, start)
         if not self._says(changes, "until", "steps"):
             changes.append(("run.steps", "1", "--steps 1"))
@@ -366,6 +370,10 @@ class System:
         """
         changes = self._arguments(scheme, step, until, steps, record, position, velocity, set)
         members = {**(values or {}), **named}
+        for name, one in members.items():
+            if isinstance(one, str) or not hasattr(one, "__iter__"):
+                raise TypeError(f"family: {name} must be a list of values, or a dictionary with "
+                                f"from, to, count, not {one!r}; what does not vary goes into set")
         spans = {name: {"from": one["from"], "to": one["to"], "count": one["count"]}
                  if isinstance(one, dict) else list(one) for name, one in members.items()}
         changes = changes + [(f"family.{name}", _toml.value(span),
@@ -603,7 +611,7 @@ class System:
         try:
             scene = self._read()
         except SceneError:
-            return f"<System of {self._file}>"
+            return f"<System of {self._file.strip('<>')!r}, not yet runnable>"
         joints = f", {scene.joints} held" if scene.joints else ""
         return (f"<System '{scene.title}': {_counted(len(scene.coordinates), 'coordinate')}, "
                 f"{_counted(len(scene.contacts) - scene.joints, 'contact')}{joints}>")

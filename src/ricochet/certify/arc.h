@@ -70,6 +70,17 @@ double allowed_gap(const Context<M>& c, const ArcMemory<M>& arc, int a) {
   return arc_limit(c) * model::reach(c.place.normals, a, arc.known.q) + rounding;
 }
 
+/// A velocity that is kept at 0 is so at the ends of an arc; between them the path is known less
+/// well than the motion, and its acceleration is checked.
+template <model::Model M>
+void check_arc_roll(Context<M>& c, const ArcMemory<M>& arc, int node, double t, int a) {
+  const auto i = static_cast<std::size_t>(node);
+  if (i > 0 && i + 1 < kArcNodes) return;
+  const double v = velocity_of(c.place, a, arc.u[i]);
+  const double size = model::reach(c.place.normals, a, arc.known.u) + std::abs(c.place.rate[a]);
+  if (!(std::abs(v) <= (arc_limit(c) + 64.0 * kEpsilon) * size)) c.fail(Failure::Law, t, a, v);
+}
+
 /// Reactions at a node push, and only where the node touches; no wall is crossed there. Joints are
 /// kept, by reactions of either sign.
 template <model::Model M>
@@ -94,6 +105,7 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
     const double allowed = allowed_gap(c, arc, a);
     if (a >= c.contacts()) {
       if (!(std::abs(gap) <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
+      if (a >= c.first_roll()) check_arc_roll(c, arc, node, t, a);
       continue;
     }
     const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
@@ -102,6 +114,9 @@ void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node,
       c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
     }
     if (reaction(a) == 0.0) continue;
+    if constexpr (M::kSlips > 0) {
+      if (c.model.slips(a) > 0) c.fail(Failure::LastingFriction, t, a);
+    }
     if (!(gap <= allowed) || !c.model.exists(a, c.place)) c.fail(Failure::ActiveSet, t, a, gap);
     if (std::find(c.held.begin(), c.held.end(), a) == c.held.end()) c.held.push(a);
   }

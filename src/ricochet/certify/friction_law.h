@@ -178,6 +178,15 @@ bool bears_load(Context<M>& c, Trial<M>& s, int k, FrictionPush& push) {
          off <= c.limits.residual * (load + largest_impulse(c, s, k));
 }
 
+/// R without the impulse of a shock that was followed, and what that loses by rounding.
+template <model::Model M>
+convex::ContactVector besides_shock(const Context<M>& c, int k, const convex::ContactVector& R,
+                                    double rho, double& lost) {
+  if (c.shocks.empty()) return R;
+  lost += 32.0 * kEpsilon * R.norm() / rho;
+  return R - c.shocks[static_cast<std::size_t>(k)];
+}
+
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
 template <model::Model M>
 void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
@@ -224,8 +233,9 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
     return U + (extra + cone.lift(U.tail<2>())) * normal;
   };
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
-  const double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
-  residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
+  double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
+  const convex::ContactVector pushed = besides_shock(c, k, push.impulse, rho, lost);
+  residual.add(cone, pushed, rho, lifted(push.end), lifted(push.free), lost);
   if (back == 0.0 || s.claim.grip(k) == problem::Grip::Free) {  // what slips back may do either
     check_grip(c, s, k, push, cone, lost, rho);
   }

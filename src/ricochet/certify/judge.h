@@ -305,7 +305,10 @@ class Judge {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
-    if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
+    if constexpr (!M::kPlain) {
+      c.joint_max = std::max(c.joint_max, s.joint_error);
+      c.roll_max = std::max(c.roll_max, s.roll_error);
+    }
     if (s.deepest >= 0) enter_violation(s.after, s.depth, s.deepest);
     c_.violated = s.violated;
     if (rounding_.is_due(c.steps)) [[unlikely]]
@@ -347,6 +350,7 @@ class Judge {
   /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
   /// ledger; else it is a failure.
   bool law_may_gain() const {
+    if (const auto known = gain_of_followed(c_)) return *known;
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
         const bool backward = most_restitution<M>() > 1.0;

@@ -56,7 +56,8 @@ double worst_push(Context<M>& c, const Trial<M>& s) {
     const double rounding = 32.0 * kEpsilon * c.place.normals.abs_dot(a, s.q_mid);
     const bool is_put = is_joint || weights[k] > 0.0;
     const double off = is_put ? std::abs(left) : std::max(0.0, -left);
-    worst = std::max(worst, off / (c.limits.correction * size + rounding));
+    const double allowed = c.limits.correction * size + rounding + problem::Residual::kSmallest;
+    worst = std::max(worst, off / allowed);
     if (weights[k] > 0.0) c.listed.push(a);
   }
   return worst;
@@ -155,6 +156,16 @@ template <model::Model M>
   }
 }
 
+/// What velocities that are kept at 0 are at the end of the step.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void check_rolls(Context<M>& c, Trial<M>& s) {
+  c.model.gaps(s.after.t, s.after.q, c.ahead_place);
+  c.model.gradients(c.joints, c.ahead_place);
+  for (int a = c.first_roll(); a < c.model.contacts(); ++a) {
+    s.roll_error = std::max(s.roll_error, std::abs(velocity_of(c.ahead_place, a, s.after.u)));
+  }
+}
+
 /// max(0, -g) of contacts and |g| of joints at the end of the step.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {
@@ -177,6 +188,7 @@ template <model::Model M>
     for (const int a : c.joints) {
       s.joint_error = std::max(s.joint_error, std::abs(c.end_place.gap[a]));
     }
+    if (c.first_roll() < c.model.contacts()) check_rolls(c, s);
   }
 }
 

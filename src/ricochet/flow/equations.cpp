@@ -34,6 +34,10 @@ void check(const model::FormulaModel& model) {
            "a dynamic one",
            "state the friction so, or run a stepping scheme");
   }
+  if (model.rolls() > 0) {
+    refuse("roll", "arcs with their variations keep no velocity at 0 yet",
+           "run the scene: `event-driven` and Moreau's schemes do");
+  }
   if (model.has_where()) {
     refuse("contact.where", "arcs between impacts need contacts that exist everywhere",
            "leave `where` out; a gap may have min, max, abs and if");

@@ -104,7 +104,10 @@ class Dimensioner {
       return s.primes > 0 ? found->second.times(Dimension{{0, 0, 1}}, -1.0) : found->second;
     }
     const auto definition = known_.definitions.find(s.text);
-    if (definition == known_.definitions.end()) return {};  // an index
+    if (definition == known_.definitions.end()) {
+      const std::size_t dot = s.text.rfind('.');
+      return dot == std::string::npos ? Dimension{} : figure(s.text, dot);  // else an index
+    }
     try {
       return visit(definition->second.body);
     } catch (const FormulaError& error) {
@@ -112,14 +115,30 @@ class Dimensioner {
     }
   }
 
+  /// Of a column or a figure of the summary; what is not known goes with everything.
+  Dimension figure(const std::string& name, std::size_t dot) const {
+    const std::string_view ending = std::string_view(name).substr(dot);
+    if (name.starts_with("energy.") || ending == ".dissipated") return {{2, 1, -2}};
+    if (ending == ".stick_time" || ending == ".slip_time") return {{0, 0, 1}};
+    for (const char* number : {".shocks", ".tangential_shocks", ".state"}) {
+      if (ending == number) return {};
+    }
+    if (name.starts_with("residual.")) return {};
+    const auto gap = known_.gaps.find(name.substr(0, name.find_first_of(".[")));
+    return ending == ".gap" && gap != known_.gaps.end() ? gap->second : Dimension{{}, true};
+  }
+
   /// The dimension of two things that must have the same.
   Dimension same(const Syntax& whole, const Dimension& left, const Syntax& right,
                  const std::string& verb) {
     const Dimension other = visit(right);
     if (!left.fits(other)) {
+      const bool has_number = left.is_number() || other.is_number();
       throw FormulaError(fmt::format("{} and {} cannot be {}", left.text(), other.text(),
                                      verb.empty() ? "compared" : verb),
-                         whole.extent, "check the units of what is written here");
+                         whole.extent,
+                         has_number ? "name the number as a parameter with a unit, as d = \"20 cm\""
+                                    : "check the units of what is written here");
     }
     return left.is_any ? other : left;
   }

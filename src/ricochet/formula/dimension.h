@@ -39,9 +39,11 @@ std::optional<Unit> parse_unit(std::string_view text);
 std::optional<std::pair<double, std::string>> split_quantity(const std::string& text);
 
 /// What names stand for; velocities follow from their coordinates. Definitions are looked through.
+/// Of what rows and summaries have besides, such as wall.gap and energy.end, the ending tells.
 struct Dimensions {
   std::map<std::string, Dimension> names;
   std::map<std::string, Definition> definitions;
+  std::map<std::string, Dimension> gaps;  // by contact, families by their name
 };
 
 /// The dimension of a formula. Throws FormulaError where what is added or compared does not fit, or

@@ -215,6 +215,19 @@ class Lowering {
     }
   }
 
+  /// x' where a name such as xdot, vx or d_x may mean it; else empty.
+  static std::string velocity_meant(const std::string& name,
+                                    const std::vector<std::string>& known) {
+    for (const std::string& other : known) {
+      if (!other.ends_with('\'')) continue;
+      const std::string bare = other.substr(0, other.size() - 1);
+      for (const char* form : {"{}dot", "{}_dot", "v{}", "v_{}", "d{}", "d_{}", "dot_{}", "{}p"}) {
+        if (name == fmt::format(fmt::runtime(form), bare)) return other;
+      }
+    }
+    return "";
+  }
+
   [[noreturn]] void unknown(const Syntax& s, const std::string& full) {
     if (const std::optional<std::string> why = scope_.why_forbidden(full)) {
       throw FormulaError(fmt::format("'{}' cannot be used here", full), s.extent, *why);
@@ -225,7 +238,10 @@ class Lowering {
     }
     const std::vector<std::string> known = scope_.names();
     std::string remedy;
-    if (const std::optional<std::string> near = base::nearest_name(full, known)) {
+    const std::string velocity = velocity_meant(full, known);
+    if (!velocity.empty()) {
+      remedy = fmt::format("write {} for the velocity; ", velocity);
+    } else if (const std::optional<std::string> near = base::nearest_name(full, known)) {
       remedy = fmt::format("did you mean '{}'? ", *near);
     }
     remedy += known.empty() ? "no names are known here, only numbers and pi"

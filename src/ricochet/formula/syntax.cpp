@@ -110,6 +110,10 @@ class Lexer {
       throw FormulaError("this sign is not used here", {static_cast<int>(at_), 2},
                          "write and, or, not");
     }
+    if (rest.starts_with("\u00B0")) {
+      throw FormulaError("angles are in radians", {static_cast<int>(at_), 2},
+                         "write 30*pi/180 for 30 degrees");
+    }
     if (rest.starts_with("\u00B2") || rest.starts_with("\u00B3")) {
       throw FormulaError("a power is not written like this", {static_cast<int>(at_), 2},
                          "write ^2 or ^3");
@@ -145,8 +149,12 @@ class Parser {
     Syntax tree = disjunction();
     if (token_.kind == TokenKind::End) return tree;
     if (token_.kind == TokenKind::Name || token_.kind == TokenKind::Number || is("(")) {
-      throw FormulaError(fmt::format("an operator is missing before '{}'", token_.text),
-                         token_.extent, "write * for a product");
+      const bool may_be_unit = token_.kind == TokenKind::Name && after_number_;
+      throw FormulaError(
+          fmt::format("an operator is missing before '{}'", token_.text), token_.extent,
+          may_be_unit ? "write * for a product; a number with a unit stands alone, as "
+                        "\"20 cm\", or is a parameter"
+                      : "write * for a product");
     }
     throw FormulaError(fmt::format("'{}' is not expected here", token_.text), token_.extent);
   }
@@ -180,6 +188,7 @@ class Parser {
   }
   void advance() {
     end_ = token_.extent.begin + token_.extent.length;
+    after_number_ = token_.kind == TokenKind::Number;
     token_ = lexer_.next();
     if (++tokens_ > kLongest) {
       throw FormulaError(fmt::format("the formula has more than {} words and signs", kLongest),
@@ -310,7 +319,7 @@ class Parser {
       throw FormulaError("the formula ends too early", token_.extent);
     }
     throw FormulaError(fmt::format("a number or a name is expected here, not '{}'", token_.text),
-                       token_.extent);
+                       token_.extent, is("*") ? "write ^ for a power, as in x^2" : "");
   }
 
   Syntax call(std::string name, int begin) {
@@ -368,6 +377,7 @@ class Parser {
   Lexer lexer_;
   Token token_;
   int end_{0};  // just after the last token taken
+  bool after_number_{false};
   int depth_{0};
   int tokens_{0};
 };

@@ -407,7 +407,9 @@ void PanelView::draw_curves(Svg& svg, const Frame& frame) const {
         std::vector<Point> points = simplified(frame.at(piece), kSmooth);
         if (!points.empty()) drawn.push_back(std::move(points));
       }
-      svg.path(drawn, fmt::format("curve {}{}", plan().dots ? "dots " : "", class_of(r, j)));
+      constexpr std::size_t kFew = 400;  // dots that may be large
+      const char* const dots = !plan().dots ? "" : drawn.size() > kFew ? "dots " : "dots few ";
+      svg.path(drawn, fmt::format("curve {}{}", dots, class_of(r, j)));
     }
   }
 }

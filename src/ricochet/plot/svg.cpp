@@ -22,7 +22,7 @@ constexpr std::string_view kPictureStyle = R"css(
 .rico .tick { stroke: #8a8f98 } .rico .grid { stroke: #e9ebee }
 .rico .zero { stroke: #c3c8cf }
 .rico .curve { fill: none; stroke-width: 1.4; stroke-linejoin: round; stroke-linecap: round }
-.rico .dots { stroke-width: 3.2 }
+.rico .dots { stroke-width: 3.2 } .rico .few { stroke-width: 6 }
 .rico .s0 { stroke: #0072b2 } .rico .s1 { stroke: #d55e00 } .rico .s2 { stroke: #009e73 }
 .rico .s3 { stroke: #cc79a7 } .rico .s4 { stroke: #e69f00 } .rico .s5 { stroke: #56b4e9 }
 .rico .s6 { stroke: #6b6b6b } .rico .s7 { stroke: #8c510a }

@@ -19,7 +19,7 @@ std::size_t hash_of(std::uint64_t key) {
 }  // namespace
 
 Trail::Trail(std::size_t most)
-    : most_(std::clamp(most, std::size_t{64}, kMostSteps)), seen_(kSlots, kNone) {}
+    : most_(std::clamp(most, kLeastSteps, kMostSteps)), seen_(kSlots, kNone) {}
 
 Trail::Cell Trail::cell_of(Point p) const {
   return {static_cast<std::int64_t>(std::floor((p.x - origin_.x) / cell_x_)),
@@ -79,8 +79,9 @@ void Trail::straighten() {
 
 /// Too much is kept: larger cells, or, where they would be seen, the area that is filled.
 void Trail::thin() {
-  constexpr double kFewest = kCells / 4.0;  // cells over the range
-  if (x_.size() <= kFewest * cell_x_ && y_.size() <= kFewest * cell_y_) return begin_raster();
+  // Cells over the range; fewer of one way among many.
+  const double fewest = most_ < kMostSteps / 4 ? kCells / 8.0 : kCells / 4.0;
+  if (x_.size() <= fewest * cell_x_ && y_.size() <= fewest * cell_y_) return begin_raster();
   cell_x_ *= 2.0;
   cell_y_ *= 2.0;
   rebuild();
@@ -227,11 +228,12 @@ void Trail::follow(Point p) {
 void Trail::close() {
   std::vector<std::uint64_t>().swap(seen_);
   if (is_raster_) {
+    constexpr std::int64_t kWidest = 16;  // a wider gap is seen, and no part of an area
     std::int64_t gap = 0;
     do {
       pieces_ = raster_rows(gap);
       gap = 2 * gap + 1;
-    } while (pieces_.size() > most_ && gap < kSide);
+    } while (pieces_.size() > most_ && gap < kWidest);
     std::vector<bool>().swap(raster_);
     return;
   }

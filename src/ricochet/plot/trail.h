@@ -16,7 +16,7 @@ namespace ricochet::plot {
 /// within a cell of it. A way that fills an area is kept as that area in the end.
 class Trail {
  public:
-  /// `most` steps are kept, up to 12 000.
+  /// `most` steps are kept, 1000 to 12 000.
   explicit Trail(std::size_t most = kMostSteps);
 
   void add(Point p);
@@ -55,6 +55,7 @@ class Trail {
   void rebuild();
 
   static constexpr double kCells = 2048.0;  // over the range, at most
+  static constexpr std::size_t kLeastSteps = 1'000;
   static constexpr std::size_t kMostSteps = 12'000;
   static constexpr std::size_t kSlots = 1U << 12U;  // of the table of steps seen, at first
   static constexpr std::size_t kMostSeen = 16;      // steps seen for each that may be kept

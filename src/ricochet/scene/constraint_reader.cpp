@@ -31,6 +31,9 @@ void ConstraintReader::read(TableReader& root) {
   if (const Value* holds = root.table("hold")) {
     for (const auto& [name, hold] : holds->entries) read_hold(name, hold);
   }
+  if (const Value* rolls = root.table("roll")) {
+    for (const auto& [name, roll] : rolls->entries) read_roll(name, roll);
+  }
   find_holds();
 }
 
@@ -90,6 +93,7 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
       system_.laws.push_back(law.impact);
     }
   }
+  formulas_.add_gap(name, keep);
   contact.finish();
 }
 
@@ -158,8 +162,11 @@ std::vector<ConstraintReader::Side> ConstraintReader::sides_of(TableReader& cont
   std::vector<NodeId> gaps;
   for (const formula::Comparison& one : relation) {
     if (one.op != relation[0].op || (one.op != "<=" && one.op != ">=") || relation.size() > 2) {
+      const bool is_strict = relation.size() <= 2 && (one.op == "<" || one.op == ">");
       contact.fail(keep, "keep", "must be an inequality with <= or >=, or a <= g <= b",
-                   "write left <= right, and one contact for each inequality");
+                   is_strict ? fmt::format("write {}= in place of {}: what touches is allowed",
+                                           one.op, one.op)
+                             : "write left <= right, and one contact for each inequality");
     }
     gaps.push_back(one.op == "<=" ? graph.subtract(one.right, one.left)
                                   : graph.subtract(one.left, one.right));
@@ -195,6 +202,28 @@ void ConstraintReader::check_moves(TableReader& table, const Value& value, const
              "a condition that no motion can change is no constraint");
 }
 
+void ConstraintReader::add_joint(const std::string& name, NodeId gap) {
+  system_.contacts.push_back(name);
+  system_.gaps.push_back(gap);
+  system_.where.push_back(-1);
+  system_.slips.emplace_back();
+  system_.restitution.push_back(0.0);
+  system_.laws.emplace_back();
+  ++system_.joints;
+}
+
+/// A velocity that is kept at 0: friction without a bound.       [Moreau 1986, par. 11, appendix]
+void ConstraintReader::read_roll(const std::string& name, const Value& table) {
+  check_name("roll", name, table);
+  TableReader roll(document_, table, "roll." + name);
+  const Value& zero = roll.require("zero", "write zero = \"x' - R*phi'\", linear in velocities");
+  for (const formula::Locals& locals : read_indices(roll)) {
+    system_.rolls.push_back(friction_.read_velocity(roll, zero, "zero", locals));
+    add_joint(numbered(name, locals), formulas_.graph().constant(0.0));
+  }
+  roll.finish();
+}
+
 void ConstraintReader::read_hold(const std::string& name, const Value& table) {
   check_name("hold", name, table);
   TableReader hold(document_, table, "hold." + name);
@@ -206,13 +235,12 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
     if (values.low > 0.0 || values.high < 0.0) {
       hold.fail(zero, "zero", "is never zero", "check the signs in it");
     }
-    system_.contacts.push_back(numbered(name, locals));
-    system_.gaps.push_back(gap);
-    system_.where.push_back(-1);
-    system_.slips.emplace_back();
-    system_.restitution.push_back(0.0);
-    system_.laws.emplace_back();
-    ++system_.joints;
+    add_joint(numbered(name, locals), gap);
+  }
+  if (zero.kind == Value::Kind::Text &&
+      formula::parse(zero.text).kind == formula::Syntax::Kind::Relation) {
+    hold.fail(zero, "zero", "is a comparison",
+              "write the formula that is kept at 0, as \"x - 1\"; an inequality is a [contact]");
   }
   if (const Value* friction = hold.find("friction")) {
     hold.fail(*friction, "friction", "has a table of its own, since a joint has no slip",
@@ -246,6 +274,7 @@ void ConstraintReader::read_friction(const std::string& name, const Value& table
 /// The joints that friction lies on, by their names; of a family that with the same indices.
 void ConstraintReader::find_holds() {
   const auto joints = system_.contacts.end() - system_.joints;
+  const auto end = system_.contacts.end() - static_cast<std::ptrdiff_t>(system_.rolls.size());
   for (const OnHolds& one : on_holds_) {
     const auto fail = [&](const std::string& message, const std::string& remedy) {
       throw base::InputError(one.key, message, remedy, document_.spot_of(*one.value));
@@ -257,11 +286,11 @@ void ConstraintReader::find_holds() {
     }
     std::vector<formula::NodeId> gaps;
     for (const Value* name : names) {
-      auto found = std::find(joints, system_.contacts.end(), numbered(name->text, one.locals));
-      if (found == system_.contacts.end()) {
-        found = std::find(joints, system_.contacts.end(), name->text);
+      auto found = std::find(joints, end, numbered(name->text, one.locals));
+      if (found == end) {
+        found = std::find(joints, end, name->text);
       }
-      if (found == system_.contacts.end()) {
+      if (found == end) {
         fail(fmt::format("there is no [hold.{}]", name->text),
              "write the name of a joint, or a list of those whose reactions press");
       }
@@ -278,6 +307,13 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
   impacts_.check(scheme, !frictions_.empty());
   check_joints(scheme);
   if (scheme.info().has_friction || frictions_.empty()) return;
+  const auto follows = [](const model::ImpactLaw& law) {
+    return law.kind == model::ImpactKind::ImpulseTime;
+  };
+  if (scheme.info().follows_shocks &&
+      std::all_of(system_.laws.begin(), system_.laws.end(), follows)) {
+    return;  // friction in shocks alone
+  }
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
     if (info->runs_systems && info->has_friction) able.emplace_back(info->name);
@@ -297,10 +333,14 @@ void ConstraintReader::check_joints(const step::Scheme& scheme) const {
   for (const step::SchemeInfo* info : step::all_schemes()) {
     if (info->runs_systems && has(*info)) able.emplace_back(info->name);
   }
-  const Value& holds = *document_.root().find("hold");
-  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
-                         fmt::format("schemes that have them: {}", base::list_names(able)),
-                         document_.spot_of_key(holds.entries[0].second));
+  const bool rolls = static_cast<int>(system_.rolls.size()) == system_.joints;
+  const char* kind = rolls ? "roll" : "hold";
+  throw base::InputError(
+      kind,
+      fmt::format("the scheme {} {}", step::name_of(scheme),
+                  rolls ? "keeps no velocity at 0" : "has no joints"),
+      fmt::format("schemes that {}: {}", rolls ? "do" : "have them", base::list_names(able)),
+      document_.spot_of_key(document_.root().find(kind)->entries[0].second));
 }
 
 }  // namespace ricochet::scene

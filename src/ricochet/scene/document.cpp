@@ -169,11 +169,14 @@ Document::Document(std::string file, std::string text)
     const std::string_view words = error.description();
     const bool is_letter =
         std::any_of(words.begin(), words.end(), [](char c) { return (c & '\x80') != 0; });
-    throw base::InputError("", fmt::format("not valid TOML: {}", words),
-                           is_letter
-                               ? "keys with other letters than a to z need quotes: \"\u03B8\" = 0"
-                               : "strings need quotes, lists need [ ], and a table starts with "
-                                 "[name]",
+    const auto says = [&](const char* part) { return words.find(part) != words.npos; };
+    const char* const remedy =
+        is_letter          ? "keys with other letters than a to z need quotes: \"\u03B8\" = 0"
+        : says("redefine") ? "each name once: choose another one"
+        : says("'=', saw ','")
+            ? "numbers have a point, 0.5, not a comma; strings need quotes"
+            : "strings need quotes, lists need [ ], and a table starts with [name]";
+    throw base::InputError("", fmt::format("not valid TOML: {}", words), remedy,
                            spot_at(line, column, 1));
   }
 }

@@ -157,8 +157,8 @@ class FamilyReader {
       fail_at_key(found, "is no key", "name a parameter, or a dotted key such as \"run.step\"");
     }
     for (const char* path : {"system.parameters", "system.define", "contact", "friction", "hold",
-                             "expect", "structure.parameters", "structure.force", "structure.mass",
-                             "structure.guide", "structure.point"}) {
+                             "roll", "expect", "structure.parameters", "structure.force",
+                             "structure.mass", "structure.guide", "structure.point"}) {
       if (name.starts_with(std::string(path) + ".")) check_name(found, path);
     }
     const Value* table = &document_.root();
@@ -310,7 +310,10 @@ std::vector<Override> Family::member(std::size_t index) const {
 std::string Family::describe(std::size_t member) const {
   std::string words;
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    words += fmt::format("{}{} = {}", k == 0 ? "" : ", ", keys[k].name, text_of(value(member, k)));
+    const Value& one = value(member, k);
+    words += fmt::format(
+        "{}{} = {}", k == 0 ? "" : ", ", keys[k].name,
+        one.kind == Value::Kind::Number ? fmt::format("{:.12g}", one.number) : text_of(one));
   }
   return words;
 }

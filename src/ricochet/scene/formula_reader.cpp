@@ -131,7 +131,8 @@ void FormulaReader::check_new_name(const std::string& name, const std::string& k
     throw base::InputError(key, message, remedy, document_.spot_of_key(at));
   };
   if (!formula::is_plain_name(name)) {
-    fail(fmt::format("'{}' is not a name", name), "names are letters, digits and _, such as x1");
+    fail(fmt::format("'{}' is not a name", name),
+         "names are Latin and Greek letters, digits and _, such as x1");
   }
   if (formula::is_reserved(name)) {
     fail(fmt::format("'{}' is a word of the language", name), "choose another name");
@@ -304,8 +305,20 @@ double FormulaReader::number(const Value& value, const std::string& key,
 /// The formula, what is added or compared in it being of one dimension where scenes state units.
 formula::Syntax FormulaReader::parsed(const std::string& text) const {
   formula::Syntax syntax = formula::parse(text);
-  if (has_units_) (void)formula::dimension_of(syntax, dimensions_);
+  check_units(syntax);
   return syntax;
+}
+
+void FormulaReader::check_units(const formula::Syntax& syntax) const {
+  if (has_units_) (void)formula::dimension_of(syntax, dimensions_);
+}
+
+void FormulaReader::add_gap(const std::string& contact, const Value& keep) {
+  if (!has_units_) return;
+  const formula::Syntax relation = formula::parse(keep.text);
+  const formula::Dimension left = formula::dimension_of(relation.children[0], dimensions_);
+  dimensions_.gaps[contact] =
+      left.is_any ? formula::dimension_of(relation.children[1], dimensions_) : left;
 }
 
 formula::Unit FormulaReader::unit(const std::string& text, const Value& value,
@@ -544,6 +557,7 @@ formula::Syntax FormulaReader::check_fact(const Value& value, const std::string&
   return guarded(value, key, [&] {
     formula::Syntax syntax = formula::parse(value.text);
     (void)formula::lower(syntax, scope, scratch);
+    check_units(syntax);
     return syntax;
   });
 }
@@ -556,7 +570,12 @@ formula::NodeId FormulaReader::row_formula(const Value& value, const std::string
   int slot = 1 + 2 * coordinates_;
   for (const std::string& name : columns) scope.define_member(name, graph.input(slot++));
   const std::string& text = text_of(value, key);
-  return guarded(value, key, [&] { return formula::lower(formula::parse(text), scope, graph); });
+  return guarded(value, key, [&] {
+    const formula::Syntax syntax = formula::parse(text);
+    const formula::NodeId node = formula::lower(syntax, scope, graph);
+    check_units(syntax);
+    return node;
+  });
 }
 
 }  // namespace ricochet::scene

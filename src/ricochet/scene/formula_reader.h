@@ -37,6 +37,8 @@ class FormulaReader {
   void open_units(const Value* parameters, const Value* units);
   void add_units(const Value& units, const std::vector<CoordinateGroup>& groups);
   bool has_units() const { return has_units_; }
+  /// The inequality of a contact, which has been read: facts and pictures may speak of its gap.
+  void add_gap(const std::string& contact, const Value& keep);
   /// The unit of a coordinate or of t as a picture shows it, "" where scenes state none.
   std::string unit_of(const std::string& name) const;
   /// The dimension of a coordinate by its number among all.
@@ -110,6 +112,7 @@ class FormulaReader {
   const formula::Scope& scope_for(Speaks speaks) const;
   formula::Unit unit(const std::string& text, const Value& value, const std::string& key) const;
   formula::Syntax parsed(const std::string& text) const;
+  void check_units(const formula::Syntax& syntax) const;
   void read_in_order(const Value& table, const std::string& path, bool parameters);
   bool define_one(const std::string& name, const std::string& key, const Value& value,
                   bool parameter, bool may_have_velocity);

@@ -25,11 +25,11 @@ const Value& empty_table() {
 
 }  // namespace
 
-step::Scheme RunReader::read_scheme(const Value* table, bool of_structure) {
+step::Scheme RunReader::read_scheme(const Value* table, bool of_structure, bool has_friction) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   const auto names = step::scheme_names(of_structure);
   if (run.find("scheme") == nullptr && !run.is_misspelt("scheme")) {
-    return step::default_scheme(of_structure);
+    return step::default_scheme(of_structure, has_friction);
   }
   const Value& value =
       run.require("scheme", fmt::format("write scheme = \"{}\" in [run]; known: {}",

@@ -17,7 +17,7 @@ class RunReader {
   RunReader(const Document& document, FormulaReader& formulas)
       : document_(document), formulas_(formulas) {}
 
-  step::Scheme read_scheme(const Value* table, bool of_structure = false);
+  step::Scheme read_scheme(const Value* table, bool of_structure = false, bool has_friction = true);
   step::RunSettings read_run(const Value* table, step::Scheme& scheme,
                              std::vector<std::string>& warnings, bool of_structure = false);
   /// The start; the model takes its scale from it.

@@ -66,6 +66,7 @@ std::shared_ptr<const ClosedForm> read_closed_form(const Document& document, con
   std::vector<formula::NodeId> nodes(names.size(), -1);
   const auto take = [&](int i, const Value& value, const std::string& key,
                         const formula::Locals& locals) {
+    formulas.expect(value, key, formulas.dimension_of(i), "its coordinate");
     const formula::NodeId node = formulas.formula(value, key, Speaks::Position, locals);
     constexpr int kFirst = model::FormulaSystem::kTimeSlot + 1;
     if (formulas.graph().depends_on(node, kFirst, kFirst + dofs)) {
@@ -139,7 +140,7 @@ void read_system(const Document& document, TableReader& root,
 
 /// Tables that belong to the other kinds of scene.
 void refuse_tables_of_systems(const Document& document, TableReader& root, const char* kind) {
-  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
+  for (const char* key : {"system", "contact", "friction", "hold", "roll", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
       throw base::InputError(key, fmt::format("stands beside [{}]", kind),
                              "a scene is a system with contacts, a structure with guides, or a "
@@ -147,6 +148,13 @@ void refuse_tables_of_systems(const Document& document, TableReader& root, const
                              document.spot_of_key(*value));
     }
   }
+}
+
+bool has_rough_guides(const Value& structure) {
+  const Value* guides = structure.find("guide");
+  return guides != nullptr &&
+         std::any_of(guides->entries.begin(), guides->entries.end(),
+                     [](const auto& guide) { return guide.second.find("friction") != nullptr; });
 }
 
 void read_structure(const Document& document, TableReader& root, Scene& scene) {
@@ -158,7 +166,7 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   StructureReader reader(document, formulas);
   reader.read_parameters(table);
   RunReader runs(document, formulas);
-  scene.scheme = runs.read_scheme(tables.run, true);
+  scene.scheme = runs.read_scheme(tables.run, true, has_rough_guides(table));
   scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings, true);
   scene.names_scheme = names_scheme(tables);
   reader.read(table, scene.scheme, scene.run, part);

@@ -13,9 +13,10 @@ namespace {
 
 /// The keys of the language, none of which is a typing error of another.
 constexpr std::string_view kWords =
-    " title source notes system contact hold structure start run family plot expect"
+    " title source notes system contact hold roll structure start run family plot expect"
     " coordinates parameters define kinetic mass potential force damping"
-    " bound tangential keep where for restitution dissipation_index law slip normal friction body "
+    " bound tangential keep where for restitution restitution_kind dissipation_index law slip "
+    "normal friction body "
     "zero"
     " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"

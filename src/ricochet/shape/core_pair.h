@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "ricochet/shape/gaps.h"
@@ -145,6 +146,21 @@ class CorePair {
   }
   static bool is_bare(const Side<D>& side, int e) { return side.edge(e).left < 0; }
 
+  /// An edge in place.
+  struct Line {
+    Vec<D> from;
+    Vec<D> to;
+    Vec<D> along;
+    Vec<D> left;  // normals of its faces
+    Vec<D> right;
+    bool is_bare{true};
+  };
+  static Line line_of(const Side<D>& side, int e);
+
+  template <class Visit>
+  void visit_lines(Visit&& visit) const;
+  template <class Offer>
+  void visit_sides(const Side<D>& p, const Side<D>& q, double way, Offer&& offer) const;
   template <class Visit>
   void visit_faces(Visit&& visit) const;
   template <class Visit>
@@ -158,6 +174,7 @@ class CorePair {
   bool has_axis_{false};
   Facing<D> axis_;  // shallowest separating axis, with the features it belongs to
   Key axis_key_{0};
+  double within_{0.0};    // largest core gap asked for
   double slab_low_{0.0};  // along it: where B and what is within reach of it lies
   double slab_high_{0.0};
 };

@@ -122,6 +122,12 @@ void gaps(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pose<D>
     return;
   }
   if (far_apart(a, pa, b, pb, reach)) return;
+  if (a.kind == Kind::Core && b.kind == Kind::Core && a.corners.size() * b.corners.size() == 1) {
+    Row<D> row;
+    CorePair<D>(a, pa, b, pb).row(key_of(Feature::CornerCorner, 0, 0), row);
+    if (row.gap <= reach) out.push_back(row);
+    return;
+  }
   if (a.kind == Kind::Surface || b.kind == Kind::Surface) {
     SurfacePair<D>(a, pa, b, pb).rows(reach, out);
   } else {

@@ -56,7 +56,8 @@ bool SurfacePair<D>::is_under(int f, const Vec<D>& p) const {
   return true;
 }
 
-/// Whether p is over face f: its foot inside, or outside where p is in the solid under a hollow edge.
+/// Whether p is over face f: its foot inside, or outside where p is in the solid under a hollow
+/// edge.
 template <int D>
 bool SurfacePair<D>::is_over(int f, const Vec<D>& p) const {
   const double before = height(f, p);

@@ -26,6 +26,7 @@ struct EventDriven {
                                     .use = "few impacts, exact times",
                                     .integrator = certify::Integrator::Arcs,
                                     .has_joints = true,
+                                    .follows_shocks = true,
                                     .settings = kSettings};
   template <class M>
   using Pace = EventPace<M, EventDriven>;

@@ -88,7 +88,7 @@ class EventPace {
     int at_once = 0;
     while (state_.t < end - shortest) {
       const double before = state_.t;
-      if (!may_go_on(++pieces, at_once) || !meet()) return false;
+      if (!may_go_on(++pieces, at_once) || !meet() || rubs()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = end - state_.t;
       if (Arc::kAdapts) h = std::min(h, memory_.trial);
@@ -109,6 +109,18 @@ class EventPace {
     if (pieces % kLook == 0 && recorder_.is_stopped(progress())) return false;
     if (pieces <= kMostPieces && at_once <= kMostAtOnce) return true;
     judge_.fail(certify::Failure::TooManyEvents, state_.t);
+    return false;
+  }
+
+  /// Whether a contact with friction lasts, which arcs have not.
+  bool rubs() {
+    if constexpr (M::kSlips > 0) {
+      for (const int a : arc_.held()) {
+        if (model_.slips(a) == 0) continue;
+        judge_.fail(certify::Failure::LastingFriction, state_.t, a);
+        return true;
+      }
+    }
     return false;
   }
 
@@ -208,6 +220,7 @@ class EventPace {
     find_struck(struck);
     if (w_.claim.active.size() == model_.joints() && are_joints_still()) return true;
     take_laws(model_, state_, w_);
+    if (!solved(take_friction(model_, state_.u, w_))) return false;
     w_.are_joints_factored = false;
     const int ended = find_accumulation();
     if (!judge_.certificate().ok()) return false;

@@ -15,6 +15,7 @@ struct Passive {
       .integrator = certify::Integrator::MiddleAhead,
       .impact = certify::ImpactRule::Passive,
       .laws = Laws::Constants,
+      .is_default = true,
       .runs_systems = false,
       .runs_structures = true};
   static Passive from(const Scheme&) { return {}; }

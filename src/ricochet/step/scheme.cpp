@@ -64,9 +64,10 @@ Scheme make_scheme(const std::string& name, bool of_structure) {
                          remedy);
 }
 
-Scheme default_scheme(bool of_structure) {
+Scheme default_scheme(bool of_structure, bool has_friction) {
   for (const SchemeInfo* info : all_schemes()) {
     if (!info->is_default || info->runs_systems == of_structure) continue;
+    if (of_structure && info->has_friction != has_friction) continue;
     Scheme scheme(*info);
     for (const Setting& setting : info->settings) {
       if (setting.unnamed) scheme.set(setting.name, *setting.unnamed);
@@ -94,6 +95,7 @@ std::string laws_in_words(const SchemeInfo& info) {
   std::string words = "all";
   if (info.laws == Laws::OneConstant) words = "one e";
   if (info.laws == Laws::Constants) words = "constant e";
+  if (info.follows_shocks && !info.has_friction) words += "; friction in impulse time";
   return info.has_friction ? words + "; friction" : words;
 }
 

@@ -48,10 +48,12 @@ struct SchemeInfo {
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};
+  bool follows_shocks{false};       // with friction, in impulse time
   bool contacts_last{false};        // see model::Lasting
   bool balances_energy{true};       // a gain of energy is a fault
   bool gains_by_correction{false};  // lasting contacts are better for it
-  bool is_default{false};           // of systems, where it runs any; else of structures
+  bool is_default{false};           // of systems, where it runs any; else of structures, where it
+                                    // has friction of those with it
   bool runs_systems{true};
   bool runs_structures{false};
   std::span<const Setting> settings{};
@@ -96,7 +98,7 @@ std::vector<std::string> staggered_names();  // of those that have joints, step 
 /// Throws base::InputError for a name that is unknown, or that does not run such scenes.
 Scheme make_scheme(const std::string& name, bool of_structure = false);
 /// Of a scene that names none.
-Scheme default_scheme(bool of_structure);
+Scheme default_scheme(bool of_structure, bool has_friction = true);
 std::string name_of(const Scheme& scheme);
 /// All settings of all schemes by name, each once.
 std::vector<std::string> setting_names();

@@ -5,8 +5,8 @@
 #include "ricochet/model/formula_view.h"
 #include "ricochet/model/time_reversed.h"
 #include "ricochet/step/correction.h"
-#include "ricochet/step/friction_stages.h"
 #include "ricochet/step/guide_stages.h"
+#include "ricochet/step/push_stages.h"
 #include "ricochet/step/recorder.h"
 #include "ricochet/structure/structure_model.h"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 
@@ -13,8 +15,11 @@ const std::string& builtin_scene(const std::string& name) {
     if (scene.name == name) return scene.text;
     known.push_back(scene.name);
   }
-  throw base::InputError("", fmt::format("there is no built-in scene '{}'", name),
-                         fmt::format("known: {}", base::list_names(known, 40)));
+  const std::optional<std::string> near = base::nearest_name(name, known);
+  throw base::InputError(
+      "", fmt::format("there is no built-in scene '{}'", name),
+      fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                  base::list_names(known, 40)));
 }
 
 }  // namespace ricochet::study

@@ -58,14 +58,30 @@ void warn_of_explicit_forces(const Motion& motion, std::vector<std::string>& war
       gain, part_of(gain, ledger.kinetic_max, "the largest kinetic energy")));
 }
 
+/// Which contacts are friction alone.
+std::vector<bool> frictions_of(const scene::Scene& scene) {
+  std::vector<bool> found;
+  const model::FormulaModel* const model = scene.formulas();
+  for (std::size_t a = 0; model != nullptr && a < scene.columns.contacts.size(); ++a) {
+    found.push_back(model->slip(static_cast<int>(a)).is_loaded());
+  }
+  return found;
+}
+
 /// "2 coordinates, 1 contact"; of a structure its kind.
 std::string describe_part(const scene::Scene& scene) {
   if (scene.structure() != nullptr) return kind_of(*scene.structure());
   if (scene.world() != nullptr) return kind_of(*scene.world());
   const step::Columns& columns = scene.columns;
   const auto count = [](const auto& list) { return static_cast<long long>(list.size()); };
-  std::string words = fmt::format("{}, {}", counted(count(columns.coordinates), "coordinate"),
-                                  counted(count(columns.contacts) - columns.joints, "contact"));
+  const std::vector<bool> alone = frictions_of(scene);
+  const long long frictions = std::count(alone.begin(), alone.end(), true);
+  const long long contacts = count(columns.contacts) - columns.joints - frictions;
+  std::string words = counted(count(columns.coordinates), "coordinate");
+  if (contacts > 0 || frictions == 0) words += ", " + counted(contacts, "contact");
+  if (frictions > 0)
+    words +=
+        fmt::format(", dry friction{}", frictions == 1 ? "" : fmt::format(" {} times", frictions));
   if (columns.joints > 0) words += fmt::format(", {} held", columns.joints);
   return words;
 }
@@ -206,6 +222,15 @@ std::string describe_status(const RunReport& report) {
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 
+std::string describe_rolls(const Motion& motion) {
+  const model::FormulaModel* model = motion.scene.formulas();
+  if (model == nullptr || model->rolls() == 0) return "";
+  const std::string what =
+      model->rolls() == 1 ? "a velocity" : fmt::format("{} velocities", model->rolls());
+  return entry("rolling", fmt::format("{} kept at 0, to {:.2g} at the ends of steps", what,
+                                      motion.outcome.certificate.roll_max));
+}
+
 std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
@@ -224,6 +249,7 @@ std::string describe_checks(const Motion& motion) {
   }
   if (motion.world) return text + describe_world(motion);
   if (motion.scene.columns.contacts.empty()) return text;
+  text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {
     text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
@@ -289,12 +315,16 @@ std::string describe_shocks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   constexpr std::size_t kMostNames = 12;  // of more contacts, those with shocks, the first of them
   const std::size_t contacts = c.shock_counts.size();
+  const std::vector<bool> alone = frictions_of(motion.scene);
   std::vector<std::string> words;
+  bool any = false;
   for (std::size_t a = 0; a < contacts; ++a) {
+    if (a < alone.size() && alone[a]) continue;
+    any = true;
     if (contacts > kMostNames && c.shock_counts[a] == 0) continue;
     words.push_back(fmt::format("{} {}", motion.scene.columns.contacts[a], c.shock_counts[a]));
   }
-  if (contacts == 0) return "";
+  if (!any) return "";
   return entry("shocks", words.empty() ? "none" : base::list_names(words, kMostNames));
 }
 
@@ -357,11 +387,14 @@ std::string describe_settings(const Motion& motion) {
 
 std::string tell(const Story& story, const Motion& motion) {
   if (motion.world) return "";
-  constexpr double kRest = 1e-12;  // of the largest kinetic energy
+  constexpr double kRest = 1e-12;      // of the largest kinetic energy
+  constexpr double kRounding = 1e-20;  // of the potential energy: what stands all the time
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   const double sign = motion.scene.run.backward ? -1.0 : 1.0;
-  return story.tell(motion.scene.columns.contacts, sign * motion.scene.run.start_time,
-                    ledger.kinetic_end <= kRest * ledger.kinetic_max);
+  return story.tell(motion.scene.columns.contacts, frictions_of(motion.scene),
+                    sign * motion.scene.run.start_time,
+                    ledger.kinetic_end <= kRest * ledger.kinetic_max ||
+                        ledger.kinetic_end <= kRounding * std::abs(ledger.potential_end));
 }
 
 void conclude(RunReport& report, const Extent& extent, bool check_facts,

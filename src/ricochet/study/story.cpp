@@ -63,6 +63,13 @@ std::string Story::tell_end(const Contact& one, bool at_rest) {
   return "";
 }
 
+std::string Story::tell_friction(const Contact& one, const std::string& name, bool at_rest) {
+  const std::string changes =
+      one.changes > 1 ? fmt::format("changes {} between sticking and sliding, ", times(one.changes))
+                      : "";
+  return fmt::format("'{}' {}{}", name, changes, tell_end(one, at_rest));
+}
+
 std::string Story::tell_one(const Contact& one, const std::string& name, double start,
                             bool at_rest) {
   const bool begins = one.first == start && one.shocks == 0;
@@ -85,7 +92,8 @@ std::string Story::tell_one(const Contact& one, const std::string& name, double 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string Story::tell(const std::vector<std::string>& names, double start, bool at_rest) const {
+std::string Story::tell(const std::vector<std::string>& names, const std::vector<bool>& is_friction,
+                        double start, bool at_rest) const {
   constexpr std::size_t kMost = 3;  // contacts that are told one by one
   if (contacts_.empty()) return "Nothing is in the way.";
   std::vector<std::size_t> touched;
@@ -95,8 +103,11 @@ std::string Story::tell(const std::vector<std::string>& names, double start, boo
   if (touched.empty()) return "No contact is touched.";
   std::string words;
   for (std::size_t k = 0; k < std::min(touched.size(), kMost); ++k) {
+    const std::size_t a = touched[k];
     words += words.empty() ? "" : "; ";
-    words += tell_one(contacts_[touched[k]], names[touched[k]], start, at_rest);
+    words += a < is_friction.size() && is_friction[a]
+                 ? tell_friction(contacts_[a], names[a], at_rest)
+                 : tell_one(contacts_[a], names[a], start, at_rest);
   }
   if (touched.size() > kMost) {
     words += fmt::format("; and {} more touched",

@@ -15,8 +15,9 @@ class Story {
   void add(const certify::Event& event);
 
   /// "Lands on 'floor' at t = 0.4515, bounces 6 times, rests from t = 2.31." `start`: of the run;
-  /// `at_rest`: nothing moves at its end.
-  std::string tell(const std::vector<std::string>& names, double start, bool at_rest) const;
+  /// `at_rest`: nothing moves at its end. `is_friction`: which are no contacts but friction alone.
+  std::string tell(const std::vector<std::string>& names, const std::vector<bool>& is_friction,
+                   double start, bool at_rest) const;
 
  private:
   struct Contact {
@@ -33,6 +34,7 @@ class Story {
   };
 
   static std::string tell_end(const Contact& one, bool at_rest);
+  static std::string tell_friction(const Contact& one, const std::string& name, bool at_rest);
   static std::string tell_one(const Contact& one, const std::string& name, double start,
                               bool at_rest);
 
