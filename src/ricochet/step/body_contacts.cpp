@@ -9,6 +9,9 @@
 namespace ricochet::step {
 
 using base::index;
+namespace {
+constexpr double kEnough = 2.0;  // times the tolerance: what more work would not be spent on
+}
 
 template <int D>
 BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
@@ -182,13 +185,15 @@ double BodyContacts<D>::insist() {
   for (const ContactMethod method :
        {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
         ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
-    if (!solve::suits(method, problem)) continue;
+    constexpr int kMany = 60;  // contacts for which the slow methods are not worth their time
+    const bool is_slow = method == ContactMethod::Pivoting || method == ContactMethod::Admm;
+    if (!solve::suits(method, problem) || (is_slow && W_.rows > kMany)) continue;
     solve::ContactSettings settings;
     settings.method = method;
     settings.tolerance = std::numeric_limits<double>::max();
     settings.scale_free_tolerance = tolerance_;
     settings.judge_by_impulses = false;
-    settings.max_iterations = 20'000;
+    settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
     Eigen::VectorXd r = is_first ? Eigen::VectorXd(r_.head(size)) : Eigen::VectorXd::Zero(size);
     is_first = false;
     (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
@@ -198,7 +203,7 @@ double BodyContacts<D>::insist() {
       least = found;
       best_ = r_;
     }
-    if (least <= tolerance_) break;
+    if (least <= kEnough * tolerance_) break;
   }
   r_ = best_;
   return methods_.finish(r_);
@@ -214,9 +219,9 @@ problem::Report BodyContacts<D>::solve_island(int island) {
   for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
     residual = methods_.solve(r_, first);
     if (residual > goal) residual = methods_.finish(r_);
-    if (residual <= tolerance_) break;
+    if (residual <= kEnough * tolerance_) break;
   }
-  const bool falls_back = residual > tolerance_;
+  const bool falls_back = residual > kEnough * tolerance_;
   if (falls_back) {
     ++fallbacks_;
     residual = insist();
