@@ -7,7 +7,7 @@
 #
 #   make python   build the package ricochet and install it into .venv
 #
-# Also: build, bench, bench-contact, golden, docs, clang, web, threads, sanitize, format, check-format,
+# Also: build, bench, bench-contact, golden, docs, clang, web, threads, mpi, sanitize, format, check-format,
 # clean.
 
 BUILD    ?= build
@@ -15,10 +15,11 @@ SANITIZE ?= build-sanitize
 CLANG    ?= build-clang
 WEB      ?= build-web
 THREADS  ?= build-threads
+MPI      ?= build-mpi
 JOBS     ?= $(shell nproc)
 PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test python python-module bench bench-contact golden docs sanitize clang web threads format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact golden docs sanitize clang web threads mpi format check-format clean
 
 all: build
 
@@ -115,6 +116,13 @@ threads: setup
 	  --threads 4 --quiet --out $(THREADS)/family
 	@TSAN_OPTIONS=halt_on_error=1 $(THREADS)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='*Threads*'
 
+# Diagrams and basins by the processes of mpirun.
+mpi: setup
+	@tools/install-packages optional libopenmpi-dev openmpi-bin
+	@cmake -S . -B $(MPI) -G Ninja -DCMAKE_BUILD_TYPE=Release -DRICOCHET_QUICK=ON -DRICOCHET_MPI=ON >/dev/null
+	@cmake --build $(MPI) -j $(JOBS) --target ricochet-program
+	@tools/check-ranks $(MPI)/bin/ricochet
+
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 
 format: setup
@@ -125,4 +133,4 @@ check-format: setup
 
 # Not all of out: it is where runs of the user's own scenes go.
 clean:
-	@rm -rf $(BUILD) $(SANITIZE) $(CLANG) $(WEB) $(THREADS) build-python-* out/gallery
+	@rm -rf $(BUILD) $(SANITIZE) $(CLANG) $(WEB) $(THREADS) $(MPI) build-python-* out/gallery

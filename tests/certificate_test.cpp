@@ -45,6 +45,7 @@ Certificate some_certificate(Draw& random) {
   c.violation_contact = random.index(3);
   c.violation_depth = random.number();
   c.joint_max = random.number();
+  c.roll_max = random.number();
   c.residual_sum = random.number();
   c.violation_sum = random.number();
   c.coupled_impacts = random.index(3);

@@ -357,13 +357,12 @@ double cost_of(const scene::Scene& scene, double limit) {
   return ratio;
 }
 
-// 1 + 1/sqrt(2) + 1/2 = 2.2 times the steps, and looking at them. Flights of a single particle take
-// 55 ns a step, to which looking adds a fifth.
+// 1 + 1/sqrt(2) + 1/2 = 2.2 times the steps, and looking at them.
 TEST(Companions, CostLittleMoreThanTheirSteps) {
   if (kSlow) GTEST_SKIP() << "sanitizers take time of their own";
   const std::string run = "scheme = \"moreau\"\nstep = 1e-4\nsteps = 300000\nrecord = 0\n";
-  EXPECT_LE(cost_of(read_text(ball(0.8, run)), 3.0), 3.0);
-  EXPECT_LE(cost_of(read_text(ball(1.0, run)), 3.0), 3.0);
+  EXPECT_LE(cost_of(read_text(ball(0.8, run)), 2.6), 2.6);
+  EXPECT_LE(cost_of(read_text(ball(1.0, run)), 2.6), 2.6);
   scene::Scene rough = read_text(builtin_scene("essai-10"));
   rough.run.step = 1e-5;
   rough.run.steps = 100000;

@@ -95,6 +95,16 @@ TEST(FrictionArcs, TheBeltWithFrictionThatFalls) {
   }
 }
 
+// theorem: the motion does not depend on the unit of a gap
+TEST(FrictionArcs, AGapThatIsNoLength) {
+  std::string text = belt(0.2, "{ static = 1, dynamic = 0.5 }");
+  text.replace(text.find("y >= 0"), 6, "3*y*(2 + sin(x)) >= 0");
+  text.insert(text.find("friction"), "normal = \"y'\"\n");
+  const Cycle cycle = last_cycle(text, 100.0);
+  EXPECT_NEAR(cycle.slip, 2.0 * (kPi - std::atan(2.5)), 1e-9);
+  EXPECT_NEAR(cycle.stick, 5.0, 1e-9);
+}
+
 // exact [Den Hartog 1930]: x'' + x + 0.3 sgn x' = cos 0.4 t stops twice a period
 TEST(FrictionArcs, DenHartogWithRest) {
   const scene::Scene scene = read_text(

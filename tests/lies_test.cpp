@@ -10,7 +10,9 @@
 #include <map>
 #include <sstream>
 
+#include "ricochet/step/affine.h"
 #include "ricochet/step/billiard.h"
+#include "ricochet/step/conserving.h"
 #include "ricochet/step/elast.h"
 #include "ricochet/step/event_driven.h"
 #include "ricochet/step/inel.h"
@@ -199,6 +201,40 @@ struct Impact : Told<step::EventDriven, World> {
     model.gradients(w.claim.active, w.place);
     w.free = before.u;
     (void)step::push(model, before, after.u, w);
+  }
+};
+
+/// A piece of affine velocity: above the floor, along it, or through it.
+template <class S>
+struct SplitPiece : Told<S, World> {
+  explicit SplitPiece(Arc::Way way, Fault fault = Fault::None) : Told<S, World>(fault) {
+    const bool held = way == Arc::Way::Along;
+    auto& [t, q, u, memory] = this->before;
+    if (way == Arc::Way::Above) q[2] = 0.5;
+    if (held) {
+      q[2] = -0.1 * q[0] * q[0];
+      u[2] = -0.2 * q[0] * u[0];
+    }
+    auto arc = this->scheme.arc(this->model, this->before, this->w);
+    if (held) arc.held().push(0);
+    double error = 0.0;
+    (void)arc.advance_by(this->before, this->h, error);
+    this->after = arc.end();
+    step::open_nodes(t, this->w, Piece::Arc);
+    arc.claim(held);
+  }
+};
+
+/// An impact inside a step.
+template <class S>
+struct SplitImpact : Told<S, World> {
+  explicit SplitImpact(Fault fault = Fault::None) : Told<S, World>(fault) {
+    Impact impact(fault);
+    this->h = 0.0;
+    this->before = impact.before;
+    this->after = impact.after;
+    this->w.claim = impact.w.claim;
+    this->w.place = impact.w.place;
   }
 };
 
@@ -401,6 +437,41 @@ void lie_about_events(Table& table) {
   of_impact.tell_contacts();
 }
 
+template <class S>
+void lie_about_pieces(Table& table) {
+  SplitPiece<S> free(Arc::Way::Above);
+  Lies<S, World> of_free(free, table);
+  of_free.tell_states();
+  of_free.tell_pieces({Piece::Step, Piece::Start, Piece::Impact, Piece::Rest});
+  of_free.tell("active: one too many", [](State&, double&, auto& claim) {
+    claim.impulses[0] = 0.0;
+    claim.active.push(1);
+  });
+  SplitPiece<S> held(Arc::Way::Along);
+  ASSERT_GT(held.w.claim.impulses[0], 0.0) << std::string(S::kInfo.name);
+  Lies<S, World> of_held(held, table);
+  of_held.tell_contacts();
+  // A contact that approaches does not last: it is struck.
+  SplitPiece<S> struck(Arc::Way::Along);
+  struck.before.u[2] -= 0.1;
+  auto arc = struck.scheme.arc(struck.model, struck.before, struck.w);
+  arc.held().push(0);
+  double error = 0.0;
+  (void)arc.advance_by(struck.before, struck.h, error);
+  struck.after = arc.end();
+  step::open_nodes(struck.before.t, struck.w, Piece::Arc);
+  arc.claim(true);
+  const Failure failure = struck.judge();
+  EXPECT_NE(failure, Failure::None) << std::string(S::kInfo.name);
+  table.add("an impact passed off as lasting", std::string(S::kInfo.name), failure);
+  SplitImpact<S> impact;
+  Lies<S, World> of_impact(impact, table);
+  of_impact.drift_ = 0.0;
+  of_impact.tell_states();
+  of_impact.tell_pieces({Piece::Step, Piece::Start, Piece::Arc, Piece::Rest});
+  of_impact.tell_contacts();
+}
+
 std::string lies_table() {
   Table table;
   const std::vector<Piece> none = {Piece::Start, Piece::Arc, Piece::Impact, Piece::Rest};
@@ -419,6 +490,8 @@ std::string lies_table() {
   lie_about_friction<step::Moreau>(table);
   lie_about_friction<step::MoreauJean>(table);
   lie_about_events(table);
+  lie_about_pieces<step::Affine>(table);
+  lie_about_pieces<step::Conserving>(table);
   return table.write("lie about", step::scheme_names());
 }
 
@@ -536,6 +609,22 @@ void mutate_events(Table& table) {
   }
 }
 
+/// Pieces and impacts of a faulty world.
+template <class S>
+void mutate_pieces(Table& table) {
+  const auto first = [](Failure a, Failure b) { return a != Failure::None ? a : b; };
+  for (const auto* mutants : {&kForceMutants, &kWallMutants, &kLawMutants}) {
+    for (const Mutant& mutant : *mutants) {
+      const Arc::Way way = mutant.fault == Fault::WallGone ? Arc::Way::Through : Arc::Way::Above;
+      const Failure pieces = first(SplitPiece<S>(way, mutant.fault).judge(),
+                                   SplitPiece<S>(Arc::Way::Along, mutant.fault).judge());
+      const Failure failure = first(pieces, SplitImpact<S>(mutant.fault).judge());
+      EXPECT_NE(failure, Failure::None) << mutant.name << " " << std::string(S::kInfo.name);
+      table.add(mutant.name, std::string(S::kInfo.name), failure);
+    }
+  }
+}
+
 std::string mutants_table() {
   Table table;
   mutate_world<step::Billiard>(table, false);
@@ -547,6 +636,8 @@ std::string mutants_table() {
   mutate_world<step::MoreauJean>(table, true);
   mutate_world<step::Penalty>(table, false);
   mutate_events(table);
+  mutate_pieces<step::Affine>(table);
+  mutate_pieces<step::Conserving>(table);
   mutate_step<step::Billiard>(table);
   mutate_step<step::Elast>(table);
   mutate_step<step::Inel>(table);

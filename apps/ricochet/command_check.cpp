@@ -12,6 +12,7 @@
 #include "ricochet/record/rows.h"
 #include "ricochet/study/hypotheses.h"
 #include "ricochet/study/line_text.h"
+#include "ricochet/study/run_world.h"
 #include "scene_file.h"
 
 namespace ricochet::app {
@@ -150,6 +151,9 @@ int command_check(const SceneArguments& arguments, const std::string& picture) {
                                  scene.source.empty() ? "" : fmt::format("  [{}]", scene.source))));
   if (const model::FormulaModel* model = scene.formulas()) {
     print_system(scene, *model);
+  } else if (scene.world() != nullptr) {
+    fmt::print("{}", entry("bodies", study::kind_of(*scene.world())));
+    fmt::print("{}", study::describe_laws(*scene.world()));
   } else {
     print_structure(scene, *scene.structure());
   }

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "commands.h"
 #include "number_option.h"
@@ -13,6 +14,7 @@
 #include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/picture.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
 #include "scene_file.h"
@@ -126,14 +128,18 @@ int command_bifurcate(const DynamicsArguments& arguments) {
   const auto [changes, scene] = with_sweep(arguments);
   host::StopSignals signals;
   const scene::SweepPlan& plan = scene.dynamics.sweep;
+  const base::Ranks& ranks = host::ranks();
   dynamics::Diagram found;
   {
-    const ProgressBar bar(signals.monitor(),
-                          static_cast<long long>(plan.over.size()) * plan.settle);
+    std::optional<ProgressBar> bar;
+    if (ranks.rank == 0) {
+      bar.emplace(signals.monitor(), static_cast<long long>(plan.over.size()) * plan.settle);
+    }
     found = dynamics::bifurcate(scene, changes, arguments.lyapunov,
                                 host::make_executor(arguments.threads, signals.monitor().stop),
-                                &signals.monitor());
+                                &signals.monitor(), ranks);
   }
+  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
   Results results(arguments, scene);
   results.add("diagram.csv", dynamics::diagram_csv(found));
   results.add("bifurcate.json", dynamics::to_json(found, scene));
@@ -145,14 +151,18 @@ int command_bifurcate(const DynamicsArguments& arguments) {
 int command_basin(const DynamicsArguments& arguments) {
   const auto [changes, scene] = with_sweep(arguments);
   host::StopSignals signals;
+  const base::Ranks& ranks = host::ranks();
   dynamics::Basin found;
   {
-    const ProgressBar bar(signals.monitor(),
-                          static_cast<long long>(scene.dynamics.sweep.over.size()));
+    std::optional<ProgressBar> bar;
+    if (ranks.rank == 0) {
+      bar.emplace(signals.monitor(), static_cast<long long>(scene.dynamics.sweep.over.size()));
+    }
     found = dynamics::find_basin(scene, changes,
                                  host::make_executor(arguments.threads, signals.monitor().stop),
-                                 &signals.monitor());
+                                 &signals.monitor(), ranks);
   }
+  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
   Results results(arguments, scene);
   results.add("basin.json", dynamics::to_json(found, scene));
   results.add("basin.npz", dynamics::basin_npz(found));

@@ -48,9 +48,11 @@ study::Runner make_runner(const std::string& out, GalleryPages* pages, step::Mon
   };
 }
 
-/// True when all facts hold.
-bool show(const study::GalleryEntry& entry, const study::Runner& runner, GalleryPages* pages) {
+/// True when all facts hold. Throws Stopped.
+bool show(const study::GalleryEntry& entry, const study::Runner& runner, GalleryPages* pages,
+          const step::Monitor& monitor) {
   const study::Exhibit exhibit = entry.show(runner);
+  if (monitor.stop.load()) throw Stopped{};
   fmt::print("\n{}: {}  [{}]\n", entry.name, entry.title, entry.source);
   for (const std::string& line : exhibit.table) fmt::print("{}\n", line);
   if (!exhibit.table.empty()) fmt::print("\n");
@@ -67,12 +69,14 @@ bool show(const study::GalleryEntry& entry, const study::Runner& runner, Gallery
   return all;
 }
 
-int show_all(const std::string& out, const study::Runner& runner, GalleryPages* pages) {
+int show_all(const std::string& out, const study::Runner& runner, GalleryPages* pages,
+             step::Monitor& monitor) {
   int agreeing = 0;
-  for (const study::GalleryEntry& entry : gallery_entries()) {
-    agreeing += show(entry, runner, pages) ? 1 : 0;
+  const std::vector<study::GalleryEntry> entries = gallery_entries(&monitor);
+  for (const study::GalleryEntry& entry : entries) {
+    agreeing += show(entry, runner, pages, monitor) ? 1 : 0;
   }
-  const int all = static_cast<int>(gallery_entries().size());
+  const int all = static_cast<int>(entries.size());
   fmt::print("\n{} of {} experiments agree with what their authors state.\n", agreeing, all);
   if (pages != nullptr) {
     fmt::print("Open {} in a browser.\n", pages->write_index().string());
@@ -97,8 +101,9 @@ int command_gallery(const GalleryArguments& arguments) {
   host::StopSignals signals;
   const study::Runner runner = make_runner(out, shown, signals.monitor());
   try {
-    if (arguments.name.empty()) return show_all(out, runner, shown);
-    return show(gallery_entry(arguments.name), runner, shown) ? kFine : kFailed;
+    if (arguments.name.empty()) return show_all(out, runner, shown, signals.monitor());
+    const study::GalleryEntry entry = gallery_entry(arguments.name, &signals.monitor());
+    return show(entry, runner, shown, signals.monitor()) ? kFine : kFailed;
   } catch (const Stopped&) {
     fmt::print(stderr, "interrupted: what was run before is whole\n");
     return kInterrupted;

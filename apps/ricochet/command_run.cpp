@@ -10,6 +10,7 @@
 #include "dump_step.h"
 #include "report_text.h"
 #include "ricochet/base/error.h"
+#include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "run_family.h"
 #include "run_folder.h"
@@ -77,6 +78,11 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
+  if (host::ranks().count > 1) {
+    throw base::InputError("mpirun", "shares the work of bifurcate and basin, not that of runs",
+                           "run a family from Python with executor=MPIPoolExecutor(), or as an "
+                           "array of jobs");
+  }
   scene::Scene scene = read_scene(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);

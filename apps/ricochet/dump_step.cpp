@@ -69,6 +69,9 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.structure() != nullptr) {
     refuse("the guides of a structure are no contact problem", "leave --dump-step out");
   }
+  if (scene.world() != nullptr) {
+    refuse("is not available for bodies in this version", "leave --dump-step out");
+  }
   if (!scene.family.empty()) {
     refuse("a family of runs has no single step of a number",
            "choose a member with --set, or leave --dump-step out");

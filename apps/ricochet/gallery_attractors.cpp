@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
 #include <sstream>
 
@@ -16,11 +15,9 @@ namespace {
 
 using study::Exhibit;
 
-/// A scene of the program, and the executor of its study.
+/// A scene of the program.
 struct Shown {
   scene::Scene scene;
-  std::atomic<bool> stop{false};
-  base::Executor executor{host::make_executor(0, stop)};
 
   explicit Shown(const std::string& name, const std::vector<scene::Override>& changes = {})
       : scene(scene::read_scene(name + ".toml", study::builtin_scene(name), changes)) {}
@@ -35,11 +32,12 @@ void add_plate(Exhibit& exhibit, const char* name, const std::string& title,
   exhibit.plates.push_back(std::move(plate));
 }
 
-void show_diagram(Exhibit& exhibit) {
+void show_diagram(Exhibit& exhibit, step::Monitor& monitor) {
   const Shown ball("bouncing-ball");
-  const dynamics::Diagram found = dynamics::bifurcate(ball.scene, {}, true, ball.executor);
+  const dynamics::Diagram found =
+      dynamics::bifurcate(ball.scene, {}, true, host::make_executor(0, monitor.stop), &monitor);
   constexpr double kFlips[] = {1.5268237, 1.6671307, 1.6967807};
-  constexpr double kNear = 0.006;  // of a flip, where motions take long to settle
+  constexpr double kNear = 0.01;  // of a flip, where motions take long to settle
   int wrong = 0;
   for (const dynamics::Branch& branch : found.forward) {
     const double G = found.values[branch.value];
@@ -59,9 +57,10 @@ void show_diagram(Exhibit& exhibit) {
             draw(found, ball.scene));
 }
 
-void show_basin(Exhibit& exhibit) {
+void show_basin(Exhibit& exhibit, step::Monitor& monitor) {
   const Shown ball("ball-basin");
-  const dynamics::Basin found = dynamics::find_basin(ball.scene, {}, ball.executor);
+  const dynamics::Basin found =
+      dynamics::find_basin(ball.scene, {}, host::make_executor(0, monitor.stop), &monitor);
   const double part =
       found.attractors.size() == 2 ? std::min(found.fraction(0), found.fraction(1)) : 0.0;
   exhibit.facts.push_back(
@@ -73,9 +72,9 @@ void show_basin(Exhibit& exhibit) {
             draw(found, ball.scene));
 }
 
-void show_chaos(Exhibit& exhibit) {
+void show_chaos(Exhibit& exhibit, step::Monitor& monitor) {
   const Shown one("chaotic-oscillator");
-  const dynamics::Lyapunov found = dynamics::lyapunov(one.scene, {.until = 1e5});
+  const dynamics::Lyapunov found = dynamics::lyapunov(one.scene, {.until = 1e5}, &monitor);
   const bool has = found.exponents.size() == 2;
   const double first = has ? found.exponents[0] : 0.0, error = has ? found.errors[0] : 0.0;
   exhibit.facts.push_back(
@@ -85,7 +84,7 @@ void show_chaos(Exhibit& exhibit) {
   add_plate(exhibit, "exponents", "Impact oscillator: the first exponent",
             "x'' + x = cos 2.8 t, x <= 0, e = 0.8", draw(found, one.scene));
   const dynamics::SectionResult section =
-      dynamics::take_section(one.scene, {.settle = 300, .show = 20000});
+      dynamics::take_section(one.scene, {.settle = 300, .show = 20000}, &monitor);
   const double rate = section.rate * one.scene.dynamics.period;
   exhibit.facts.push_back({"section: 1.0574 impacts a period, and it does not repeat",
                            fmt::format("{:.4f} a period", rate),
@@ -94,7 +93,7 @@ void show_chaos(Exhibit& exhibit) {
             "the same motion at each impact", draw(section, one.scene));
 }
 
-void show_schemes(Exhibit& exhibit) {
+void show_schemes(Exhibit& exhibit, step::Monitor& monitor) {
   const Shown one("chaotic-oscillator");
   const auto read = [](const std::string& scheme, double step) {
     return Shown("chaotic-oscillator",
@@ -103,11 +102,12 @@ void show_schemes(Exhibit& exhibit) {
   };
   dynamics::InvariantSettings settings;
   settings.schemes = {"moreau", "paoli-schatzman"};
-  settings.periods = 1000;
-  for (const double count : {50.0, 100.0, 200.0, 50.618, 100.618, 200.618}) {
+  settings.periods = 2000;
+  for (const double count : {50.0, 100.0, 400.0, 50.618, 100.618, 400.618}) {
     settings.steps.push_back(one.scene.dynamics.period / count);
   }
-  const dynamics::InvariantTable found = dynamics::compare_invariants(one.scene, read, settings);
+  const dynamics::InvariantTable found =
+      dynamics::compare_invariants(one.scene, read, settings, &monitor);
   int whole = 0, others = 0;  // that lock
   for (const dynamics::Invariants& row : found.rows) {
     const double count = one.scene.dynamics.period / row.step;
@@ -124,26 +124,30 @@ void show_schemes(Exhibit& exhibit) {
   for (std::string line; std::getline(words, line);) exhibit.table.push_back(line);
 }
 
-Exhibit show_attractors(const study::Runner&) {
+Exhibit show_attractors(step::Monitor& monitor) {
   Exhibit exhibit;
-  show_diagram(exhibit);
-  show_basin(exhibit);
-  show_chaos(exhibit);
-  show_schemes(exhibit);
+  show_diagram(exhibit, monitor);
+  show_basin(exhibit, monitor);
+  show_chaos(exhibit, monitor);
+  show_schemes(exhibit, monitor);
   return exhibit;
 }
 
 }  // namespace
 
-std::vector<study::GalleryEntry> gallery_entries() {
+std::vector<study::GalleryEntry> gallery_entries(step::Monitor* monitor) {
   std::vector<study::GalleryEntry> entries = study::gallery();
+  const auto show = [monitor](const study::Runner&) {
+    step::Monitor own;
+    return show_attractors(monitor != nullptr ? *monitor : own);
+  };
   entries.push_back({"attractors", "Diagram, basin, exponents, section, schemes",
-                     "Tufillaro 1986, Luck 1993, Budd 1994", show_attractors});
+                     "Tufillaro 1986, Luck 1993, Budd 1994", show});
   return entries;
 }
 
-study::GalleryEntry gallery_entry(const std::string& name) {
-  for (const study::GalleryEntry& entry : gallery_entries()) {
+study::GalleryEntry gallery_entry(const std::string& name, step::Monitor* monitor) {
+  for (const study::GalleryEntry& entry : gallery_entries(monitor)) {
     if (entry.name == name) return entry;
   }
   return study::gallery_entry(name);

@@ -13,6 +13,7 @@
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/report.h"
+#include "ricochet/plot/world_plot.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/story.h"
 #include "run_files.h"
@@ -31,6 +32,9 @@ void note_size(const scene::Scene& scene, const record::Columns& columns) {
 
 std::string picture_of(const FolderRun& run) {
   const study::Motion& motion = run.motion;
+  if (motion.world && !motion.scene.plot.is_written) {
+    return plot::draw_world(motion.scene, *motion.world, study::describe_settings(motion)).svg;
+  }
   return plot::draw_run(motion.scene, run.picture, motion.outcome.certificate, motion.structure,
                         study::describe_settings(motion), &run.error_bar)
       .svg;

@@ -32,8 +32,8 @@ ReadScene read(const std::string& file, const std::string& text, const std::vect
 /// The start is where another run ended, with all that its scheme and judge remember.
 void go_on_from(ReadScene& read, const KeptRun& before) {
   const model::State<model::kDynamic>& end = before.report.motion.final_state;
-  if (read.scene.structure() != nullptr || end.q.size() != read.scene.start.q.size()) {
-    throw base::InputError("start", "a structure cannot go on from the end of a run",
+  if (read.scene.formulas() == nullptr || end.q.size() != read.scene.start.q.size()) {
+    throw base::InputError("start", "structures and bodies cannot go on from the end of a run",
                            "run it from its own start");
   }
   read.scene.start = end;
@@ -53,6 +53,7 @@ py::list derived(const ReadScene& read) {
     for (const auto& one : model->derived()) list.append(py::make_tuple(one.of, one.formula));
     return list;
   }
+  if (read.scene.structure() == nullptr) return list;
   for (const double frequency : read.scene.structure()->frequencies) {
     list.append(py::make_tuple("mode", fmt::format("{:.9g} Hz, without guides", frequency)));
   }

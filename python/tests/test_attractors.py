@@ -116,10 +116,10 @@ class SameAsTheFiles(unittest.TestCase):
     @needs_program
     def test_invariants(self):
         found = ricochet.loads(OSCILLATOR, name="scene.toml").invariants(
-            ["moreau"], per_period=[100, 100.618], periods=600)
+            ["moreau"], per_period=[100, 100.618], periods=1500)
         told = json.loads(self.files("invariants", OSCILLATOR, "--schemes", "moreau",
                                      "--per-period", "100,100.618", "--periods",
-                                     "600")["invariants.json"])
+                                     "1500")["invariants.json"])
         self.assertEqual(found.schemes, told["rows"])
         self.assertEqual([row["locked"] for row in found.schemes], [True, False])
         self.assertEqual(found.schemes[0]["recurrence"], 169)

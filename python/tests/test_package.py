@@ -126,7 +126,7 @@ class Guide(unittest.TestCase):
 
 class Notebooks(unittest.TestCase):
     def test_store_no_outputs(self):
-        self.assertEqual(len(NOTEBOOKS), 4)
+        self.assertEqual(len(NOTEBOOKS), 5)
         for file in NOTEBOOKS:
             book = json.loads(file.read_text())
             self.assertLess(file.stat().st_size, 20000, file.name)

@@ -134,6 +134,12 @@ void add_schemes(List& list) {
   list.with_schemes("essai-06", all, {"run.steps=200"});
   list.with_schemes("slider-crank", {"billiard", "elast", "inel", "moreau"}, {"run.until=0.5"});
   list.with_schemes("column", timed, {"N=12"});
+  const Settings located = {"affine", "conserving"};
+  for (const char* scene : {"template", "moving-box", "dropped-ball", "damped-oscillator"}) {
+    list.with_schemes(scene, located, {"run.step=0.01", "run.until=1"});
+  }
+  list.with_schemes("double-pendulum", located, {"run.step=0.005", "run.until=0.5"});
+  list.with_schemes("slider-crank", located, {"run.step=0.005", "run.until=0.3"});
   list.with_schemes("essai-07", {"billiard", "elast", "inel", "moreau"},
                     {"run.steps=200", "contact.floor.keep=z >= -44", "contact.side.keep=x >= -30"});
 }

@@ -120,8 +120,8 @@ class System:
         formulas by coordinate, or a function ``force(t, q, u)``; added to those of the potential.
     ``contacts``
         a list of Contact, or a dictionary of inequalities or functions by name.
-    ``joints``
-        formulas by name that are kept at 0.
+    ``joints``, ``rolls``
+        formulas by name that are kept at 0: of coordinates, and of velocities.
     ``position``, ``velocity``
         the start, by coordinate or in their order; what moves is zero where it is left out.
     ``scheme``, ``step``, ``until`` or ``steps``
@@ -138,7 +138,7 @@ class System:
     """
 
     def __init__(self, coordinates, *, kinetic=None, mass=None, potential=None, force=None,
-                 damping=None, parameters=None, define=None, contacts=(), joints=None,
+                 damping=None, parameters=None, define=None, contacts=(), joints=None, rolls=None,
                  position=None, velocity=None, tolerance=None, title=None, source=None,
                  scheme=None, step=None, until=None, steps=None, settings=None):
         for name, formula in (("kinetic", kinetic), ("potential", potential),
@@ -164,8 +164,9 @@ class System:
             keep = _OUTSIDE if one.gap is not None else one.keep
             lines += [""] + _toml.table(f"contact.{_toml.key(one.name)}",
                                         {"keep": keep, **one.keys})
-        for name, formula in (joints or {}).items():
-            lines += [""] + _toml.table(f"hold.{_toml.key(name)}", {"zero": formula})
+        for kind, formulas in (("hold", joints), ("roll", rolls)):
+            for name, formula in (formulas or {}).items():
+                lines += [""] + _toml.table(f"{kind}.{_toml.key(name)}", {"zero": formula})
         lines += [""] + _toml.table("start", start)
         lines += [""] + _toml.table("run", run)
         self._text = "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ricochet::base {
 
@@ -17,5 +18,21 @@ using Executor =
 /// returned.
 std::string run_all(const Executor& executor, std::size_t count,
                     const std::function<void(std::size_t)>& work);
+
+/// Processes that share the tasks of a study: each has every `count`-th, and what it found goes to
+/// all.
+struct Ranks {
+  int rank{0};
+  int count{1};
+  /// What each of them gives, by rank.
+  std::function<std::vector<std::string>(const std::string&)> share{};
+};
+
+/// The same on several processes: `pack` makes bytes of what a task found, `unpack` takes them.
+/// Afterwards all processes have all of it, as one would have alone.
+std::string run_all(const Ranks& ranks, const Executor& executor, std::size_t count,
+                    const std::function<void(std::size_t)>& work,
+                    const std::function<std::string(std::size_t)>& pack,
+                    const std::function<void(std::size_t, const std::string&)>& unpack);
 
 }  // namespace ricochet::base

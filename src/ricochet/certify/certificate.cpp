@@ -31,6 +31,7 @@ void merge_proof(Proof& all, const Proof& later) {
   all.arc_max = std::max(all.arc_max, later.arc_max);
   all.arc_limit = std::max(all.arc_limit, later.arc_limit);
   all.joint_max = std::max(all.joint_max, later.joint_max);
+  all.roll_max = std::max(all.roll_max, later.roll_max);
 }
 
 void merge_friction(std::vector<FrictionRecord>& all, const std::vector<FrictionRecord>& later) {

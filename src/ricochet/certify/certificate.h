@@ -32,6 +32,7 @@ struct Proof {
   double violation_time{0.0};
   double violation_depth{0.0};  // the largest violation over |dg/dq|: how deep, as a length
   double joint_max{0.0};        // largest |g| of a joint at an output time
+  double roll_max{0.0};         // and |v| of a velocity kept at 0, at the end of a step
 
   bool ok() const { return failure == Failure::None; }
   bool operator==(const Proof&) const = default;

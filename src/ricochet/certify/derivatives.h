@@ -106,7 +106,7 @@ class DerivativeCheck {
 
   void check_gaps(const State& s) {
     c_.listed.clear();
-    for (int a = 0; a < c_.model.contacts(); ++a) c_.listed.push(a);
+    for (int a = 0; a < c_.first_roll(); ++a) c_.listed.push(a);
     c_.model.gaps(s.t, s.q, place_);
     c_.model.gradients(c_.listed, place_);
     for (const int a : c_.listed) {
@@ -192,11 +192,12 @@ class DerivativeCheck {
     const double scale = reach_ / largest(u);
     c_.model.force(s.t, s.q, u, place_, terms);
     c_.model.applied(s.t, s.q, u, place_, momentum);
+    const double forces = scale * (terms.cwiseAbs() + momentum.cwiseAbs()).dot(way_.cwiseAbs());
     terms -= momentum;
     c_.model.momentum(s.q, u, place_, momentum, slope);
     terms += slope;
     const double along = scale * terms.dot(way_);
-    check(s.t, along, momentum.cwiseAbs().dot(way_.cwiseAbs()), [&](double part) {
+    check(s.t, along, momentum.cwiseAbs().dot(way_.cwiseAbs()) + forces, [&](double part) {
       c_.model.advance(s.q, u, part * scale, c_.scratch.q_work);
       c_.model.momentum(c_.scratch.q_work, u, place_, momentum, slope);
       return momentum.dot(way_);

@@ -33,7 +33,9 @@ bool works_by_itself(const Context<M>& c) {
     case Integrator::End: return true;
     case Integrator::Theta: return c.method.theta != 0.5;
     case Integrator::MeanPosition: return c.method.average != Average::Central;
-    case Integrator::Arcs: return false;
+    case Integrator::Arcs:
+    case Integrator::Affine:
+    case Integrator::Conserving: return false;
     default: return c.model.force_uses_velocity();
   }
 }

@@ -74,6 +74,13 @@ constexpr std::array kTexts = {
                 "next row",
                 "run a time-stepping scheme (moreau, mabrouk, ...), which passes through, or "
                 "shorter steps where so many impacts are meant"},
+    FailureText{"lasting_friction",
+                "a contact with friction lasts, and motions between located impacts have none",
+                "run moreau, or end the run before"},
+    FailureText{"overlap", "two bodies overlap, and places could not be put right",
+                "try a smaller step; check that what is born later, and what is driven, has room"},
+    FailureText{"passed_through", "two bodies went through each other between two middles",
+                "try a smaller step: one in which no body goes farther than half its size"},
 };
 
 }  // namespace

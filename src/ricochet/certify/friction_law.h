@@ -101,16 +101,37 @@ bool begins(const Context<M>& c, int a) {
   return !std::binary_search(c.touched.begin(), c.touched.end(), static_cast<model::Key>(a));
 }
 
-/// What a contact is said to do decides its next cone. It is held to the residual of its island.
+/// What a contact is said to do decides its next cone. It is held to its own size, and where that
+/// is too narrow to the residual of its island, once that is known.
 template <model::Model M>
 void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
                 const convex::FrictionCone& cone, double lost, double rho) {
   const problem::Grip grip = s.claim.grip(k);
   const double allowed = lost + c.limits.residual * (push.impulse.norm() / rho + push.free.norm());
   if (!is_misnamed(grip, push, cone, allowed, rho)) return;
-  const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
-  if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
-  c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  if (model::ImplicitModel<M> || part_of(c, s, k) == nullptr) {
+    const double of_island = c.limits.residual * largest_impulse(c, s, k) / rho;
+    if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
+    return c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+  }
+  c.doubted.push_back({k, allowed, rho});
+}
+
+/// An island holds its law to the limit of its residual, |r - P(r - rho v)|, and so does what its
+/// contacts are said to do: one that sticks may slip by as much over rho, and one that does not may
+/// push by as much.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void settle_doubts(Context<M>& c, Trial<M>& s) {
+  take_scales(c, s);
+  for (const auto& [k, allowed, rho] : c.doubted) {
+    const auto at = static_cast<std::size_t>(k);
+    const FrictionPush& push = c.friction_pushes[at];
+    const double most = allowed + c.limits.residual * c.islands.scale_of(at) / rho;
+    const bool sticks = s.claim.grip(k) == problem::Grip::Stick;
+    if ((sticks ? push.end.tail<2>().norm() : push.impulse.norm() / rho) > most) {
+      c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
+    }
+  }
 }
 
 /// W of the tangential rows; returns |G| of the whole contact.
@@ -155,6 +176,15 @@ bool bears_load(Context<M>& c, Trial<M>& s, int k, FrictionPush& push) {
   const double off = std::abs(s.claim.impulses[k] - load) - lost_reaction(c, s, a);
   return off <= c.limits.residual * load ||
          off <= c.limits.residual * (load + largest_impulse(c, s, k));
+}
+
+/// R without the impulse of a shock that was followed, and what that loses by rounding.
+template <model::Model M>
+convex::ContactVector besides_shock(const Context<M>& c, int k, const convex::ContactVector& R,
+                                    double rho, double& lost) {
+  if (c.shocks.empty()) return R;
+  lost += 32.0 * kEpsilon * R.norm() / rho;
+  return R - c.shocks[static_cast<std::size_t>(k)];
 }
 
 /// C* ∋ V ⟂ R ∈ C with V = U+ + e U_N n + lift n: the law of friction in one line. [Saxce 1998]
@@ -203,8 +233,9 @@ void check_frictional_contact(Context<M>& c, Trial<M>& s, int k, problem::Residu
     return U + (extra + cone.lift(U.tail<2>())) * normal;
   };
   const double rho = (1 + slips) / (push.W_normal + push.W_tangential);
-  const double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
-  residual.add(cone, push.impulse, rho, lifted(push.end), lifted(push.free), lost);
+  double lost = 32.0 * kEpsilon * length * s.speeds + stretch * lost_ahead(c, s, a);
+  const convex::ContactVector pushed = besides_shock(c, k, push.impulse, rho, lost);
+  residual.add(cone, pushed, rho, lifted(push.end), lifted(push.free), lost);
   if (back == 0.0 || s.claim.grip(k) == problem::Grip::Free) {  // what slips back may do either
     check_grip(c, s, k, push, cone, lost, rho);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ricochet/certify/islands.h"
+#include "ricochet/certify/shock_law.h"
 #include "ricochet/certify/trial.h"
 #include "ricochet/convex/cone.h"
 #include "ricochet/problem/residual.h"
@@ -118,6 +119,11 @@ bool has_friction(const Context<M>& c, const Trial<M>& s) {
 /// e of the active contacts, and what the model's law says of this impact, if it is one.
 template <model::ImpactModel M>
 [[gnu::noinline]] void check_impact_law(Context<M>& c, Trial<M>& s, problem::Residual& residual) {
+  if constexpr (requires { c.model.impact_ending(0); }) {
+    if (c.model.impact_kind(s.claim.active[0]) == model::ImpactKind::ImpulseTime) {
+      return follow_shocks(c, s);
+    }
+  }
   bool struck = false;
   for (const int a : s.claim.active) {
     const double U = c.place.normals.dot(a, s.before.u) + c.place.rate[a];

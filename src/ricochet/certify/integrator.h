@@ -33,7 +33,24 @@ enum class Integrator : char {
   Spring,
   /// Arcs of du/dt = M^-1 (F + J^T r), and impacts at instants.         [Paoli 2001, par. 2]
   Arcs,
+  /// Pieces of affine velocity, and impacts at instants inside the step; with v = (u + u+)/2:
+  /// q+ = q + h v, M(q_M) (u+ - u) = h F(t_M, q_M, v) + J^T p, J the mean along q+ - q, contacts
+  /// that last by 0 <= p, J v + dg/dt >= 0 and one of them 0.            [Moreau 1986, par. 6]
+  Affine,
+  /// The same with q+ = q + h v, M v = (M(q) u + M(q+) u+)/2, M and forces at q + h/2 v, and a
+  /// force
+  /// along v that makes the change of T + V the work of forces without a potential. [Gonzalez 1996]
+  Conserving,
 };
+
+/// Whether pieces are made up of affine velocities, between impacts inside the steps.
+inline constexpr bool is_split(Integrator integrator) {
+  return integrator == Integrator::Affine || integrator == Integrator::Conserving;
+}
+/// Whether impacts happen at instants that are located.
+inline constexpr bool is_located(Integrator integrator) {
+  return integrator == Integrator::Arcs || is_split(integrator);
+}
 
 /// Whether laws of contacts are about mean positions, not velocities.
 inline constexpr bool takes_means(Integrator integrator) {
@@ -77,9 +94,9 @@ struct Method {
 enum class Piece : char {
   Step,
   Start,   // End: velocities at the start, time stands still; MeanPosition: the first step
-  Arc,     // Arcs: between two impacts
-  Impact,  // Arcs: at an instant
-  Rest,    // Arcs: an impact that ends infinitely many; contacts stay as if e were 0
+  Arc,     // Arcs, Affine, Conserving: between two impacts
+  Impact,  // the same, at an instant
+  Rest,    // an impact that ends infinitely many; contacts stay as if e were 0
 };
 
 /// Where arcs are looked at: the five points of Lobatto's rule, exact to degree 7.

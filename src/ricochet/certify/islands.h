@@ -62,17 +62,24 @@ void find_islands(Context<M>& c, Trial<M>& s) {
   }
 }
 
-/// max_k of the distance over the largest scale of its island.
+/// The islands, and the largest scale of each.
 template <model::Model M>
-[[gnu::cold, gnu::noinline]] double island_residual(Context<M>& c, Trial<M>& s) {
+void take_scales(Context<M>& c, Trial<M>& s) {
   find_islands(c, s);
   Islands& islands = c.islands;
-  const auto count = static_cast<std::size_t>(s.claim.active.size());
   std::fill(islands.scale.begin(), islands.scale.end(), 0.0);
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(s.claim.active.size()); ++k) {
     double& scale = islands.scale_of(k);
     scale = std::max(scale, islands.parts[k].scale);
   }
+}
+
+/// max_k of the distance over the largest scale of its island.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] double island_residual(Context<M>& c, Trial<M>& s) {
+  take_scales(c, s);
+  Islands& islands = c.islands;
+  const auto count = static_cast<std::size_t>(s.claim.active.size());
   double worst = 0.0;
   for (std::size_t k = 0; k < count; ++k) {
     const double distance = islands.parts[k].distance;

@@ -14,6 +14,7 @@
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
 #include "ricochet/certify/rounding.h"
+#include "ricochet/certify/split.h"
 
 namespace ricochet::certify {
 
@@ -55,8 +56,8 @@ class Judge {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
-    if (method.integrator == Integrator::Arcs) {
-      c_.certificate.arc_limit = arc_limit(c_);
+    if (is_located(method.integrator)) {
+      if (!is_split(method.integrator)) c_.certificate.arc_limit = arc_limit(c_);
       arcs_ = std::make_unique<ArcMemory<M>>(model, start);
     }
   }
@@ -96,20 +97,20 @@ class Judge {
       check_implicit<I>(c_, s, energy_);
     } else if constexpr (is_middle(I)) {
       check_middle<I>(c_, s, energy_);
-    } else if constexpr (I == Integrator::Arcs) {
-      check_located(s);
+    } else if constexpr (is_located(I)) {
+      check_located<I>(s);
     } else {
       check_nodes<I>(c_, s, energy_);
     }
     check_violation(c_, s);  // max(0, -g) at the end of the step
-    if constexpr (I != Integrator::Arcs) {
+    if constexpr (!is_located(I)) {
       if (crossings_.exists()) check_crossing<I>(c_, s, crossings_);  // g > 0 on the way
     }
     if (!c_.certificate.ok()) return forget(before);
     if constexpr (takes_means(I)) enter_creation(c_, s, energy_);
     if (crossings_.exists()) keep_gaps(&s);
     enter(s);
-    if constexpr (I == Integrator::Arcs) enter_arc(c_, s, *arcs_);
+    if constexpr (is_located(I)) enter_arc(c_, s, *arcs_);
     if (may_be_brief_) brief_until_ = std::min(next_look_, rounding_.due());
     return true;
   }
@@ -159,8 +160,8 @@ class Judge {
 
   /// Tells what contacts begin to do, from now until `close_events`.
   void open_events(const EventObserver& observe) {
-    const bool arcs = c_.method.integrator == Integrator::Arcs;
-    c_.events.open(&observe, c_.contacts(), arcs ? 0 : ShockWatch::kQuietSteps);
+    const bool located = is_located(c_.method.integrator);
+    c_.events.open(&observe, c_.contacts(), located ? 0 : ShockWatch::kQuietSteps);
   }
   void close_events() {
     if (c_.events.is_on()) c_.events.close();
@@ -243,10 +244,13 @@ class Judge {
     }
   }
 
+  template <Integrator I>
   [[gnu::noinline]] void check_located(Trial<M>& s) {
     if (s.claim.shift_weights != nullptr) return c_.fail(Failure::Correction, s.before.t);
     switch (s.claim.piece) {
-      case Piece::Arc: return check_arc(c_, s, *arcs_, energy_);
+      case Piece::Arc:
+        if constexpr (is_split(I)) return check_split_arc<I>(c_, s, *arcs_, energy_);
+        return check_arc(c_, s, *arcs_, energy_);
       case Piece::Impact:
       case Piece::Rest: return check_impact(c_, s, *arcs_, energy_);
       case Piece::Step:
@@ -301,7 +305,7 @@ class Judge {
       c.residual_max = s.residual;
       c.residual_time = s.t_contact;
     }
-    if constexpr (!M::kPlain) c.joint_max = std::max(c.joint_max, s.joint_error);
+    if constexpr (!M::kPlain) enter_joints(s, c);
     if (s.deepest >= 0) enter_violation(s.after, s.depth, s.deepest);
     c_.violated = s.violated;
     if (rounding_.is_due(c.steps)) [[unlikely]]
@@ -343,6 +347,7 @@ class Judge {
   /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
   /// ledger; else it is a failure.
   bool law_may_gain() const {
+    if (const auto known = gain_of_followed(c_)) return *known;
     for (int a = 0; a < c_.contacts(); ++a) {
       if constexpr (model::ImpactModel<M>) {
         const bool backward = most_restitution<M>() > 1.0;

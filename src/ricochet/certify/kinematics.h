@@ -156,6 +156,23 @@ template <model::Model M>
   }
 }
 
+/// What velocities that are kept at 0 are at the end of the step.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void check_rolls(Context<M>& c, Trial<M>& s) {
+  c.model.gaps(s.after.t, s.after.q, c.ahead_place);
+  c.model.gradients(c.joints, c.ahead_place);
+  for (int a = c.first_roll(); a < c.model.contacts(); ++a) {
+    s.roll_error = std::max(s.roll_error, std::abs(velocity_of(c.ahead_place, a, s.after.u)));
+  }
+}
+
+/// What was found of joints, once the step holds.
+template <model::Model M>
+void enter_joints(const Trial<M>& s, Certificate& certificate) {
+  certificate.joint_max = std::max(certificate.joint_max, s.joint_error);
+  certificate.roll_max = std::max(certificate.roll_max, s.roll_error);
+}
+
 /// max(0, -g) of contacts and |g| of joints at the end of the step.
 template <model::Model M>
 [[gnu::always_inline]] inline void check_violation(Context<M>& c, Trial<M>& s) {
@@ -172,12 +189,13 @@ template <model::Model M>
     s.deepest = a;
   }
   const bool is_new = s.violated > c.violated || s.depth > c.known_depth;
-  if (is_new && c.method.integrator != Integrator::Arcs) check_jumps(c, s);
+  if (is_new && !is_located(c.method.integrator)) check_jumps(c, s);
   if (s.depth > c.limits.violation) c.fail(Failure::Violation, s.after.t, s.deepest, s.depth);
   if constexpr (!M::kPlain) {
     for (const int a : c.joints) {
       s.joint_error = std::max(s.joint_error, std::abs(c.end_place.gap[a]));
     }
+    if (c.first_roll() < c.model.contacts()) check_rolls(c, s);
   }
 }
 

@@ -47,6 +47,18 @@ template <model::Model M>
   if (next != active.size()) c.fail(Failure::ActiveSet, s.t_contact);
 }
 
+/// Of velocities that are kept at 0, h times what they are at the end of the step, where joints
+/// have their gaps at the next middle.
+template <model::Model M>
+[[gnu::cold, gnu::noinline]] void take_rolls(Context<M>& c, Trial<M>& s) {
+  c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.q_work);
+  c.model.gaps(s.t_contact + 0.5 * s.h, s.q_work, c.ahead_place);
+  c.model.gradients(c.joints, c.ahead_place);
+  for (int a = c.first_roll(); a < c.model.contacts(); ++a) {
+    c.joint_place.gap[a] = s.h * velocity_of(c.ahead_place, a, s.after.u);
+  }
+}
+
 /// Gradients of the joints at q_M, and their values at the next middle.
 template <model::Model M>
 void take_joints(Context<M>& c, Trial<M>& s) {
@@ -59,10 +71,12 @@ void take_joints(Context<M>& c, Trial<M>& s) {
   }
   c.model.advance(s.q_mid, s.after.u, s.h, s.q_work);
   c.model.gaps(s.t_contact + s.h, s.q_work, c.joint_place);
+  if (c.first_roll() < c.model.contacts()) take_rolls(c, s);
 }
 
 /// A joint keeps g = 0 at the next middle: v = g / h, and v - U is what the curve of the surface
-/// adds. g itself is known to the rounding of its formula only. At an impact v = U.
+/// adds. g itself is known to the rounding of its formula only. At an impact v = U. Where a
+/// velocity is kept at 0, v is that velocity at the end of the step.
 template <model::Model M>
 void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual) {
   const auto& normals = c.place.normals;
@@ -74,7 +88,8 @@ void check_joint(Context<M>& c, Trial<M>& s, int k, problem::Residual& residual)
   const double end = normals.dot(a, s.after.u) + rate;
   const double v = s.h > 0.0 ? c.joint_place.gap[a] / s.h : end;
   if (!is_weight(W)) return check_flat_contact(c, s.t_contact, a, W, p, 0.0);
-  const double size = (s.h > 0.0 ? normals.abs_dot(a, s.q_mid) / s.h : 0.0) +
+  const bool has_gaps = s.h > 0.0 && c.first_roll() > c.contacts();
+  const double size = (has_gaps ? normals.abs_dot(a, s.q_mid) / s.h : 0.0) +
                       normals.abs_dot(a, s.before.u) + normals.abs_dot(a, s.after.u);
   const double lost = 32.0 * kEpsilon * size;
   const double free = normals.dot(a, s.free) + rate + (v - end);
@@ -216,6 +231,8 @@ template <model::Model M>
   if constexpr (M::kSlips > 0) s.speeds = s.before.u.norm() + s.after.u.norm();
   problem::Residual residual;
   clear_parts(c, s);
+  if constexpr (M::kSlips > 0) c.doubted.clear();
+  if constexpr (M::kSlips > 0) c.shocks.clear();
   c.model.gradients(active, c.place);
   if constexpr (M::kSlips > 0) {
     c.model.friction(s.t_contact, *s.cone_point, s.before.u, active, c.place);
@@ -231,6 +248,10 @@ template <model::Model M>
     check_contact(c, s, k, residual);
   }
   take_residual(c, s, residual);
+  if constexpr (M::kSlips > 0) {
+    if (!c.doubted.empty()) [[unlikely]]
+      settle_doubts(c, s);
+  }
   if (s.gain > s.gain_allowed) check_gain(c, s);
 }
 

@@ -134,11 +134,17 @@ struct Context {
   Scratch<M::kPlaces, N> scratch;
   ByPlace<Push, K> pushes{};
   ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
+  struct Doubt {
+    int k;
+    double allowed, rho;
+  };
+  std::vector<Doubt> doubted;  // what contacts with friction are said to do, in this step
   model::IndexList<K> joints;
   model::IndexList<K> listed;                         // scratch
   model::IndexList<K> held;                           // contacts that pushed along an arc
   Vector<model::ImpactModel<M> ? kDynamic : 0> laws;  // e by contact, of active ones
   FrictionMemory<M> friction;
+  std::vector<convex::ContactVector> shocks;  // by place, where they are followed in impulse time
   EventWatch events;
   Islands islands;
   model::Lasting<M> lasting;
@@ -175,6 +181,7 @@ struct Context {
       if (friction.exists()) {
         certificate.friction.resize(static_cast<std::size_t>(contacts()));
         if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
+        doubted.reserve(static_cast<std::size_t>(contacts()));
       }
     }
   }
@@ -190,6 +197,8 @@ struct Context {
 
   /// Rows that are contacts, not joints.
   int contacts() const { return model.contacts() - model.joints(); }
+  /// The first of the joints that keep a velocity at 0.
+  int first_roll() const { return model.contacts() - model::rolls(model); }
   bool has_constant_mass() const { return M::kPlain || model.has_constant_mass(); }
 
   /// The first failure counts.
@@ -252,6 +261,7 @@ struct Trial : std::conditional_t<model::ImplicitModel<M>, LinearWorks, NoWorks>
   double depth{0.0};    // the largest violation at the end, and whose it is
   int deepest{-1};
   double joint_error{0.0};
+  double roll_error{0.0};
   double gain{0.0};          // energy that the contacts together create
   double gain_allowed{0.0};  // by splitting force and contact: half a step of the force's own
 
@@ -301,6 +311,12 @@ template <class Expression>
     for (int i = 1; i < N; ++i) most = std::max(most, std::abs(v[i]));
     return most;
   }
+}
+
+/// U_a = J_a u + rate, gradients being there.
+template <class Place, class V>
+double velocity_of(const Place& place, int a, const V& u) {
+  return place.normals.dot(a, u) + place.rate[a];
 }
 
 /// The largest restitution; of a motion seen backwards e stands for 1/e.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "ricochet/base/archive.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/json.h"
 #include "ricochet/base/numpy_archive.h"
@@ -223,11 +224,11 @@ double Basin::entropy() const {
       ++boxes;
     }
   }
-  return boxes > 0 ? sum / static_cast<double>(boxes) : 0.0;
+  return boxes > 0 ? std::max(0.0, sum / static_cast<double>(boxes)) : 0.0;
 }
 
 Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
-                 const base::Executor& executor, step::Monitor* monitor) {
+                 const base::Executor& executor, step::Monitor* monitor, const base::Ranks& ranks) {
   check_cells(scene);
   const Basins basins(scene, overrides, monitor);
   Basin found;
@@ -243,17 +244,25 @@ Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& 
   const std::unique_ptr<SectionFlow> first = basins.motion();
   find_attractors(basins, cells, *first, found);
   constexpr std::size_t kBlock = 64;
-  const std::string error =
-      base::run_all(executor, (cells + kBlock - 1) / kBlock, [&](std::size_t block) {
-        const std::unique_ptr<SectionFlow> motion = basins.motion();
-        for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock);
-             ++cell) {
-          if (basins.is_stopped()) return;
-          if (monitor != nullptr) ++monitor->steps;
-          if (found.labels[cell] != kOpen) continue;
-          found.labels[cell] = basins.classify(cell, found.attractors, *motion, nullptr);
-        }
-      });
+  const auto classify = [&](std::size_t block) {
+    const std::unique_ptr<SectionFlow> motion = basins.motion();
+    for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock); ++cell) {
+      if (basins.is_stopped()) return;
+      if (monitor != nullptr) ++monitor->steps;
+      if (found.labels[cell] != kOpen) continue;
+      found.labels[cell] = basins.classify(cell, found.attractors, *motion, nullptr);
+    }
+  };
+  const auto pass = [&](base::Archive archive, std::size_t block) {
+    for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock); ++cell) {
+      archive(found.labels[cell]);
+    }
+    return archive.bytes();
+  };
+  const std::string error = base::run_all(
+      ranks, executor, (cells + kBlock - 1) / kBlock, classify,
+      [&](std::size_t block) { return pass({}, block); },
+      [&](std::size_t block, const std::string& bytes) { pass(base::Archive(bytes), block); });
   if (!error.empty()) throw base::InputError("sweep.over", error, "let the numbers vary less");
   std::replace(found.labels.begin(), found.labels.end(), kOpen, Basin::kUndecided);
   found.interrupted = basins.is_stopped();

@@ -35,7 +35,8 @@ struct Basin {
 /// Throws base::InputError for a scene without [sweep] over two numbers. The result does not depend
 /// on the executor's threads.
 Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
-                 const base::Executor& executor, step::Monitor* monitor = nullptr);
+                 const base::Executor& executor, step::Monitor* monitor = nullptr,
+                 const base::Ranks& ranks = {});
 
 std::string basin_npz(const Basin& found);
 std::string to_json(const Basin& found, const scene::Scene& scene);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "ricochet/base/archive.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/json.h"
 #include "ricochet/base/random.h"
@@ -98,8 +99,11 @@ class Sweep {
     return point;
   }
 
-  /// Whether a start lies where the walls of the member let it.
-  static bool is_outside(const scene::Scene& member, const Instant& point) {
+  /// Whether a start lies where the walls of the member let it, or beyond them by what they have
+  /// moved from one value to the next.
+  static bool fits(const scene::Scene& member, const Instant& point) {
+    constexpr double kBeyond = 0.02;  // of the state
+    const double size = std::max(point.q.cwiseAbs().maxCoeff(), point.u.cwiseAbs().maxCoeff());
     const model::FormulaModel& model = *member.formulas();
     std::vector<double> registers = model.gap_tape().registers();
     registers[0] = point.t;
@@ -109,7 +113,7 @@ class Sweep {
     model.gap_tape().run(model::FormulaModel::kGaps, registers.data());
     const auto& at = model.gap_tape().outputs(model::FormulaModel::kGaps);
     for (int a = 0; a < model.contacts(); ++a) {
-      if (registers[at[static_cast<std::size_t>(a)]] < 0.0) return false;
+      if (registers[at[static_cast<std::size_t>(a)]] < -kBeyond * size) return false;
     }
     return true;
   }
@@ -120,7 +124,7 @@ class Sweep {
     branch.seed = seed;
     const scene::Scene member = this->member(value);
     SectionFlow motion(member, with_exponents_);
-    motion.start(from && is_outside(member, *from) ? *from : seeded(member, seed));
+    motion.start(from && fits(member, *from) ? *from : seeded(member, seed));
     std::vector<Eigen::VectorXd> states;
     int settle = plan_.settle;
     for (int k = 0; k < settle && !is_stopped() && motion.next(); ++k) {
@@ -296,7 +300,8 @@ void check_sweep(const scene::Scene& scene) {
 }  // namespace
 
 Diagram bifurcate(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
-                  bool with_exponents, const base::Executor& executor, step::Monitor* monitor) {
+                  bool with_exponents, const base::Executor& executor, step::Monitor* monitor,
+                  const base::Ranks& ranks) {
   check_sweep(scene);
   const scene::SweepPlan& plan = scene.dynamics.sweep;
   (void)SectionFlow(scene);  // what is wrong with all members is said once
@@ -307,12 +312,15 @@ Diagram bifurcate(const scene::Scene& scene, const std::vector<scene::Override>&
   found.has_exponents = with_exponents;
   const Sweep sweep(scene, overrides, with_exponents, monitor);
   std::vector<std::function<void()>> tasks;
+  std::vector<std::function<void(base::Archive&)>> results;  // what each found
   const bool both = plan.follow == Follow::Both;
   if (both || plan.follow == Follow::Forward) {
     tasks.emplace_back([&] { found.forward = sweep.follow(true); });
+    results.emplace_back([&](base::Archive& archive) { archive(found.forward); });
   }
   if (both || plan.follow == Follow::Backward) {
     tasks.emplace_back([&] { found.backward = sweep.follow(false); });
+    results.emplace_back([&](base::Archive& archive) { archive(found.backward); });
   }
   const bool fresh = plan.follow == Follow::Fresh;
   const int first_seed = fresh ? 0 : 1;
@@ -325,9 +333,19 @@ Diagram bifurcate(const scene::Scene& scene, const std::vector<scene::Override>&
       Branch settled = sweep.settle_fresh(branch.value, branch.seed);
       if (!sweep.is_stopped()) branch = std::move(settled);
     });
+    results.emplace_back([&branch](base::Archive& archive) { archive(branch); });
   }
-  const std::string error =
-      base::run_all(executor, tasks.size(), [&](std::size_t k) { tasks[k](); });
+  const std::string error = base::run_all(
+      ranks, executor, tasks.size(), [&](std::size_t k) { tasks[k](); },
+      [&](std::size_t k) {
+        base::Archive archive;
+        results[k](archive);
+        return archive.bytes();
+      },
+      [&](std::size_t k, const std::string& bytes) {
+        base::Archive archive(bytes);
+        results[k](archive);
+      });
   if (!error.empty()) throw base::InputError("sweep.over", error, "let the parameter vary less");
   found.interrupted = sweep.is_stopped();
   Labels(found).give();

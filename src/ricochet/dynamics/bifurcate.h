@@ -19,6 +19,12 @@ struct Branch {
   std::string ended{};
   std::vector<std::vector<double>> rows{};    // of what is kept
   std::vector<double> low{}, high{}, mean{};  // of coordinates and velocities
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(value), archive(seed), archive(period), archive(settled), archive(exponent);
+    archive(ended), archive(rows), archive(low), archive(high), archive(mean);
+  }
 };
 
 /// Values of the parameter between which the attractor that is followed changes at once.
@@ -44,7 +50,7 @@ struct Diagram {
 /// that the scene was read with.
 Diagram bifurcate(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
                   bool with_exponents, const base::Executor& executor,
-                  step::Monitor* monitor = nullptr);
+                  step::Monitor* monitor = nullptr, const base::Ranks& ranks = {});
 
 std::string diagram_csv(const Diagram& found);
 std::string to_json(const Diagram& found, const scene::Scene& scene);

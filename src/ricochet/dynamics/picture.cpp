@@ -287,7 +287,7 @@ std::string draw(const InvariantTable& found, const scene::Scene& scene) {
     for (int k = 0; k < 2; ++k) ys[k].add(row.*kFields[k]);
   }
   if (xs.empty()) return "";
-  std::string note = "line exact; rings locked";
+  std::string note = "dashes exact; rings locked";
   for (std::size_t s = 0; s < std::min<std::size_t>(schemes.size(), 4); ++s) {
     constexpr const char* kWords[] = {"blue", "orange", "green", "purple"};
     note = fmt::format("{} {}; ", schemes[s], kWords[s]) + note;
@@ -300,7 +300,7 @@ std::string draw(const InvariantTable& found, const scene::Scene& scene) {
                                    {ys[k].range(), false, kNames[k]});
     frame.draw(svg);
     const double exact = found.exact.*kFields[k];
-    svg.line(frame.at({range.low, exact}), frame.at({range.high, exact}), "axis");
+    svg.line(frame.at({range.low, exact}), frame.at({range.high, exact}), "fit");
     for (const Invariants& row : found.rows) {
       if (!row.failure.empty()) continue;
       const auto scheme = std::find(schemes.begin(), schemes.end(), row.scheme) - schemes.begin();

@@ -34,6 +34,10 @@ void check(const model::FormulaModel& model) {
            "a dynamic one",
            "state the friction so, or run a stepping scheme");
   }
+  if (model.rolls() > 0) {
+    refuse("roll", "arcs with their variations keep no velocity at 0 yet",
+           "run the scene: `event-driven` and Moreau's schemes do");
+  }
   if (model.has_where()) {
     refuse("contact.where", "arcs between impacts need contacts that exist everywhere",
            "leave `where` out; a gap may have min, max, abs and if");
@@ -184,23 +188,30 @@ void Equations::derive_grips() {
   for (std::size_t a = 0; a < system_.slips.size(); ++a) {
     const model::Slip& slip = system_.slips[a];
     if (slip.velocities.empty() || slip.friction.kind == model::FrictionKind::None) continue;
-    Grip grip{static_cast<int>(a), slip.velocities[0], -1, slip.load, -1, {}, slip.friction};
+    Grip grip{static_cast<int>(a), slip.velocities[0], -1, slip.load, -1, -1, {}, slip.friction};
     grip.slopes = formula::gradient(g, grip.velocity, system_.velocity_slots());
     Vector slopes = formula::gradient(g, grip.velocity, slots);
     grip.bend = slopes.back();
     slopes.pop_back();
     grip.bend = g.add(grip.bend, dot(slopes, velocity));
+    if (slip.normal >= 0) {  // dg/dq = scale d(normal velocity)/du
+      const Vector J = formula::gradient(g, system_.gaps[a], system_.position_slots());
+      const Vector K = formula::gradient(g, slip.normal, system_.velocity_slots());
+      grip.scale = g.divide(dot(J, K), dot(K, K));
+    }
     grips_.push_back(std::move(grip));
     grips_.back().still = coefficient(grips_.back(), 0);
   }
 }
 
-/// mu N for N = 1, or the bound of a load's force; the speed of sliding is s V.
+/// What friction holds for a reaction of 1, or the bound of a load's force; the speed of sliding is
+/// s V.
 NodeId Equations::coefficient(const Grip& grip, int state) {
   formula::Graph& g = graph();
   const bool two = grip.law.kind == model::FrictionKind::StaticDynamic;
   const NodeId node = grip.law.coefficients[two && state != 0 ? 1 : 0];
-  const NodeId whole = grip.load < 0 ? node : g.multiply(node, grip.load);
+  const NodeId pressed = grip.load < 0 ? grip.scale : grip.load;
+  const NodeId whole = pressed < 0 ? node : g.multiply(node, pressed);
   const NodeId speed = g.multiply(g.constant(state), grip.velocity);
   return formula::replace(g, whole, g.make(formula::Op::Abs, grip.velocity), speed);
 }

@@ -23,6 +23,7 @@ struct Grip {
   NodeId velocity{-1};         // V(t, q, u), affine in u
   NodeId bend{-1};             // dV/dt at du/dt = 0
   NodeId load{-1};             // N, where there is no contact; -1: the contact's reaction
+  NodeId scale{-1};            // N over the reaction of the gap; -1: the gap is a length
   NodeId still{-1};            // mu at V = 0
   std::vector<NodeId> slopes;  // dV/du
   model::FrictionLaw law;

@@ -272,7 +272,7 @@ Rows Flow::regime_of(int a) {
 void Flow::pass(int contact) {
   look_at_contacts();
   if (!(contacts_[static_cast<std::size_t>(contact)].speed < 0.0)) return;
-  apply_reset({contact}, contact, false, {});
+  apply_reset(regime_of(contact), contact, false, {});
   orthonormalise();
 }
 

@@ -27,6 +27,25 @@ bool loses_speed(const M& model, int a, double t, const Vector<M::kPlaces>& q,
   return model.restitution(a) < kElastic;
 }
 
+/// Whether impacts obey more than a constant e.
+template <Model M>
+bool has_other_laws(const M& model) {
+  if constexpr (ImpactModel<M>) return model.has_laws();
+  return false;
+}
+
+/// Whether contact a may be struck more than once at rest.
+template <Model M>
+bool bounces(const M& model, int a) {
+  return has_other_laws(model) || model.restitution(a) > 0.0;
+}
+
+/// Whether all further impacts of a contact that is struck at speed `approach` fall within a time:
+/// hops under its closing acceleration d2g/dt2, each e times as long as the one before.
+inline bool ends_within(double e, double approach, double closing, double time) {
+  return closing < 0.0 && 2.0 * e * approach <= -closing * (1.0 - e) * time;
+}
+
 /// Walls beyond which a motion starts are where it starts, until their gaps open.
 template <Model M>
 void open_gaps(ArcSizes& sizes, const M& model, double t, const Vector<M::kPlaces>& q) {

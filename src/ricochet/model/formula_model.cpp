@@ -41,9 +41,9 @@ NodeId stretch_of(FormulaSystem& system, NodeId gap, NodeId normal) {
   return graph.divide(product, square);
 }
 
-/// dU_T/du by the velocities it has, then U_T at u = 0.
-void add_slip_row(FormulaSystem& system, NodeId velocity, Pattern& pattern,
-                  std::vector<NodeId>& outputs) {
+/// dU/du by the velocities it has, then U at u = 0.
+void add_velocity_row(FormulaSystem& system, NodeId velocity, Pattern& pattern,
+                      std::vector<NodeId>& outputs) {
   formula::Graph& graph = system.graph;
   const int first = system.velocity_slot(0);
   std::vector<int> used = graph.inputs_of(velocity);
@@ -168,10 +168,22 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   describe(slopes, forces);
 }
 
-/// dg/dq, only by the coordinates each gap depends on, then dg/dt: row by row.
+NodeId FormulaModel::roll_of(std::size_t row) const {
+  const std::size_t first = system_.gaps.size() - system_.rolls.size();
+  return row < first ? -1 : system_.rolls[row - first];
+}
+
+/// dg/dq, only by the coordinates each gap depends on, then dg/dt: row by row. Of a velocity that
+/// is kept at 0 its derivatives by the velocities, and what it is without them.
 std::vector<NodeId> FormulaModel::derive_slopes() {
   std::vector<NodeId> slopes;
-  for (const NodeId gap : system_.gaps) {
+  for (std::size_t a = 0; a < system_.gaps.size(); ++a) {
+    if (const NodeId roll = roll_of(a); roll >= 0) {
+      add_velocity_row(system_, roll, pattern_, slopes);
+      pattern_.offsets.push_back(pattern_.coordinates.size());
+      continue;
+    }
+    const NodeId gap = system_.gaps[a];
     std::vector<int> slots = system_.graph.inputs_of(gap);
     std::erase(slots, FormulaSystem::kTimeSlot);
     for (const int slot : slots) pattern_.coordinates.push_back(slot - system_.position_slot(0));
@@ -233,7 +245,10 @@ void FormulaModel::compile_bends() {
     return sum;
   };
   std::vector<NodeId> bends;
-  for (const NodeId gap : system_.gaps) bends.push_back(along(along(gap)));
+  for (std::size_t a = 0; a < system_.gaps.size(); ++a) {
+    const NodeId roll = roll_of(a);
+    bends.push_back(along(roll >= 0 ? roll : along(system_.gaps[a])));
+  }
   bend_tape_ = formula::Tape(graph, system_.inputs(), {bends});
 }
 
@@ -271,8 +286,8 @@ void FormulaModel::compile_friction() {
     friction_outputs_.push_back(outputs.size());
     for (int j = 0; j < 2; ++j) {
       if (j < slips(a)) {
-        add_slip_row(system_, tangential.velocities[static_cast<std::size_t>(j)], slip_pattern_,
-                     outputs);
+        add_velocity_row(system_, tangential.velocities[static_cast<std::size_t>(j)], slip_pattern_,
+                         outputs);
         has_moving_belt_ = has_moving_belt_ || !graph.is_constant(outputs.back(), 0.0);
       }
       slip_pattern_.offsets.push_back(slip_pattern_.coordinates.size());
@@ -369,7 +384,10 @@ void FormulaModel::describe(const std::vector<NodeId>& slopes, const std::vector
     const auto row = static_cast<std::size_t>(a);
     const std::string& contact = contact_names()[row];
     if (slip(a).is_loaded()) continue;
-    derived_.push_back({contact, fmt::format("gap = {}", text(system_.gaps[row]))});
+    const NodeId roll = roll_of(row);
+    derived_.push_back({contact, roll >= 0 ? fmt::format("velocity = {}", text(roll))
+                                           : fmt::format("gap = {}", text(system_.gaps[row]))});
+    if (roll >= 0) continue;
     for (std::size_t e = pattern_.begin(a); e < pattern_.end(a); ++e) {
       derived_.push_back({contact, fmt::format("d/d{} = {}", name_of(pattern_.coordinates[e]),
                                                text(slopes[e + row]))});

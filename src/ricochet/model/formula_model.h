@@ -12,6 +12,7 @@
 #include "ricochet/model/impact.h"
 #include "ricochet/model/model.h"
 #include "ricochet/model/outside.h"
+#include "ricochet/problem/restitution.h"
 
 namespace ricochet::model {
 
@@ -20,11 +21,13 @@ struct ImpactLaw {
   ImpactKind kind{ImpactKind::Newton};
   formula::NodeId restitution{-1};     // e where it is a formula; -1: a number
   std::vector<formula::NodeId> after;  // F of `Own`, one node for each coordinate
+  problem::Restitution ending{problem::Restitution::Stronge};  // of a shock in impulse time
   bool is_plain() const { return kind == ImpactKind::Newton && restitution < 0; }
 };
 
 /// A system as formulas: what a scene hands over. Input slots of the graph are t, then the
-/// coordinates, then the velocities. Rows are the contacts, then the joints.
+/// coordinates, then the velocities. Rows are the contacts, then the joints, and of these last the
+/// velocities that are kept at 0.
 struct FormulaSystem {
   formula::Graph graph;
   std::vector<std::string> coordinates;
@@ -32,6 +35,7 @@ struct FormulaSystem {
   std::vector<formula::NodeId> gaps;    // g_a(t, q), one per row
   std::vector<formula::NodeId> where;   // the row exists where this is not 0; -1: everywhere
   int joints{0};                        // the last so many rows are equations g = 0
+  std::vector<formula::NodeId> rolls;   // or v(t, q, u) = 0, affine in u: those of the last rows
   std::vector<Slip> slips;              // by row; may be empty: no friction at all
   std::vector<double> restitution;      // e by row; may be empty: 0
   std::vector<ImpactLaw> laws;          // by row; may be empty: Newton's with that e
@@ -86,6 +90,7 @@ class FormulaModel {
   int dofs() const { return system_.dofs(); }
   int contacts() const { return static_cast<int>(system_.contacts.size()); }
   int joints() const { return system_.joints; }
+  int rolls() const { return static_cast<int>(system_.rolls.size()); }
   const std::vector<std::string>& coordinates() const { return system_.coordinates; }
   const std::vector<std::string>& contact_names() const { return system_.contacts; }
   const convex::Metric<kDynamic>& mass() const { return system_.mass; }  // when it is constant
@@ -166,6 +171,7 @@ class FormulaModel {
 
  private:
   std::vector<formula::NodeId> derive_slopes();
+  formula::NodeId roll_of(std::size_t row) const;  // -1: the row has a gap
   void compile(const std::vector<formula::NodeId>& slopes,
                const std::vector<formula::NodeId>& forces);
   void compile_mass();

@@ -61,6 +61,7 @@ class FormulaView {
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
   int joints() const { return kPlain ? 0 : model_.joints(); }
+  int rolls() const { return kPlain ? 0 : model_.rolls(); }
   const FormulaModel& formulas() const { return model_; }
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
@@ -131,6 +132,7 @@ class FormulaView {
   /// Laws beyond a constant e: see ImpactModel.
   bool has_laws() const requires(!kPlain) { return model_.has_laws(); }
   ImpactKind impact_kind(int a) const requires(!kPlain) { return model_.law(a).kind; }
+  problem::Restitution impact_ending(int a) const requires(!kPlain) { return model_.law(a).ending; }
   bool restitution_varies(int a) const requires(!kPlain) { return model_.law(a).restitution >= 0; }
   double restitution_at(int a, double t, const Vec& q, const Vec& u, double approach,
                         Place& place) const requires(!kPlain) {

@@ -66,7 +66,9 @@ struct ContactPlace : SlipPlace<N, K, T> {
 ///
 ///   d/dt (dT/du) - dT/dq = Q(t,q,u) + J^T r,   g_a(t,q) >= 0,   U_a = J_a u + dg_a/dt.
 ///
-/// Rows are the contacts and, after them, the joints: equations g = 0 that always hold.
+/// Rows are the contacts and, after them, the joints: equations g = 0 that always hold. The last of
+/// these may be no positions but velocities: U_a = J_a u + rate_a = 0, with no gap to be the
+/// derivative of; see `rolls`.
 /// Places q and velocities u need not be of one kind: only the model moves the one along the other
 /// (`advance`) and tells what lies between two places (`difference`).
 /// Contacts with friction have tangential velocities too, U_T = S u + rate, and a section of their
@@ -160,6 +162,14 @@ template <class M>
 bool is_loaded(const M& model, int a) {
   if constexpr (requires { model.is_loaded(a); }) return model.is_loaded(a);
   return false;
+}
+
+/// How many of the joints, the last ones, keep a velocity at 0 and no position: nonholonomic
+/// constraints.                                             [Moreau 1986, par. 11, appendix]
+template <class M>
+int rolls(const M& model) {
+  if constexpr (requires { model.rolls(); }) return model.rolls();
+  return 0;
 }
 
 /// The load of row a in a step of length h, as an impulse: of the force that is stated, or of the

@@ -37,6 +37,7 @@ class TimeReversed {
   int dofs() const { return model_.dofs(); }
   int contacts() const { return model_.contacts(); }
   int joints() const { return model_.joints(); }
+  int rolls() const { return model::rolls(model_); }
   bool has_constant_mass() const { return model_.has_constant_mass(); }
   double restitution(int a) const { return model_.restitution(a); }
 

@@ -263,6 +263,92 @@
     document.addEventListener("themechange", show);
     show();
   }
+  // Bodies in the plane on a canvas: outlines that ride on places, lines of pushes.
+  function Bodies(root) {
+    const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+    const canvas = root.querySelector("canvas"), pen = canvas.getContext("2d");
+    const play = root.querySelector(".play"), scrub = root.querySelector(".scrub"), out = root.querySelector(".time");
+    const n = data.t.length, first = data.t[0], span = data.t[n - 1] - first;
+    const whole = span >= 3 && span <= 20 ? span : 8;
+    const [left, right, low, high] = data.box;
+    let part = 0, playing = false, before = 0;
+    root.querySelector(".controls").hidden = false;
+    function colour(name) { return getComputedStyle(root).getPropertyValue(name).trim(); }
+    function trace(outline) {
+      const p = outline.p;
+      if (outline.k === 0) {
+        pen.moveTo(p[0] + p[2], p[1]); pen.arc(p[0], p[1], p[2], 0, 2 * Math.PI); pen.moveTo(p[0], p[1]); pen.lineTo(p[0] + p[2], p[1]);
+        return;
+      }
+      for (let i = 0; i < p.length; i += 2) { if (i) pen.lineTo(p[i], p[i + 1]); else pen.moveTo(p[i], p[i + 1]); }
+      if (outline.k === 1) pen.closePath();
+    }
+    function show() {
+      const ratio = window.devicePixelRatio || 1;
+      const wide = Math.round(root.clientWidth * ratio);
+      const tall = Math.round(Math.max(0.2, Math.min(0.75, (high - low) / (right - left))) * wide);
+      if (canvas.width !== wide || canvas.height !== tall) { canvas.width = wide; canvas.height = tall; }
+      canvas.style.height = tall / ratio + "px";
+      pen.setTransform(1, 0, 0, 1, 0, 0); pen.clearRect(0, 0, wide, tall);
+      const scale = Math.min(wide / (right - left), tall / (high - low));
+      const ox = wide / 2 - scale * (left + right) / 2, oy = tall / 2 + scale * (low + high) / 2;
+      const at = first + part * span;
+      let k = 0;
+      while (k + 1 < n && data.t[k + 1] <= at) ++k;
+      const a = data.q[k], b = data.q[Math.min(k + 1, n - 1)];
+      const f = k + 1 < n ? (at - data.t[k]) / (data.t[k + 1] - data.t[k]) : 0;
+      pen.lineCap = "round"; pen.strokeStyle = "#d55e00"; pen.globalAlpha = 0.6;
+      const lines = data.f[k];
+      for (let i = 0; i < lines.length; i += 5) {
+        pen.lineWidth = Math.max(0.5, 7 * lines[i + 4]) * ratio;
+        pen.beginPath(); pen.moveTo(ox + scale * lines[i], oy - scale * lines[i + 1]); pen.lineTo(ox + scale * lines[i + 2], oy - scale * lines[i + 3]); pen.stroke();
+      }
+      pen.globalAlpha = 1;
+      data.bodies.forEach(function (body, i) {
+        if (body.b > at) return;
+        const x = a[3 * i] + f * (b[3 * i] - a[3 * i]), y = a[3 * i + 1] + f * (b[3 * i + 1] - a[3 * i + 1]);
+        const w = a[3 * i + 2] + f * (b[3 * i + 2] - a[3 * i + 2]), c = scale * Math.cos(w), s = scale * Math.sin(w);
+        pen.setTransform(c, -s, -s, -c, ox + scale * x, oy - scale * y);
+        pen.strokeStyle = colour(body.m ? "--accent" : "--soft"); pen.lineWidth = 1.4 * ratio / scale;
+        pen.beginPath(); body.o.forEach(trace); pen.stroke();
+      });
+      scrub.value = Math.round(1000 * part);
+      out.textContent = "t = " + Number(at.toPrecision(4));
+      root.dataset.view = [n, data.bodies.length, part].join(" ");
+    }
+    function tick(now) {
+      if (!playing) return;
+      part = Math.min(1, part + Math.max(0, Math.min(now - before, 100)) / 1000 / whole);
+      before = now;
+      if (part >= 1) toggle();
+      show();
+      if (playing) requestAnimationFrame(tick);
+    }
+    function toggle() {
+      playing = !playing;
+      play.textContent = playing ? "❚❚" : "▶"; play.setAttribute("aria-label", playing ? "Pause" : "Play");
+      if (!playing) return;
+      if (part >= 1) part = 0;
+      before = performance.now();
+      requestAnimationFrame(tick);
+    }
+    function go(to) { part = Math.max(0, Math.min(1, to)); show(); }
+    play.addEventListener("click", toggle);
+    scrub.addEventListener("input", function () { go(scrub.value / 1000); });
+    root.addEventListener("keydown", function (e) {
+      if (e.target !== root) return;
+      if (e.key === " ") toggle();
+      else if (e.key === "ArrowLeft") go(part - 1 / (n - 1));
+      else if (e.key === "ArrowRight") go(part + 1 / (n - 1));
+      else if (e.key === "Home") go(0);
+      else if (e.key === "End") go(1);
+      else return;
+      e.preventDefault();
+    });
+    window.addEventListener("resize", show);
+    document.addEventListener("themechange", show);
+    show();
+  }
   // Light or dark, whatever the system says: kept for the next page.
   function Theme(button) {
     function dark() {
@@ -286,7 +372,7 @@
   function begin() {
     document.querySelectorAll(".theme").forEach(Theme);
     document.querySelectorAll(".player").forEach(function (root) { Player(root); });
-    document.querySelectorAll(".space").forEach(Space);
+    document.querySelectorAll(".space").forEach(function (root) { root.classList.contains("bodies") ? Bodies(root) : Space(root); });
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

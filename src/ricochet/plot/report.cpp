@@ -10,6 +10,7 @@
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/space.h"
+#include "ricochet/plot/world_plot.h"
 
 namespace ricochet::plot {
 namespace {
@@ -178,8 +179,11 @@ std::string pictures(const scene::Scene& scene, const record::Summary& s, const 
                      const ReportData& data) {
   const certify::Certificate& c = s.outcome.certificate;
   std::string text = "<h2 id=\"pictures\">Pictures</h2>\n";
-  text += figure(draw_run(scene, picture, c, s.structure, scene.source, &s.error_bar).svg, "",
-                 "picture");
+  if (s.world) text += figure(draw_world(scene, *s.world, scene.source).svg, "", "picture");
+  if (!s.world || scene.plot.is_written || !scene.plot.panels.empty()) {
+    text += figure(draw_run(scene, picture, c, s.structure, scene.source, &s.error_bar).svg, "",
+                   "picture");
+  }
   if (!data.histories_plan().panels.empty()) {
     const Block block{
         &data.histories_plan(), {{&data.histories(), "", scene.formulas(), &c, &s.error_bar}}, ""};
@@ -286,6 +290,7 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
   const certify::Certificate& c = summary.outcome.certificate;
   std::string player;
   if (picture.structure() != nullptr) player = play_shapes(scene, *summary.structure, c);
+  if (summary.world) player = play_world(scene, *summary.world);
   if (player.empty()) player = make_player(scene, picture.data(), data.frames(), c);
   std::string body = head(scene, summary);
   if (!summary.story.empty()) body += fmt::format("<p>{}</p>\n", escape(summary.story));
@@ -295,7 +300,8 @@ std::string make_report(const scene::Scene& scene, const record::Summary& summar
     body += fmt::format(
         "<p class=\"soft\">Space plays and pauses, ← and → go from frame to frame, Home and End to "
         "start and end. {}; a shock flashes.</p>\n",
-        picture.structure() != nullptr
+        summary.world ? "Lines are pushes, as wide as their impulse is large"
+        : picture.structure() != nullptr
             ? "The curves are the farthest places; arrows show where a guide is struck"
             : "Arrows are impulses since the frame before, their length by the square root");
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/plot/walls.h"
+#include "ricochet/plot/world_plot.h"
 
 namespace ricochet::plot {
 
@@ -99,6 +100,7 @@ void give_size(scene::PlotPanel& panel, const Collector& data, std::size_t numbe
 }  // namespace
 
 std::optional<Sheet> draw_start(const scene::Scene& scene) {
+  if (scene.world() != nullptr) return draw_world_start(scene);
   scene::PlotPlan plan = plan_of_start(scene.plot);
   if (plan.panels.empty() || scene.formulas() == nullptr) return std::nullopt;
   std::vector<double> row(plan.columns.size(), 0.0);

@@ -79,10 +79,12 @@ void fill_row(const Columns& columns, const step::Sample& sample, std::vector<do
   }
   row.push_back(sample.kinetic);
   if (columns.has_potential) row.push_back(sample.potential);
+  row.insert(row.end(), sample.watches.begin(), sample.watches.end());
 }
 
 double estimate_bytes(const Columns& columns, double rows) {
   const double numbers = 2.0 + static_cast<double>(columns.has_potential) +
+                         static_cast<double>(columns.watches.size()) +
                          2.0 * static_cast<double>(columns.coordinates.size()) +
                          2.0 * static_cast<double>(columns.contacts.size()) +
                          2.0 * std::accumulate(columns.slips.begin(), columns.slips.end(), 0.0);

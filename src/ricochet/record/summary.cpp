@@ -294,6 +294,7 @@ Json json_of(const Summary& s) {
   json["shocks"] = shocks_json(s);
   if (!c.friction.empty()) json["friction"] = friction_json(s);
   if (c.joint_max > 0.0) json["joints"] = {{"max", c.joint_max}};
+  if (c.roll_max > 0.0) json["rolls"] = {{"max", c.roll_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
   if (c.lost_displacement > 0.0) json["lost_displacement"] = c.lost_displacement;
   json["impulses_unique"] = c.impulses_unique;
@@ -317,6 +318,7 @@ Json json_of(const Summary& s) {
                                  : 0.0;
   json["version"] = base::kVersion;
   if (s.structure) json["structure"] = json_of(*s.structure, s.outcome.certificate);
+  if (s.world) json["world"] = json_of(*s.world);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "ricochet/record/error_bar.h"
 #include "ricochet/record/line_record.h"
 #include "ricochet/record/rows.h"
+#include "ricochet/record/world_record.h"
 #include "ricochet/step/outcome.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
@@ -45,6 +46,7 @@ struct Summary {
   std::string facts_not_checked;  // why; empty when they were, or when there are none
   std::string output_error;       // why files of the run could not be written; empty when they were
   std::optional<LineRecord> structure;  // of a run of one
+  std::optional<WorldRecord> world;     // of a run of bodies
 };
 
 /// How a run ended, in a word: the name of its failure, "uncertified", "interrupted", "unresolved"

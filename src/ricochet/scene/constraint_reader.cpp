@@ -31,6 +31,9 @@ void ConstraintReader::read(TableReader& root) {
   if (const Value* holds = root.table("hold")) {
     for (const auto& [name, hold] : holds->entries) read_hold(name, hold);
   }
+  if (const Value* rolls = root.table("roll")) {
+    for (const auto& [name, roll] : rolls->entries) read_roll(name, roll);
+  }
   find_holds();
 }
 
@@ -199,6 +202,28 @@ void ConstraintReader::check_moves(TableReader& table, const Value& value, const
              "a condition that no motion can change is no constraint");
 }
 
+void ConstraintReader::add_joint(const std::string& name, NodeId gap) {
+  system_.contacts.push_back(name);
+  system_.gaps.push_back(gap);
+  system_.where.push_back(-1);
+  system_.slips.emplace_back();
+  system_.restitution.push_back(0.0);
+  system_.laws.emplace_back();
+  ++system_.joints;
+}
+
+/// A velocity that is kept at 0: friction without a bound.       [Moreau 1986, par. 11, appendix]
+void ConstraintReader::read_roll(const std::string& name, const Value& table) {
+  check_name("roll", name, table);
+  TableReader roll(document_, table, "roll." + name);
+  const Value& zero = roll.require("zero", "write zero = \"x' - R*phi'\", linear in velocities");
+  for (const formula::Locals& locals : read_indices(roll)) {
+    system_.rolls.push_back(friction_.read_velocity(roll, zero, "zero", locals));
+    add_joint(numbered(name, locals), formulas_.graph().constant(0.0));
+  }
+  roll.finish();
+}
+
 void ConstraintReader::read_hold(const std::string& name, const Value& table) {
   check_name("hold", name, table);
   TableReader hold(document_, table, "hold." + name);
@@ -210,13 +235,7 @@ void ConstraintReader::read_hold(const std::string& name, const Value& table) {
     if (values.low > 0.0 || values.high < 0.0) {
       hold.fail(zero, "zero", "is never zero", "check the signs in it");
     }
-    system_.contacts.push_back(numbered(name, locals));
-    system_.gaps.push_back(gap);
-    system_.where.push_back(-1);
-    system_.slips.emplace_back();
-    system_.restitution.push_back(0.0);
-    system_.laws.emplace_back();
-    ++system_.joints;
+    add_joint(numbered(name, locals), gap);
   }
   if (zero.kind == Value::Kind::Text &&
       formula::parse(zero.text).kind == formula::Syntax::Kind::Relation) {
@@ -255,6 +274,7 @@ void ConstraintReader::read_friction(const std::string& name, const Value& table
 /// The joints that friction lies on, by their names; of a family that with the same indices.
 void ConstraintReader::find_holds() {
   const auto joints = system_.contacts.end() - system_.joints;
+  const auto end = system_.contacts.end() - static_cast<std::ptrdiff_t>(system_.rolls.size());
   for (const OnHolds& one : on_holds_) {
     const auto fail = [&](const std::string& message, const std::string& remedy) {
       throw base::InputError(one.key, message, remedy, document_.spot_of(*one.value));
@@ -266,11 +286,11 @@ void ConstraintReader::find_holds() {
     }
     std::vector<formula::NodeId> gaps;
     for (const Value* name : names) {
-      auto found = std::find(joints, system_.contacts.end(), numbered(name->text, one.locals));
-      if (found == system_.contacts.end()) {
-        found = std::find(joints, system_.contacts.end(), name->text);
+      auto found = std::find(joints, end, numbered(name->text, one.locals));
+      if (found == end) {
+        found = std::find(joints, end, name->text);
       }
-      if (found == system_.contacts.end()) {
+      if (found == end) {
         fail(fmt::format("there is no [hold.{}]", name->text),
              "write the name of a joint, or a list of those whose reactions press");
       }
@@ -287,6 +307,13 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
   impacts_.check(scheme, !frictions_.empty());
   check_joints(scheme);
   if (scheme.info().has_friction || frictions_.empty()) return;
+  const auto follows = [](const model::ImpactLaw& law) {
+    return law.kind == model::ImpactKind::ImpulseTime;
+  };
+  if (scheme.info().follows_shocks &&
+      std::all_of(system_.laws.begin(), system_.laws.end(), follows)) {
+    return;  // friction in shocks alone
+  }
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
     if (info->runs_systems && info->has_friction) able.emplace_back(info->name);
@@ -298,18 +325,22 @@ void ConstraintReader::check_laws(const step::Scheme& scheme) const {
 }
 
 void ConstraintReader::check_joints(const step::Scheme& scheme) const {
-  const auto has = [](const step::SchemeInfo& info) {
-    return info.is_staggered || info.has_joints;
+  const bool rolls = !system_.rolls.empty();
+  const auto has = [&](const step::SchemeInfo& info) {
+    return info.is_staggered || (rolls ? info.has_rolls : info.has_joints);
   };
   if (has(scheme.info()) || system_.joints == 0) return;
   std::vector<std::string> able;
   for (const step::SchemeInfo* info : step::all_schemes()) {
     if (info->runs_systems && has(*info)) able.emplace_back(info->name);
   }
-  const Value& holds = *document_.root().find("hold");
-  throw base::InputError("hold", fmt::format("the scheme {} has no joints", step::name_of(scheme)),
-                         fmt::format("schemes that have them: {}", base::list_names(able)),
-                         document_.spot_of_key(holds.entries[0].second));
+  const char* kind = rolls ? "roll" : "hold";
+  throw base::InputError(
+      kind,
+      fmt::format("the scheme {} {}", step::name_of(scheme),
+                  rolls ? "keeps no velocity at 0" : "has no joints"),
+      fmt::format("schemes that {}: {}", rolls ? "do" : "have them", base::list_names(able)),
+      document_.spot_of_key(document_.root().find(kind)->entries[0].second));
 }
 
 }  // namespace ricochet::scene

@@ -13,8 +13,8 @@
 
 namespace ricochet::scene {
 
-/// Reads [contact.*], [friction.*] and [hold.*] into the rows of a formula system: inequalities,
-/// friction without a contact, then equations.
+/// Reads [contact.*], [friction.*], [hold.*] and [roll.*] into the rows of a formula system:
+/// inequalities, friction without a contact, then equations, of velocities last.
 class ConstraintReader {
  public:
   ConstraintReader(const Document& document, FormulaReader& formulas, model::FormulaSystem& system,
@@ -52,6 +52,8 @@ class ConstraintReader {
   void check_joints(const step::Scheme& scheme) const;
   bool take_outside(const std::string& name, TableReader& contact, const Value& keep);
   void read_hold(const std::string& name, const Value& table);
+  void read_roll(const std::string& name, const Value& table);
+  void add_joint(const std::string& name, formula::NodeId gap);
   void read_friction(const std::string& name, const Value& table);
   void find_holds();
   std::vector<formula::Locals> read_indices(TableReader& table);

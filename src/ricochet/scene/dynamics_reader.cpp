@@ -187,6 +187,7 @@ void check_period(const Document& document, const model::FormulaSystem& system, 
   for (std::size_t a = 0; a < system.gaps.size(); ++a) {
     parts.emplace_back("the gap of " + system.contacts[a], system.gaps[a]);
   }
+  for (const formula::NodeId roll : system.rolls) parts.emplace_back("a velocity kept at 0", roll);
   base::Random random(1);
   std::vector<double> inputs(static_cast<std::size_t>(system.inputs()) + 1);
   for (int trial = 0; trial < 8; ++trial) {

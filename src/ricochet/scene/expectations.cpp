@@ -18,7 +18,9 @@ std::string stem_of(const std::string& file) {
 
 void apply_overrides(Document& document, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
-    const char* const table = document.root().find("structure") ? "structure" : "system";
+    const char* const table = document.root().find("structure") ? "structure"
+                              : document.root().find("world")   ? "world"
+                                                                : "system";
     const Value* system = document.root().find(table);
     const Value* parameters = system == nullptr ? nullptr : system->find("parameters");
     const bool dotted = change.key.find('.') != std::string::npos;

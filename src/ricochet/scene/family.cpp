@@ -143,7 +143,11 @@ class FamilyReader {
   std::string path_of(const Found& found) const {
     const std::string name = full_name(found.name);
     if (!name.starts_with("parameters.")) return name;
-    return (document_.root().find("structure") != nullptr ? "structure." : "system.") + name;
+    const Value& root = document_.root();
+    return (root.find("structure") != nullptr ? "structure."
+            : root.find("world") != nullptr   ? "world."
+                                              : "system.") +
+           name;
   }
 
   void check_key(const Found& found) const {
@@ -153,8 +157,8 @@ class FamilyReader {
       fail_at_key(found, "is no key", "name a parameter, or a dotted key such as \"run.step\"");
     }
     for (const char* path : {"system.parameters", "system.define", "contact", "friction", "hold",
-                             "expect", "structure.parameters", "structure.force", "structure.mass",
-                             "structure.guide", "structure.point"}) {
+                             "roll", "expect", "structure.parameters", "structure.force",
+                             "structure.mass", "structure.guide", "structure.point"}) {
       if (name.starts_with(std::string(path) + ".")) check_name(found, path);
     }
     const Value* table = &document_.root();

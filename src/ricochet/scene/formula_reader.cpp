@@ -156,8 +156,8 @@ void FormulaReader::add_parameters(const Value& table, const std::string& path) 
   read_in_order(table, path, true);
 }
 
-void FormulaReader::add_definitions(const Value& table) {
-  read_in_order(table, "system.define", false);
+void FormulaReader::add_definitions(const Value& table, const std::string& path) {
+  read_in_order(table, path, false);
 }
 
 void FormulaReader::read_in_order(const Value& table, const std::string& path, bool parameters) {
@@ -279,9 +279,9 @@ void FormulaReader::add_coordinates(const std::vector<CoordinateGroup>& groups) 
       velocity_scope_.define_family(group.name, positions);
       velocity_scope_.define_family(group.name + "'", velocities);
     } else {
-      position_scope_.define(group.name, positions.nodes[0]);
-      velocity_scope_.define(group.name, positions.nodes[0]);
-      velocity_scope_.define(group.name + "'", velocities.nodes[0]);
+      position_scope_.define_member(group.name, positions.nodes[0]);
+      velocity_scope_.define_member(group.name, positions.nodes[0]);
+      velocity_scope_.define_member(group.name + "'", velocities.nodes[0]);
     }
   }
 }
@@ -568,7 +568,7 @@ formula::NodeId FormulaReader::row_formula(const Value& value, const std::string
   if (value.kind == Value::Kind::Number) return graph.constant(value.number);
   formula::Scope scope = velocity_scope_;
   int slot = 1 + 2 * coordinates_;
-  for (const std::string& name : columns) scope.define(name, graph.input(slot++));
+  for (const std::string& name : columns) scope.define_member(name, graph.input(slot++));
   const std::string& text = text_of(value, key);
   return guarded(value, key, [&] {
     const formula::Syntax syntax = formula::parse(text);

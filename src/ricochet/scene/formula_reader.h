@@ -31,7 +31,7 @@ class FormulaReader {
   void add_parameters(const Value& table, const std::string& path = "system.parameters");
   void add_coordinates(const std::vector<CoordinateGroup>& groups);
   /// Named formulas, in any order, of everything.
-  void add_definitions(const Value& table);
+  void add_definitions(const Value& table, const std::string& path = "system.define");
 
   /// Units are checked where a parameter or a coordinate has one; what has none is a number.
   void open_units(const Value* parameters, const Value* units);

@@ -54,7 +54,7 @@ constexpr const char* kSlipRemedy =
     "write the velocity of the contact particle along the wall, as slip = [\"x'\"] on y >= 0; if "
     "the "
     "coordinates are no lengths, say so with normal = \"...\", the velocity along the normal";
-constexpr const char* kSlipExample = "write for example slip = [\"x'\"], linear in the velocities";
+constexpr const char* kSlipExample = "write for example \"x'\", linear in the velocities";
 
 }  // namespace
 
@@ -162,11 +162,15 @@ void FrictionReader::read_velocities(TableReader& contact, const formula::Locals
     contact.fail(value, "slip", "needs one formula in the plane, or two in space", kSlipExample);
   }
   for (const Value* item : items) {
-    const NodeId velocity =
-        formulas_.formula(*item, contact.full("slip"), Speaks::Velocity, locals);
-    check_linear(contact, *item, "slip", velocity);
-    slip.velocities.push_back(velocity);
+    slip.velocities.push_back(read_velocity(contact, *item, "slip", locals));
   }
+}
+
+NodeId FrictionReader::read_velocity(TableReader& table, const Value& value, const std::string& key,
+                                     const formula::Locals& locals) {
+  const NodeId velocity = formulas_.formula(value, table.full(key), Speaks::Velocity, locals);
+  check_linear(table, value, key, velocity);
+  return velocity;
 }
 
 void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::Locals& locals,
@@ -175,8 +179,7 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
   read_velocities(contact, locals, slip);
   if (is_function) return;
   if (const Value* normal = contact.find("normal")) {
-    slip.normal = formulas_.formula(*normal, contact.full("normal"), Speaks::Velocity, locals);
-    check_linear(contact, *normal, "normal", slip.normal);
+    slip.normal = read_velocity(contact, *normal, "normal", locals);
     check_normal(contact, gap, slip, *normal, "normal");
   } else {
     check_is_length(contact, gap, slip);

@@ -23,6 +23,9 @@ class FrictionReader {
                    bool is_function = false);
   /// Friction without a contact: `slip`, what presses, and the coefficient, 1 unless it is stated.
   model::Slip read_alone(TableReader& friction, const formula::Locals& locals);
+  /// A velocity, affine in those of the coordinates.
+  formula::NodeId read_velocity(TableReader& table, const Value& value, const std::string& key,
+                                const formula::Locals& locals);
   /// Reactions of joints press as forces do where their gaps are lengths: of a particle this can be
   /// told.
   void check_reactions(const std::vector<formula::NodeId>& gaps, const std::string& key,

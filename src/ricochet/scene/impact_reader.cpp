@@ -33,7 +33,8 @@ std::vector<std::string> schemes_with_restitution(double e) {
 }
 
 constexpr const char* kKinds =
-    "write \"newton\", \"poisson\", \"sequential\", or the velocities after an impact as a list "
+    "write \"newton\", \"poisson\", \"sequential\", \"impulse-time\", or the velocities after an "
+    "impact as a list "
     "of formulas or a table { x = \"-0.5*x'\" }";
 
 }  // namespace
@@ -42,6 +43,7 @@ ImpactReader::Law ImpactReader::read(TableReader& contact, const formula::Locals
   Stated stated;
   read_restitution(contact, locals, stated);
   read_kind(contact, locals, stated);
+  read_ending(contact, stated);
   if (stated.value != nullptr) stated_.push_back(stated);
   return stated.law;
 }
@@ -108,9 +110,9 @@ void ImpactReader::read_kind(TableReader& contact, const formula::Locals& locals
   if (value == nullptr) return;
   model::ImpactLaw& law = stated.law.impact;
   if (value->kind == Value::Kind::Text) {
-    const std::vector<std::string> words = {"newton", "poisson", "sequential"};
+    const std::vector<std::string> words = {"newton", "poisson", "sequential", "", "impulse-time"};
     const auto found = std::find(words.begin(), words.end(), value->text);
-    if (found == words.end()) {
+    if (found == words.end() || value->text.empty()) {
       contact.fail(*value, "law", fmt::format("'{}' is not known", value->text), kKinds);
     }
     law.kind = static_cast<ImpactKind>(found - words.begin());
@@ -122,6 +124,23 @@ void ImpactReader::read_kind(TableReader& contact, const formula::Locals& locals
   }
   stated.value = value;
   stated.key = contact.full("law");
+}
+
+/// What e compares in a shock that is followed: "newton", "poisson" or "stronge", the standard.
+void ImpactReader::read_ending(TableReader& contact, Stated& stated) {
+  const Value* value = contact.find("restitution_kind");
+  if (value == nullptr) return;
+  const std::vector<std::string> words = {"newton", "poisson", "stronge"};
+  const auto found = std::find(words.begin(), words.end(), value->text);
+  if (value->kind != Value::Kind::Text || found == words.end()) {
+    contact.fail(*value, "restitution_kind", "is not known",
+                 "write \"newton\", \"poisson\" or \"stronge\"");
+  }
+  if (stated.law.impact.kind != ImpactKind::ImpulseTime) {
+    contact.fail(*value, "restitution_kind", "is of shocks that are followed",
+                 "add law = \"impulse-time\", or leave it out");
+  }
+  stated.law.impact.ending = static_cast<problem::Restitution>(found - words.begin());
 }
 
 /// Coordinates that a table leaves out keep their velocities.
@@ -173,18 +192,48 @@ void ImpactReader::check_number(const step::Scheme& scheme, const Stated& stated
   }
 }
 
+/// Shocks in impulse time are of contacts with friction of one coefficient in each direction.
+void ImpactReader::check_followed(const step::Scheme& scheme, const Stated& stated) const {
+  if (!scheme.info().follows_shocks) {
+    std::vector<std::string> able;
+    for (const step::SchemeInfo* info : step::all_schemes()) {
+      if (info->runs_systems && info->follows_shocks) able.emplace_back(info->name);
+    }
+    refuse(stated, fmt::format("the scheme {} follows no shocks", step::name_of(scheme)),
+           fmt::format("schemes that do: {}", base::list_names(able)));
+  }
+  for (std::size_t a = 0; a < system_.slips.size(); ++a) {
+    if (system_.laws[a].kind != ImpactKind::ImpulseTime) continue;
+    const model::Slip& slip = system_.slips[a];
+    if (slip.velocities.empty()) {
+      refuse(stated, "follows the friction of a shock, and the contact has none",
+             "add slip and friction, or leave `law` out");
+    }
+    if (slip.friction.kind == model::FrictionKind::StaticDynamic ||
+        slip.friction.kind == model::FrictionKind::Polygonal) {
+      refuse(stated, "does not go with static and dynamic coefficients, nor with polygons",
+             "write one coefficient, two ways or an ellipse");
+    }
+    if (slip.restitution > 0.0) {
+      refuse(stated, "does not go with a tangential restitution", "write restitution as a number");
+    }
+  }
+}
+
 void ImpactReader::check_kinds(const step::Scheme& scheme, bool has_friction) const {
   const auto contacts = system_.contacts.size() - static_cast<std::size_t>(system_.joints);
   for (const Stated& stated : stated_) {
     const ImpactKind kind = stated.law.impact.kind;
     if (kind == ImpactKind::Newton) continue;
-    if (has_friction) {
+    if (kind == ImpactKind::ImpulseTime) {
+      check_followed(scheme, stated);
+    } else if (has_friction) {
       refuse(stated, "an impact law of another kind than newton does not go with friction",
              "leave `law` out, or the friction");
     }
     if (system_.joints > 0) {
       refuse(stated, "an impact law of another kind than newton does not go with joints",
-             "leave `law` out, or choose coordinates that need no [hold]");
+             "leave `law` out, or choose coordinates that need no [hold] or [roll]");
     }
     for (std::size_t a = 0; a < contacts; ++a) {
       if (system_.laws[a].kind == kind) continue;

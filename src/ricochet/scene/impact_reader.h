@@ -44,7 +44,9 @@ class ImpactReader {
   void read_own(TableReader& contact, const Value& value, const formula::Locals& locals,
                 model::ImpactLaw& law);
   void check_number(const step::Scheme& scheme, const Stated& stated) const;
+  void read_ending(TableReader& contact, Stated& stated);
   void check_kinds(const step::Scheme& scheme, bool has_friction) const;
+  void check_followed(const step::Scheme& scheme, const Stated& stated) const;
   [[noreturn]] void refuse(const Stated& stated, const std::string& message,
                            const std::string& remedy) const;
 

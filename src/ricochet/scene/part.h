@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "ricochet/body/world.h"
 #include "ricochet/formula/scope.h"
+#include "ricochet/formula/tape.h"
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/names.h"
 #include "ricochet/structure/beam.h"
@@ -35,6 +38,51 @@ struct StructurePart {
   std::vector<double> frequencies;         // the first, without guides [Hz]
 };
 
-using Part = std::variant<SystemPart, StructurePart>;
+/// A number of a body: "x", "y", "angle", "vx", "vy", "spin", "speed"; or of a watch, by its
+/// column.
+struct Figure {
+  int body{-1};  // -1: a watch
+  int what{0};
+};
+inline constexpr std::array<const char*, 7> kFigures = {"x",  "y",    "angle", "vx",
+                                                        "vy", "spin", "speed"};
+
+/// A formula of t and figures, evaluated as the motion goes.
+struct Probe {
+  std::vector<Figure> inputs;  // after t
+  formula::Tape tape;
+  bool exists() const { return tape.groups() > 0; }
+};
+
+/// Bodies with one name: a body, or stone[1..N].
+struct BodyFamily {
+  std::string name;
+  int begin{0};
+  int count{0};
+};
+
+/// One [watch.NAME].
+struct Watch {
+  enum class Kind { ForceOn, Displacement, Height, Centre, Momentum, Slip, Touching, Formula };
+  std::string name;
+  Kind kind{Kind::Formula};
+  std::vector<int> bodies;  // what it looks at
+  std::vector<int> others;  // of a pair: the other side
+  Probe formula;
+  int column{0};  // of its first number among the watches
+  int numbers{1};
+};
+
+/// [world] with its bodies: shapes that touch.
+struct WorldPart {
+  std::shared_ptr<const body::World<2>> plane;
+  std::vector<BodyFamily> families;
+  std::vector<Watch> watches;
+  std::vector<int> told;  // bodies whose places are in the rows
+  Probe stop;             // ends the run where it is not 0
+  std::vector<std::pair<std::string, formula::Definition>> definitions;  // of t
+};
+
+using Part = std::variant<SystemPart, StructurePart, WorldPart>;
 
 }  // namespace ricochet::scene

@@ -59,6 +59,7 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
                                       std::vector<std::string>& warnings, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   (void)run.find("scheme");
+  if (document_.root().find("world") != nullptr) (void)run.find("stop");
   step::RunSettings settings;
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {

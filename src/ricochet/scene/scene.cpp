@@ -17,6 +17,7 @@
 #include "ricochet/scene/structure_reader.h"
 #include "ricochet/scene/system_reader.h"
 #include "ricochet/scene/table_reader.h"
+#include "ricochet/scene/world_reader.h"
 
 namespace ricochet::scene {
 namespace {
@@ -137,12 +138,13 @@ void read_system(const Document& document, TableReader& root,
   read_about_rows(document, tables, formulas, groups, scene);
 }
 
-/// Tables that belong to the other kind of scene.
-void refuse_tables_of_systems(const Document& document, TableReader& root) {
-  for (const char* key : {"system", "contact", "friction", "hold", "section", "sweep"}) {
+/// Tables that belong to the other kinds of scene.
+void refuse_tables_of_systems(const Document& document, TableReader& root, const char* kind) {
+  for (const char* key : {"system", "contact", "friction", "hold", "roll", "section", "sweep"}) {
     if (const Value* value = root.find(key)) {
-      throw base::InputError(key, "stands beside [structure]",
-                             "a scene is a system with contacts, or a structure with guides",
+      throw base::InputError(key, fmt::format("stands beside [{}]", kind),
+                             "a scene is a system with contacts, a structure with guides, or a "
+                             "world of bodies",
                              document.spot_of_key(*value));
     }
   }
@@ -156,7 +158,7 @@ bool has_rough_guides(const Value& structure) {
 }
 
 void read_structure(const Document& document, TableReader& root, Scene& scene) {
-  refuse_tables_of_systems(document, root);
+  refuse_tables_of_systems(document, root, "structure");
   const Value& table = *root.table("structure");
   const Tables tables(root);
   FormulaReader formulas(document);  // of t and the abscissa x
@@ -190,6 +192,58 @@ void read_structure(const Document& document, TableReader& root, Scene& scene) {
   read_about_rows(document, tables, of_rows, groups, scene);
 }
 
+/// Formulas of the rows of bodies: places by name, parameters, definitions of t.
+void read_about_bodies(const Document& document, const Value& table, const Tables& tables,
+                       Scene& scene) {
+  FormulaReader of_rows(document);
+  if (const Value* parameters = table.find("parameters")) {
+    of_rows.add_parameters(*parameters, "world.parameters");
+  }
+  std::vector<CoordinateGroup> groups;
+  for (const std::string& name : scene.columns.coordinates) {
+    groups.push_back({.name = name, .begin = static_cast<int>(groups.size())});
+  }
+  of_rows.add_coordinates(groups);
+  if (const Value* define = table.find("define")) of_rows.add_definitions(*define, "world.define");
+  read_about_rows(document, tables, of_rows, groups, scene);
+}
+
+void read_world(const Document& document, TableReader& root, Scene& scene) {
+  refuse_tables_of_systems(document, root, "world");
+  FormulaReader formulas(document);
+  WorldReader reader(document, formulas);
+  WorldPart part;
+  reader.read_names(root);
+  reader.read(root, part);
+  reader.read_watches(root.table("watch"), part);
+  const Tables tables(root);
+  RunReader runs(document, formulas);
+  scene.scheme = runs.read_scheme(tables.run);
+  reader.check_run(tables.run, scene.scheme);
+  scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings);
+  reader.read_stop(tables.run, part);
+  scene.names_scheme = names_scheme(tables);
+  reader.check_start(tables.start, scene.run.start_time, part);
+  scene.parameters = formulas.parameters();
+  scene.columns = columns_of(part);
+  scene.start.t = scene.run.start_time;
+  const auto size = static_cast<Eigen::Index>(scene.columns.coordinates.size());
+  scene.start.q.resize(size);
+  scene.start.u.resize(size);
+  for (Eigen::Index k = 0; k < static_cast<Eigen::Index>(part.told.size()); ++k) {
+    const body::Body<2>& body = part.plane->body(part.told[static_cast<std::size_t>(k)]);
+    body::Motion<2> place = body.start;
+    if (body.drive) body.drive(scene.start.t, place);
+    scene.start.q.segment<3>(3 * k) << place.x, place.angle;
+    scene.start.u.segment<3>(3 * k) << place.v, place.spin;
+  }
+  PlotPlan rows = bare_plan(scene.columns);
+  rows.has_walls = false;
+  scene.plot = history_plan(rows);
+  scene.part = std::move(part);
+  read_about_bodies(document, *document.root().find("world"), tables, scene);
+}
+
 std::string in_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
@@ -209,6 +263,8 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
   try {
     if (root.find("structure") != nullptr) {
       read_structure(document, root, scene);
+    } else if (root.find("world") != nullptr) {
+      read_world(document, root, scene);
     } else {
       read_system(document, root, std::move(outside), scene);
     }
@@ -277,6 +333,13 @@ std::vector<std::string> fact_names(const Scene& scene) {
     if (columns.slips_of(a) == 0) continue;
     for (const char* figure : {".stick_time", ".slip_time", ".dissipated", ".tangential_shocks"}) {
       names.push_back(contact + figure);
+    }
+  }
+  if (const WorldPart* world = scene.world()) {
+    names.insert(names.end(), columns.watches.begin(), columns.watches.end());
+    for (const auto& [name, body, what] : figure_names(*world)) {
+      const bool is_told = std::binary_search(world->told.begin(), world->told.end(), body);
+      if (what > 2 || !is_told) names.push_back(name);  // others are coordinates of rows
     }
   }
   if (scene.structure() == nullptr) return names;

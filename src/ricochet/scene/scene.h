@@ -53,9 +53,11 @@ struct Scene {
 
   const SystemPart& system() const { return std::get<SystemPart>(part); }
   const StructurePart* structure() const { return std::get_if<StructurePart>(&part); }
+  const WorldPart* world() const { return std::get_if<WorldPart>(&part); }
   /// The formulas of a system; null: it is none.
   const model::FormulaModel* formulas() const {
-    return structure() == nullptr ? system().model.get() : nullptr;
+    const SystemPart* system = std::get_if<SystemPart>(&part);
+    return system == nullptr ? nullptr : system->model.get();
   }
 };
 

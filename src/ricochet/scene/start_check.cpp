@@ -101,16 +101,17 @@ std::optional<StartFault> StartCheck::fault_of_length(int a) {
 /// contradict each other.
 StartFault StartCheck::joint_fault(int a, double tolerance) {
   const int first = model_.contacts() - model_.joints();
+  const int holds = model_.joints() - model_.rolls();
   Vec q = state_.q;
   auto place = view_.make_place();
-  Eigen::MatrixXd J(model_.joints(), model_.dofs());
+  Eigen::MatrixXd J(holds, model_.dofs());
   Vec row(model_.dofs());
-  Eigen::VectorXd g(model_.joints());
-  const auto list = rows(first, model_.contacts());
+  Eigen::VectorXd g(holds);
+  const auto list = rows(first, first + holds);
   for (int round = 0; round < 50; ++round) {
     view_.gaps(state_.t, q, place);
     view_.gradients(list, place);
-    for (int k = 0; k < model_.joints(); ++k) {
+    for (int k = 0; k < holds; ++k) {
       place.normals.copy_to(first + k, row);
       J.row(k) = row.transpose();
       g[k] = place.gap[first + k];
@@ -123,7 +124,7 @@ StartFault StartCheck::joint_fault(int a, double tolerance) {
   if (g.allFinite() && g.cwiseAbs().maxCoeff() <= tolerance) {
     return {message, fmt::format("the nearest position that holds is {}", describe(model_, q))};
   }
-  if (model_.joints() == 1) return {message, "no position nearby holds; check the equation"};
+  if (holds == 1) return {message, "no position nearby holds; check the equation"};
   return {message + ", and no position nearby satisfies all of [hold]: they contradict each other",
           "remove or mend one of them"};
 }
@@ -145,6 +146,13 @@ std::vector<std::string> StartCheck::warnings() {
     const double slack = 1e-12 * place_.normals.abs_dot(a, state_.u);
     if (is_joint(a)) {
       if (std::abs(velocity) <= 1e3 * slack) continue;
+      if (a >= model_.contacts() - model_.rolls()) {
+        found.push_back(fmt::format(
+            "the velocity '{}' is {:.4g} at the start, not 0: the first step stops it with an "
+            "impulse",
+            name_of(a), velocity));
+        continue;
+      }
       found.push_back(fmt::format(
           "the start does not keep '{}' at 0: it changes at {:.4g} per time; the first step "
           "mends that with an impulse",

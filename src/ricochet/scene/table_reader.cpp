@@ -13,9 +13,10 @@ namespace {
 
 /// The keys of the language, none of which is a typing error of another.
 constexpr std::string_view kWords =
-    " title source notes system contact hold structure start run family plot expect"
+    " title source notes system contact hold roll structure start run family plot expect"
     " coordinates parameters define kinetic mass potential force damping"
-    " bound tangential keep where for restitution dissipation_index law slip normal friction body "
+    " bound tangential keep where for restitution restitution_kind dissipation_index law slip "
+    "normal friction body "
     "zero"
     " static dynamic forward backward ellipse polygon angle spin point against"
     " position velocity tolerance scheme step until steps start_time anticipation correction"
@@ -25,7 +26,10 @@ constexpr std::string_view kWords =
     " caption columns units body every numbers line outline circle point"
     " record formats points columns"
     " length young density section ends nodes form planes guide modes reduction shapes clearance"
-    " above below direction ratio ratios compare from to value tension quiet ";
+    " above below direction ratio ratios compare from to value tension quiet"
+    " world dimension gravity material pair fill joint frame watch remove write with vertices"
+    " centre born fixed driven inertia disc box capsule half_plane chain round default stop"
+    " force_on displacement height momentum touching formula ";
 
 bool is_word(const std::string& key) {
   return kWords.find(" " + key + " ") != std::string_view::npos;

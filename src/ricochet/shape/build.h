@@ -11,6 +11,9 @@ namespace ricochet::shape {
 
 constexpr double kFlat = 1e-12;  // angles, lengths and areas below this, relative, count as none
 
+constexpr double kSmooth =
+    1e-9;  // sine of the angle between faces of a surface that counts as flat
+
 inline void demand(bool is_fine, const char* key, const std::string& message, const char* remedy) {
   if (!is_fine) throw base::InputError(key, message, remedy);
 }
@@ -42,6 +45,17 @@ void enclose(Shape<D>& shape) {
   }
   shape.extent += shape.round;
 }
+
+/// An edge in the plane, from corner i to corner j, its normal to the right.
+inline void add_face(Shape<2>& shape, int i, int j) {
+  const Vec<2> along =
+      shape.corners[static_cast<std::size_t>(j)] - shape.corners[static_cast<std::size_t>(i)];
+  const int begin = static_cast<int>(shape.around.size());
+  shape.around.insert(shape.around.end(), {i, j});
+  shape.faces.push_back({Vec<2>(along[1], -along[0]).normalized(), begin, begin + 2});
+}
+
+inline double cross(const Vec<2>& u, const Vec<2>& v) { return u[0] * v[1] - u[1] * v[0]; }
 
 /// Edges between faces, from the corners around them.
 void add_edges(Shape<3>& shape);

@@ -159,6 +159,38 @@ bool CorePair<D>::crosses_outside(const Side<D>& side, const Edge& edge, const V
   }
 }
 
+template <int D>
+typename CorePair<D>::Line CorePair<D>::line_of(const Side<D>& side, int e) {
+  const Edge& edge = side.edge(e);
+  Line line{side.corner(edge.from), side.corner(edge.to), {}, {}, {}, edge.left < 0};
+  line.along = line.to - line.from;
+  line.left = line.is_bare ? Vec<D>(Vec<D>::Zero()) : side.normal(edge.left);
+  line.right = line.is_bare ? Vec<D>(Vec<D>::Zero()) : side.normal(edge.right);
+  return line;
+}
+
+/// All pairs of edges; those of B are put in place once, if they are few.
+template <int D>
+template <class Visit>
+void CorePair<D>::visit_lines(Visit&& visit) const {
+  constexpr int kFew = 16;
+  std::array<Line, kFew> kept;
+  const int count = b_.edges();
+  for (int j = 0; j < std::min(count, kFew) && a_.edges() > 0; ++j) {
+    kept[static_cast<std::size_t>(j)] = line_of(b_, j);
+  }
+  for (int i = 0; i < a_.edges(); ++i) {
+    const Line a = line_of(a_, i);
+    for (int j = 0; j < count; ++j) {
+      if (j < kFew) {
+        visit(i, a, j, kept[static_cast<std::size_t>(j)]);
+      } else {
+        visit(i, a, j, line_of(b_, j));
+      }
+    }
+  }
+}
+
 /// The ends of a segment p as axes along it: two segments on one line are apart, or not.
 template <int D>
 void CorePair<D>::try_ends(const Side<D>& p, const Side<D>& q, double way) {
@@ -174,22 +206,23 @@ void CorePair<D>::try_ends(const Side<D>& p, const Side<D>& q, double way) {
   }
 }
 
-/// Crossings of edges as separating axes.
+/// Crossings of edges as separating axes: those whose normals may lie between those of the faces of
+/// either edge, which then lie on both sides of the other edge.
 template <int D>
 void CorePair<D>::try_crossings() {
-  for (int i = 0; i < a_.edges(); ++i) {
-    for (int j = 0; j < b_.edges(); ++j) {
-      Facing<D> at;
-      bool is_inside = false;
-      if (!edge_edge(i, j, at, is_inside) || (has_axis_ && at.gap <= axis_.gap)) continue;
-      if (!crosses_outside(a_, a_.edge(i), -at.n) || !crosses_outside(b_, b_.edge(j), at.n)) {
-        continue;
-      }
-      has_axis_ = true;
-      axis_ = at;
-      axis_key_ = key_of(Feature::EdgeEdge, i, j);
-    }
-  }
+  const auto may_lie_between = [](const Line& of, const Vec<D>& along) {
+    return of.is_bare || of.left.dot(along) * of.right.dot(along) < -kEndOn * along.squaredNorm();
+  };
+  visit_lines([&](int i, const Line& a, int j, const Line& b) {
+    if (!may_lie_between(a, b.along) || !may_lie_between(b, a.along)) return;
+    Facing<D> at;
+    bool is_inside = false;
+    if (!edge_edge(i, j, at, is_inside) || (has_axis_ && at.gap <= axis_.gap)) return;
+    if (!crosses_outside(a_, a_.edge(i), -at.n) || !crosses_outside(b_, b_.edge(j), at.n)) return;
+    has_axis_ = true;
+    axis_ = at;
+    axis_key_ = key_of(Feature::EdgeEdge, i, j);
+  });
 }
 
 /// The shallowest separating axis. Where one is longer than `reach` any such one will do.
@@ -206,6 +239,7 @@ void CorePair<D>::find_axis(double reach) {
 /// Along the axis, A below `slab_high_` and B above `slab_low_` are within reach of each other.
 template <int D>
 void CorePair<D>::find_slab(double reach) {
+  within_ = reach + slip_;
   if (!has_axis_) return;
   const double wide = std::max(reach, std::abs(axis_.gap)) + slip_;
   slab_low_ = kInfinity;
@@ -217,7 +251,22 @@ void CorePair<D>::find_slab(double reach) {
   slab_high_ += wide;
 }
 
-/// Corners before faces, crossing edges, corners beside segments: all that hold.
+/// Corners of p before faces of q, `way` the axis as seen from q: all that hold, within reach.
+template <int D>
+template <class Offer>
+void CorePair<D>::visit_sides(const Side<D>& p, const Side<D>& q, double way, Offer&& offer) const {
+  for (int f = 0; f < q.faces(); ++f) {
+    const Vec<D> n = q.normal(f);
+    if (!is_apart() && way * n.dot(axis_.n) < kSameWay) continue;
+    const double height = n.dot(q.corner(q.around(q.face(f).begin)));
+    for (int i = 0; i < p.corners(); ++i) {
+      const double gap = n.dot(p.corner(i)) - height;
+      if (gap <= within_ && (gap > -slip_ || !is_apart())) offer(i, f);
+    }
+  }
+}
+
+/// Corners before faces, crossing edges, corners beside segments: all that hold, within reach.
 template <int D>
 template <class Visit>
 void CorePair<D>::visit_faces(Visit&& visit) const {
@@ -225,24 +274,26 @@ void CorePair<D>::visit_faces(Visit&& visit) const {
   const auto offer = [&](Key key) {
     if (measure(key, at) && holds(at)) visit(key, at);
   };
-  for (int i = 0; i < a_.corners(); ++i) {
-    if (!near_a(a_.corner(i))) continue;
-    for (int f = 0; f < b_.faces(); ++f) offer(key_of(Feature::CornerFace, i, f));
-    for (int e = 0; e < b_.edges() && is_bare(b_, e); ++e) offer(key_of(Feature::CornerEdge, i, e));
-  }
-  for (int j = 0; j < b_.corners(); ++j) {
-    if (!near_b(b_.corner(j))) continue;
-    for (int f = 0; f < a_.faces(); ++f) offer(key_of(Feature::FaceCorner, f, j));
-    for (int e = 0; e < a_.edges() && is_bare(a_, e); ++e) offer(key_of(Feature::EdgeCorner, e, j));
-  }
-  for (int i = 0; i < a_.edges(); ++i) {
-    const Edge& edge = a_.edge(i);
-    if (!near_a(a_.corner(edge.from)) && !near_a(a_.corner(edge.to))) continue;
-    for (int j = 0; j < b_.edges(); ++j) {
-      const Edge& other = b_.edge(j);
-      if (!near_b(b_.corner(other.from)) && !near_b(b_.corner(other.to))) continue;
-      offer(key_of(Feature::EdgeEdge, i, j));
+  visit_sides(a_, b_, 1.0, [&](int i, int f) { offer(key_of(Feature::CornerFace, i, f)); });
+  visit_sides(b_, a_, -1.0, [&](int j, int f) { offer(key_of(Feature::FaceCorner, f, j)); });
+  if constexpr (D == 3) {
+    for (int i = 0; i < a_.corners(); ++i) {
+      for (int e = 0; e < b_.edges() && is_bare(b_, e); ++e)
+        offer(key_of(Feature::CornerEdge, i, e));
     }
+    for (int j = 0; j < b_.corners(); ++j) {
+      for (int e = 0; e < a_.edges() && is_bare(a_, e); ++e)
+        offer(key_of(Feature::EdgeCorner, e, j));
+    }
+    visit_lines([&](int i, const Line& a, int j, const Line& b) {
+      if (!near_a(a.from) && !near_a(a.to)) return;
+      if (!near_b(b.from) && !near_b(b.to)) return;
+      const Vec<D> c = a.along.cross(b.along);
+      if (c.dot(a.left + a.right) * c.dot(b.left + b.right) > 0.0) return;  // solids on one side
+      const double along = has_axis_ ? c.dot(axis_.n) : 0.0;
+      if (!is_apart() && along * along < 0.99 * kSameWay * kSameWay * c.squaredNorm()) return;
+      offer(key_of(Feature::EdgeEdge, i, j));
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "ricochet/shape/gaps.h"
@@ -27,8 +28,20 @@ inline Feature feature_of(Key key) { return static_cast<Feature>(key >> 60U); }
 inline int first_of(Key key) { return static_cast<int>((key >> 30U) & 0x3FFFFFFFU); }
 inline int second_of(Key key) { return static_cast<int>(key & 0x3FFFFFFFU); }
 
+/// The same pair with A and B exchanged.
+inline Feature turned(Feature feature) {
+  switch (feature) {
+    case Feature::CornerFace: return Feature::FaceCorner;
+    case Feature::FaceCorner: return Feature::CornerFace;
+    case Feature::CornerEdge: return Feature::EdgeCorner;
+    case Feature::EdgeCorner: return Feature::CornerEdge;
+    default: return feature;
+  }
+}
+
 constexpr double kSlip = 1e-13;      // "inside" and "nearest", in sizes of the shapes
 constexpr double kParallel = 1e-12;  // sine of the angle below which edges cross nowhere
+constexpr double kEndOn = 1e-14;     // crossings nearer than this to a face's normal are its own
 constexpr double kSameWay =
     0.7071;  // cosine between normals that hold two overlapping shapes apart
 
@@ -134,6 +147,21 @@ class CorePair {
   }
   static bool is_bare(const Side<D>& side, int e) { return side.edge(e).left < 0; }
 
+  /// An edge in place.
+  struct Line {
+    Vec<D> from;
+    Vec<D> to;
+    Vec<D> along;
+    Vec<D> left;  // normals of its faces
+    Vec<D> right;
+    bool is_bare{true};
+  };
+  static Line line_of(const Side<D>& side, int e);
+
+  template <class Visit>
+  void visit_lines(Visit&& visit) const;
+  template <class Offer>
+  void visit_sides(const Side<D>& p, const Side<D>& q, double way, Offer&& offer) const;
   template <class Visit>
   void visit_faces(Visit&& visit) const;
   template <class Visit>
@@ -147,6 +175,7 @@ class CorePair {
   bool has_axis_{false};
   Facing<D> axis_;  // shallowest separating axis, with the features it belongs to
   Key axis_key_{0};
+  double within_{0.0};    // largest core gap asked for
   double slab_low_{0.0};  // along it: where B and what is within reach of it lies
   double slab_high_{0.0};
 };

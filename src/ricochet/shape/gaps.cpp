@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ricochet/shape/core_pair.h"
+#include "ricochet/shape/surface.h"
 
 namespace ricochet::shape {
 
@@ -62,8 +63,7 @@ Row<D> plane_row(const Shape<D>& body, const Pose<D>& at, const Shape<D>& ground
   const Vec<D> on_body = low.at - body.round * n;
   const Vec<D> on_ground = low.at - height * n;
   if (!is_turned) return {key_of(low.feature, k, 0), gap, n, on_body, on_ground};
-  const bool is_corner = low.feature == Feature::CornerFace;
-  return {key_of(is_corner ? Feature::FaceCorner : low.feature, 0, k), gap, -n, on_ground, on_body};
+  return {key_of(turned(low.feature), 0, k), gap, -n, on_ground, on_body};
 }
 
 template <int D>
@@ -87,7 +87,10 @@ std::optional<Row<D>> row_of(const Shape<D>& a, const Pose<D>& pa, const Shape<D
     return row;
   }
   Row<D> row;
-  if (!CorePair<D>(a, pa, b, pb).row(feature, row)) return {};
+  const bool is_ground = a.kind == Kind::Surface || b.kind == Kind::Surface;
+  const bool is_valid = is_ground ? SurfacePair<D>(a, pa, b, pb).row(feature, row)
+                                  : CorePair<D>(a, pa, b, pb).row(feature, row);
+  if (!is_valid) return {};
   return row;
 }
 
@@ -119,7 +122,17 @@ void gaps(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pose<D>
     return;
   }
   if (far_apart(a, pa, b, pb, reach)) return;
-  CorePair<D>(a, pa, b, pb).rows(reach, out);
+  if (a.kind == Kind::Core && b.kind == Kind::Core && a.corners.size() * b.corners.size() == 1) {
+    Row<D> row;
+    CorePair<D>(a, pa, b, pb).row(key_of(Feature::CornerCorner, 0, 0), row);
+    if (row.gap <= reach) out.push_back(row);
+    return;
+  }
+  if (a.kind == Kind::Surface || b.kind == Kind::Surface) {
+    SurfacePair<D>(a, pa, b, pb).rows(reach, out);
+  } else {
+    CorePair<D>(a, pa, b, pb).rows(reach, out);
+  }
   std::sort(out.begin() + first, out.end(),
             [](const Row<D>& x, const Row<D>& y) { return x.feature < y.feature; });
 }

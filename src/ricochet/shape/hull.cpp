@@ -136,22 +136,49 @@ bool have_volume(const Points& points, double size) {
 
 }  // namespace
 
+/// How an edge between two faces turns: by the corner of one that is furthest from the other.
+static int turn_of(const Shape<3>& shape, const Edge& edge) {
+  if (edge.right < 0) return 1;
+  const Vec<3>& n = shape.faces[static_cast<std::size_t>(edge.left)].normal;
+  const Face<3>& other = shape.faces[static_cast<std::size_t>(edge.right)];
+  double most = 0.0;  // sine of the angle
+  for (int k = other.begin; k < other.end; ++k) {
+    const Vec<3> way = point(shape.corners, shape.around[static_cast<std::size_t>(k)]) -
+                       point(shape.corners, edge.from);
+    const double sine = n.dot(way) / std::max(way.norm(), kFlat);
+    if (std::abs(sine) > std::abs(most)) most = sine;
+  }
+  if (std::abs(most) <= kSmooth && n.dot(other.normal) > 0.0) return 0;
+  return most > 0.0 ? -1 : 1;
+}
+
 void add_edges(Shape<3>& shape) {
-  std::map<std::pair<int, int>, int> face_of;  // of a directed edge: the face to its left
+  std::map<std::pair<int, int>, int> border_of;  // of a directed edge: where it begins in `around`
+  std::vector<int> face_of;
   for (std::size_t f = 0; f < shape.faces.size(); ++f) {
     const Face<3>& face = shape.faces[f];
     for (int k = face.begin; k < face.end; ++k) {
       const int next = k + 1 < face.end ? k + 1 : face.begin;
-      face_of[{shape.around[static_cast<std::size_t>(k)],
-               shape.around[static_cast<std::size_t>(next)]}] = static_cast<int>(f);
+      const std::pair ends(shape.around[static_cast<std::size_t>(k)],
+                           shape.around[static_cast<std::size_t>(next)]);
+      demand(border_of.emplace(ends, k).second, "mesh",
+             "two triangles have an edge in the same direction", "turn one of them over");
+      face_of.push_back(static_cast<int>(f));
     }
   }
-  for (const auto& [ends, left] : face_of) {
-    const auto other = face_of.find({ends.second, ends.first});
-    const int right = other == face_of.end() ? -1 : other->second;
-    if (right < 0 || ends.first < ends.second) {
-      shape.edges.push_back({ends.first, ends.second, left, right});
+  shape.beside.resize(shape.around.size());
+  for (const auto& [ends, border] : border_of) {
+    const auto other = border_of.find({ends.second, ends.first});
+    if (other != border_of.end() && ends.first > ends.second) continue;
+    const int number = static_cast<int>(shape.edges.size());
+    Edge edge{ends.first, ends.second, face_of[static_cast<std::size_t>(border)], -1, 1};
+    shape.beside[static_cast<std::size_t>(border)] = number;
+    if (other != border_of.end()) {
+      edge.right = face_of[static_cast<std::size_t>(other->second)];
+      shape.beside[static_cast<std::size_t>(other->second)] = number;
     }
+    edge.turn = turn_of(shape, edge);
+    shape.edges.push_back(edge);
   }
 }
 

@@ -108,6 +108,42 @@ void try_round(Search<D>& search) {
   for (const Vec<D>& corner : search.b.corners) across(search.pb.R * corner, of_a, -1.0);
 }
 
+/// Face f of a surface, thin, with both its sides.
+template <int D>
+void cut_piece(const Shape<D>& ground, const Face<D>& face, Shape<D>& piece) {
+  piece.corners.clear();
+  piece.edges.clear();
+  const int count = face.end - face.begin;
+  for (int k = 0; k < count; ++k) {
+    piece.corners.push_back(ground.corners[static_cast<std::size_t>(
+        ground.around[static_cast<std::size_t>(face.begin + k)])]);
+    if (D == 3) piece.edges.push_back({k, (k + 1) % count});
+  }
+  piece.around = {0, 1};
+  piece.faces = {{face.normal, 0, 2}, {-face.normal, 0, 2}};
+  piece.round = ground.round;
+  piece.centre = piece.corners[0];
+  piece.extent = 0.0;
+  for (const Vec<D>& corner : piece.corners) {
+    piece.extent = std::max(piece.extent, (corner - piece.centre).norm());
+  }
+}
+
+/// From the nearest face; faces whose balls are further away than that are left out.
+template <int D>
+double from_surface(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& ground,
+                    const Pose<D>& below, double enough) {
+  double least = std::numeric_limits<double>::infinity();
+  Shape<D> piece;
+  for (const Face<D>& face : ground.faces) {
+    cut_piece(ground, face, piece);
+    const Vec<D> between = pa.x - below.x + pa.R * a.centre - below.R * piece.centre;
+    if (between.norm() - a.extent - piece.extent - piece.round > least) continue;
+    least = std::min(least, separation<D>(a, pa, piece, below, std::min(enough, least)));
+  }
+  return least;
+}
+
 }  // namespace
 
 template <int D>
@@ -118,6 +154,8 @@ double separation(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const
     const Vec<D> n = pb.R * b.faces[0].normal;
     return -support<D>(a, pa, pb.x, -n) - b.faces[0].normal.dot(b.corners[0]);
   }
+  if (a.kind == Kind::Surface) return separation(b, pb, a, pa, enough);
+  if (b.kind == Kind::Surface) return from_surface(a, pa, b, pb, enough);
   Search<D> search{a, pa, b, pb, enough};
   search.attempt(pa.x - pb.x + pa.R * a.centre - pb.R * b.centre);
   if (!search.is_done()) try_flat(search);

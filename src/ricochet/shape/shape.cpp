@@ -12,17 +12,6 @@ namespace ricochet::shape {
 
 namespace {
 
-/// An edge in the plane, from corner i to corner j, its normal to the right.
-void add_face(Shape<2>& shape, int i, int j) {
-  const Vec<2> along =
-      shape.corners[static_cast<std::size_t>(j)] - shape.corners[static_cast<std::size_t>(i)];
-  const int begin = static_cast<int>(shape.around.size());
-  shape.around.insert(shape.around.end(), {i, j});
-  shape.faces.push_back({Vec<2>(along[1], -along[0]).normalized(), begin, begin + 2});
-}
-
-double cross(const Vec<2>& u, const Vec<2>& v) { return u[0] * v[1] - u[1] * v[0]; }
-
 double area_of(const std::vector<Vec<2>>& corners) {
   double twice = 0.0;
   for (std::size_t k = 1; k + 1 < corners.size(); ++k) {
@@ -161,29 +150,6 @@ Shape<3> ellipsoid(const Vec<3>& semi_axes) {
   made.kind = Kind::Ellipsoid;
   made.axes = semi_axes;
   made.extent = semi_axes.maxCoeff();
-  return made;
-}
-
-Shape<2> chain(const std::vector<Vec<2>>& points, bool closed, double round) {
-  demand_round(round, "chain");
-  demand_finite<2>(points, "chain");
-  demand(points.size() >= (closed ? 3U : 2U), "chain", "too few points",
-         "a chain has two points or more, a closed one three");
-  Shape<2> made;
-  made.kind = Kind::Surface;
-  made.round = round;
-  made.corners = points;
-  enclose(made);
-  const int count = static_cast<int>(points.size());
-  for (int k = 0; k + (closed ? 0 : 1) < count; ++k) {
-    const int next = (k + 1) % count;
-    const Vec<2> along =
-        points[static_cast<std::size_t>(next)] - points[static_cast<std::size_t>(k)];
-    demand(along.norm() > kFlat * made.extent, "chain",
-           "points " + std::to_string(k + 1) + " and " + std::to_string(next + 1) + " are the same",
-           "give each point once");
-    add_face(made, next, k);
-  }
   return made;
 }
 

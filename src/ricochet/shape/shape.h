@@ -45,12 +45,14 @@ struct Face {
   int end{0};     // counterclockwise as seen from outside; in the plane two
 };
 
-/// An edge in space, between the faces `left` and `right` (-1: none).
+/// An edge in space, between the faces `left` and `right` (-1: none). Of a chain in the plane a
+/// corner, from == to.
 struct Edge {
   int from{0};
   int to{0};
   int left{-1};
   int right{-1};
+  int turn{1};  // 1: sticks out, as all of convex shapes do; 0: flat; -1: hollow
 };
 
 /// A shape in its own frame. Made by the functions below, which check it.
@@ -61,7 +63,8 @@ struct Shape {
   std::vector<Vec<D>> corners;  // of the core; of a half-space one point of its boundary
   std::vector<Face<D>> faces;   // of a half-space one, without corners
   std::vector<int> around;      // corners of faces
-  std::vector<Edge> edges;      // in space
+  std::vector<Edge> edges;      // in space, and of chains
+  std::vector<int> beside;      // of surfaces, for each of `around`: the edge that begins there
   Vec<D> axes =
       Vec<D>::Zero();  // [m] semi-axes of an ellipsoid, radius and half height of a cylinder
   Vec<D> centre = Vec<D>::Zero();  // of a ball that contains the shape

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ricochet/convex/section.h"
+#include "ricochet/problem/restitution.h"
 
 namespace ricochet::solve {
 
@@ -25,17 +26,30 @@ struct ImpulseTime {
   bool ended{true};         // false: W does not let the shock end, as for W singular
 };
 
-/// What e compares at the ends of the two parts of a shock. They agree where the slip keeps its
-/// sense.
-enum class Restitution {
-  Newton,   // U_N = -e U_N(before): may create energy with friction           [Kane 1985]
-  Poisson,  // the normal impulse of the expansion is e times that of the compression
-  Stronge,  // its work is -e^2 times that of the compression: never gains     [Stronge 1990]
-};
+using problem::Restitution;
 
 /// W symmetric positive definite, U before the shock with U_N < 0, D = [low, high], e in [0, 1].
 ImpulseTime follow_shock(const Eigen::Matrix2d& W, const Eigen::Vector2d& before,
                          const convex::Segment& section, double e = 0.0,
                          Restitution kind = Restitution::Newton);
+
+/// The same of a contact in the plane (the second slip is 0) or in space, (N, T, T). In space the
+/// slip turns on its way: with its direction theta and its size s, and dR_N = s dtau for time,
+///
+///   dtheta/dtau = f(theta),   ds/dtau = s g(theta),   dU_N/dtau = s V_N(theta),
+///
+/// integrated by the method of Dormand and Prince to 1e-13; where it stops it sticks, if the cone
+/// allows, or leaves along the one direction that it then keeps.          [Batlle 1996]
+struct FollowedShock {
+  Eigen::Vector3d impulse{Eigen::Vector3d::Zero()};
+  double compression{0.0};  // work of the normal impulse while U_N < 0
+  double expansion{0.0};    // and after
+  bool sticks{false};       // at its end
+  bool ended{true};
+};
+
+/// The section is a segment, a disc or an ellipse.
+FollowedShock follow_in_space(const Eigen::Matrix3d& W, const Eigen::Vector3d& before,
+                              const convex::Section& section, double e, Restitution kind);
 
 }  // namespace ricochet::solve

@@ -159,8 +159,11 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
       // bring: where it is too small for that, only one well inside its cone sticks for sure.
       const double sure = kGood * (r.norm() + free) - 1e-15 * largest;
       const bool is_inside = tangential < (1.0 - kInside) * most;
-      const bool sticks = tangential < (1.0 - kWellInside) * most ||
-                          (motion <= sure && (is_inside || motion <= kRounding * r.norm()));
+      // A small impulse may be off its cone's surface by the residual of others, and slip.
+      const bool is_well_inside =
+          tangential < (1.0 - kWellInside) * most && motion <= most - tangential;
+      const bool sticks =
+          is_well_inside || (motion <= sure && (is_inside || motion <= kRounding * r.norm()));
       grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
     const problem::Key key = step.contacts[at(i)].key;

@@ -45,6 +45,7 @@ std::vector<std::string> names_of(const Columns& columns) {
   }
   names.emplace_back("energy.kinetic");
   if (columns.has_potential) names.emplace_back("energy.potential");
+  names.insert(names.end(), columns.watches.begin(), columns.watches.end());
   return names;
 }
 

@@ -10,51 +10,29 @@
 
 namespace ricochet::step {
 
-/// The motion between two impacts: free, or with contacts that last. One step of the method of
-/// Dormand and Prince of order 5(4), with dense output between its ends.     [Dormand 1980]
-///
-///   du/dt = M^-1 (Q - c + J^T r),   0 <= r  perpendicular to  d2g/dt2 >= 0   for held contacts,
-///   and d2g/dt2 = 0 for joints:
-///
-/// Gauss' principle at every evaluation, so that a contact lets go by itself.
-/// [Moreau 1986, par. 3-4]
+/// What arcs of all kinds have in common: contacts that last, the end, the sizes of the motion.
 template <model::Model M>
-class EventArc {
+class ArcBase {
  public:
-  static constexpr int N = M::kDofs;
   static constexpr int K = M::kContacts;
-  using Vec = model::Vector<N>;
-  using Place = model::Vector<M::kPlaces>;
+  using Vec = model::Vector<M::kDofs>;
   using State = model::StateOf<M>;
 
-  EventArc(const M& model, const State& start, double accuracy, Workspace<M>& w)
+  ArcBase(const M& model, const State& start, Workspace<M>& w)
       : model_(model),
         w_(w),
-        accuracy_(accuracy),
         path_(model, start.q, start.u),
         bends_(model, start.q),
-        stage_q_(start.q),
-        stage_u_(start.u),
-        off_(start.u),
-        off_u_(start.u),
-        rounding_(start.u),
-        push_(start.u),
         bend_(model::Vector<K>::Zero(model.contacts())),
-        target_(bend_),
         held_(model.contacts()),
-        last_push_(model::Vector<K>::Zero(model.contacts())),
-        push_start_(last_push_),
-        push_end_(last_push_),
-        inside_(start),
         end_(start) {
-    for (auto& slope : velocity_) slope = start.u;
-    for (auto& slope : acceleration_) slope = start.u;
     const model::EventMemory& memory = start.memory.events;
     for (const model::Key a : memory.held) {
       if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
     }
     sizes_ = memory.sizes;
-    model::grow(sizes_, model_, start.q, off_);
+    Vec size = start.u;
+    model::grow(sizes_, model_, start.q, size);
     model::open_gaps(sizes_, model_, start.t, start.q);
     trial_sizes_ = sizes_;
   }
@@ -67,7 +45,6 @@ class EventArc {
 
   model::IndexList<K>& held() { return held_; }
   const State& end() const { return end_; }
-  const model::Vector<K>& push_end() const { return push_end_; }
   model::ArcPath<M>& path() { return path_; }
   const model::ArcSizes& sizes() const { return sizes_; }
   /// The last step is made.
@@ -88,6 +65,75 @@ class EventArc {
     for (int a = model_.contacts() - model_.joints(); a < model_.contacts(); ++a) {
       w_.claim.active.push(a);
     }
+  }
+
+ protected:
+  /// d2g/dt2 of contact a under an acceleration.
+  double closing_by(const State& s, int a, const Vec& acceleration) {
+    w_.claim.active.clear();
+    w_.claim.active.push(a);
+    bends_.take(s.t, s.q, s.u, w_.claim.active, time_, bend_);
+    model_.gaps(s.t, s.q, w_.place);
+    model_.gradients(w_.claim.active, w_.place);
+    return w_.place.normals.dot(a, acceleration) + bend_[a];
+  }
+
+  const M& model_;
+  Workspace<M>& w_;
+  model::ArcPath<M> path_;
+  model::GapBends<M> bends_;
+  model::Vector<K> bend_;
+  double time_{0.0};          // [s], in which little changes
+  model::IndexList<K> held_;  // contacts that last
+  State end_;
+  model::ArcSizes sizes_;        // of the motion so far
+  model::ArcSizes trial_sizes_;  // with the last step
+};
+
+/// The motion between two impacts: free, or with contacts that last. One step of the method of
+/// Dormand and Prince of order 5(4), with dense output between its ends.     [Dormand 1980]
+///
+///   du/dt = M^-1 (Q - c + J^T r),   0 <= r  perpendicular to  d2g/dt2 >= 0   for held contacts,
+///   and d2g/dt2 = 0 for joints:
+///
+/// Gauss' principle at every evaluation, so that a contact lets go by itself.
+/// [Moreau 1986, par. 3-4]
+template <model::Model M>
+class EventArc : public ArcBase<M> {
+  using Base = ArcBase<M>;
+  using Base::bend_, Base::bends_, Base::end_, Base::held_, Base::model_, Base::path_, Base::sizes_,
+      Base::time_, Base::trial_sizes_, Base::w_;
+
+ public:
+  using Base::add_joints, Base::gap, Base::is_joint;
+  static constexpr int N = M::kDofs;
+  static constexpr bool kAdapts = true;  // its length, to hold its accuracy
+  static constexpr int K = M::kContacts;
+  using Vec = model::Vector<N>;
+  using Place = model::Vector<M::kPlaces>;
+  using State = model::StateOf<M>;
+
+  EventArc(const M& model, const State& start, double accuracy, Workspace<M>& w)
+      : Base(model, start, w),
+        accuracy_(accuracy),
+        stage_q_(start.q),
+        stage_u_(start.u),
+        off_(start.u),
+        off_u_(start.u),
+        rounding_(start.u),
+        push_(start.u),
+        target_(bend_),
+        last_push_(model::Vector<K>::Zero(model.contacts())),
+        push_start_(last_push_),
+        push_end_(last_push_),
+        inside_(start) {
+    for (auto& slope : velocity_) slope = start.u;
+    for (auto& slope : acceleration_) slope = start.u;
+  }
+
+  /// What pieces claim of contacts that last.
+  void claim(bool lasts) const {
+    if (lasts) w_.claim.reactions = &w_.reactions;
   }
 
   /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
@@ -169,14 +215,7 @@ class EventArc {
   }
 
   /// d2g/dt2 of contact a at the start of the arc.
-  double closing(const State& s, int a) {
-    w_.claim.active.clear();
-    w_.claim.active.push(a);
-    bends_.take(s.t, s.q, s.u, w_.claim.active, time_, bend_);
-    model_.gaps(s.t, s.q, w_.place);
-    model_.gradients(w_.claim.active, w_.place);
-    return w_.place.normals.dot(a, acceleration_[0]) + bend_[a];
-  }
+  double closing(const State& s, int a) { return this->closing_by(s, a, acceleration_[0]); }
 
  private:
   static constexpr std::array<double, 6> kTimes = {0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0};
@@ -290,31 +329,21 @@ class EventArc {
     return report;
   }
 
-  const M& model_;
-  Workspace<M>& w_;
   double accuracy_;
   std::array<Vec, 7> velocity_;
   std::array<Vec, 7> acceleration_;
-  model::ArcPath<M> path_;
-  model::GapBends<M> bends_;
-  double time_{0.0};  // [s], in which little changes
   Place stage_q_;
   Vec stage_u_;
   Vec off_;    // errors of positions
   Vec off_u_;  // of velocities
   Vec rounding_;
-  Vec push_;        // Q - c
-  Vec start_push_;  // the same where the arc begins
-  model::Vector<K> bend_;
-  model::Vector<K> target_;   // gaps of held contacts at the end
-  model::IndexList<K> held_;  // contacts that last
+  Vec push_;                 // Q - c
+  Vec start_push_;           // the same where the arc begins
+  model::Vector<K> target_;  // gaps of held contacts at the end
   model::Vector<K> last_push_;
   model::Vector<K> push_start_;
   model::Vector<K> push_end_;
   State inside_;
-  State end_;
-  model::ArcSizes sizes_;        // of the motion so far
-  model::ArcSizes trial_sizes_;  // with the last step
 };
 
 }  // namespace ricochet::step

@@ -10,12 +10,12 @@
 namespace ricochet::step {
 
 /// Finds where the arc that was just made meets a wall for the first time.
-template <model::Model M>
+template <model::Model M, class Arc>
 class EventSearch {
  public:
   using State = model::StateOf<M>;
 
-  EventSearch(const M& model, const State& state, EventArc<M>& arc, Workspace<M>& w)
+  EventSearch(const M& model, const State& state, Arc& arc, Workspace<M>& w)
       : model_(model),
         state_(state),
         arc_(arc),
@@ -62,6 +62,9 @@ class EventSearch {
     }
     return longest;
   }
+
+  /// An arc of length h, ready to be looked along.
+  problem::Report make(double h) { return renew(h); }
 
   /// Shortens the arc of length h to the first impact in it; `struck` is its contact.
   problem::Report find(double& h, int& struck) {
@@ -179,7 +182,7 @@ class EventSearch {
 
   const M& model_;
   const State& state_;
-  EventArc<M>& arc_;
+  Arc& arc_;
   Workspace<M>& w_;
   model::GapSweep<M> sweep_;
   State inside_;

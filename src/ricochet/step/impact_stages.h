@@ -13,7 +13,9 @@ template <model::Model M>
     if (!model.has_laws()) return;
     for (const int a : w.claim.active) {
       const double approach = std::max(0.0, -contact_velocity(w, a, s.u));
-      w.laws[a] = model.restitution_at(a, w.t_mid, *w.cone_point, s.u, approach, w.place);
+      const bool follows = model.impact_kind(a) == model::ImpactKind::ImpulseTime;  // has its own
+      w.laws[a] =
+          follows ? 0.0 : model.restitution_at(a, w.t_mid, *w.cone_point, s.u, approach, w.place);
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ricochet/step/friction_stages.h"
+#include "ricochet/step/push_stages.h"
 #include "ricochet/step/staggered.h"
 
 namespace ricochet::step {

@@ -4,7 +4,7 @@
 
 #include "ricochet/step/workspace.h"
 
-/// Joints: equations g(t, q) = 0 that are held in every step.
+/// Joints: equations g(t, q) = 0, or of velocities, that are held in every step.
 namespace ricochet::step {
 
 /// U_a = J_a v + dg_a/dt.
@@ -33,12 +33,27 @@ void take_joint_gradients(const M& model, Workspace<M>& w) {
 /// What joints need beyond J u+ + dg/dt = 0 so that g vanishes at the next middle, q_M + h u+.
 /// Moreau's middles are the nodes of the leapfrog method, and this is how SHAKE keeps constraints
 /// on it [Ryckaert 1977]: no drift, and no work in the mean.
+/// Velocities that are kept at 0 have no such middle: what they need so that they vanish at the end
+/// of the step, at q_M + h/2 u+. With q_M halfway between two such ends the step is its own
+/// inverse.
 template <model::Model M>
 void aim_joints(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
-  model.advance(w.q_mid, v, h, w.q_end);
-  model.gaps(w.t_mid + h, w.q_end, w.joint_place);
-  for (int a = model.contacts() - model.joints(); a < model.contacts(); ++a) {
+  const int first_roll = model.contacts() - model::rolls(model);
+  const int first = model.contacts() - model.joints();
+  if (first < first_roll) {
+    model.advance(w.q_mid, v, h, w.q_end);
+    model.gaps(w.t_mid + h, w.q_end, w.joint_place);
+  }
+  for (int a = first; a < first_roll; ++a) {
     w.bias[a] = w.joint_place.gap[a] / h - contact_velocity(w, a, v);
+  }
+  if (first_roll == model.contacts()) return;
+  model.advance(w.q_mid, v, 0.5 * h, w.q_end);
+  model.gaps(w.t_mid + 0.5 * h, w.q_end, w.joint_place);
+  model.gradients(w.joints, w.joint_place);
+  for (int a = first_roll; a < model.contacts(); ++a) {
+    const double end = w.joint_place.normals.dot(a, v) + w.joint_place.rate[a];
+    w.bias[a] = end - contact_velocity(w, a, v);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ricochet/step/acting.h"
-#include "ricochet/step/friction_stages.h"
+#include "ricochet/step/push_stages.h"
 #include "ricochet/step/staggered.h"
 
 namespace ricochet::step {
@@ -24,6 +24,7 @@ struct Moreau {
                                     .is_staggered = true,
                                     .laws = Laws::All,
                                     .has_friction = true,
+                                    .follows_shocks = true,
                                     .contacts_last = true,
                                     .gains_by_correction = true,
                                     .is_default = true,

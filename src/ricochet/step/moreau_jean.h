@@ -23,6 +23,7 @@ struct MoreauJean {
                                     .use = "comparison with those codes",
                                     .integrator = certify::Integrator::Theta,
                                     .has_friction = true,
+                                    .follows_shocks = true,
                                     .contacts_last = true,
                                     .settings = kSettings};
   double theta{0.5};                 // in [1/2, 1]: 1/2 is of second order in smooth motion

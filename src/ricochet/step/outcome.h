@@ -26,6 +26,7 @@ struct Sample {
   std::span<const double> states{};      // one place a contact: certify::ContactState
   // Of rows of several steps, else empty: in which part of them each contact pushed.
   std::span<const double> pushed{};
+  std::span<const double> watches{};  // as many as columns have
 };
 
 /// How a run ended.

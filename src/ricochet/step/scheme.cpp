@@ -95,6 +95,7 @@ std::string laws_in_words(const SchemeInfo& info) {
   std::string words = "all";
   if (info.laws == Laws::OneConstant) words = "one e";
   if (info.laws == Laws::Constants) words = "constant e";
+  if (info.follows_shocks && !info.has_friction) words += "; friction in impulse time";
   return info.has_friction ? words + "; friction" : words;
 }
 

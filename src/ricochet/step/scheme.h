@@ -45,9 +45,11 @@ struct SchemeInfo {
   certify::ImpactRule impact{certify::ImpactRule::Newton};
   bool is_staggered{false};  // on Moreau's middles: joints, step control, going back
   bool has_joints{false};    // others that have them
+  bool has_rolls{false};     // and keep velocities at 0
   Laws laws{Laws::All};
   std::optional<double> restitution{};  // the e it implies; none: what contacts state
   bool has_friction{false};
+  bool follows_shocks{false};       // with friction, in impulse time
   bool contacts_last{false};        // see model::Lasting
   bool balances_energy{true};       // a gain of energy is a fault
   bool gains_by_correction{false};  // lasting contacts are better for it

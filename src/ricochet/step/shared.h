@@ -5,8 +5,8 @@
 #include "ricochet/model/formula_view.h"
 #include "ricochet/model/time_reversed.h"
 #include "ricochet/step/correction.h"
-#include "ricochet/step/friction_stages.h"
 #include "ricochet/step/guide_stages.h"
+#include "ricochet/step/push_stages.h"
 #include "ricochet/step/recorder.h"
 #include "ricochet/structure/structure_model.h"
 
@@ -86,7 +86,9 @@ using SpeedOf = model::Vector<M::kDofs>;
   RICOCHET_SHARE_CHECK(KIND, AnyView, Theta)        \
   RICOCHET_SHARE_CHECK(KIND, AnyView, MeanPosition) \
   RICOCHET_SHARE_CHECK(KIND, AnyView, Spring)       \
-  RICOCHET_SHARE_CHECK(KIND, AnyView, Arcs)
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Arcs)         \
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Affine)       \
+  RICOCHET_SHARE_CHECK(KIND, AnyView, Conserving)
 #define RICOCHET_SHARE_STRUCTURES(KIND)                      \
   RICOCHET_SHARE_RUN(KIND, StructureView)                    \
   RICOCHET_SHARE_CHECK(KIND, StructureView, MiddleAhead)     \

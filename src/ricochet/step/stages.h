@@ -322,7 +322,8 @@ template <model::Model M, class Push>
   w.are_joints_factored = false;
   const bool ahead = w.lasting.has_ahead();
   double size = w.free.cwiseAbs().sum();
-  if (model.joints() > 0 || ahead) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity
+  const bool has_gaps = model.joints() > model::rolls(model) || ahead;
+  if (has_gaps) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity
   for (int round = 0; round < kMostRounds; ++round) {
     w.last = u_next;
     if (model.joints() > 0) aim_joints(model, h, w.last, w);

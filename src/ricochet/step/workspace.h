@@ -26,6 +26,7 @@ struct SlipWorkspace {
   std::array<model::Vector<N>, 3> responses;  // M^-1 row^T
   model::Vector<N> pushes;                    // parts of G^T R added without signs
   std::vector<char> turned;                   // by place: the slip of a contact in space turns
+  std::vector<Eigen::Vector3d> shocks;        // by place: impulses of shocks in impulse time
   model::Vector<N> size;                      // what u+ is made of: parts of it that may cancel
   double h{0.0};                              // [s], the length of the step
   std::vector<int> pressed;                   // active rows whose loads are reactions of joints
@@ -109,7 +110,7 @@ struct Workspace : SlipWorkspace<M::kDofs, M::kSlips> {
   bool unique{true};                     // false when other impulses give the same motion
   certify::ArcReactions<K> reactions{};  // along an arc of event location
   double wanted_step{0.0};  // [s], the longest that stiff walls allow; 0: none is stiff
-  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h
+  model::Vector<K> bias;    // of joints: (g(q_M + h u+) - h U+) / h, or as `aim_joints` says
   Eigen::VectorXd weights;  // shift = M^-1 J^T weights
   typename M::Place place;
   typename M::Place joint_place;  // at q_M + h u+

@@ -17,7 +17,8 @@ namespace {
 
 constexpr long long kMostMarks = 512;  // apart from the start
 constexpr long long kMostRows = 4096;  // of a companion with friction: its phases are told by rows
-constexpr double kMostKept = 2.5e5;    // numbers of one trace
+constexpr long long kMostInstants = 2048;  // of a way, where steps or rows tell too few
+constexpr double kMostKept = 2.5e5;        // numbers of one trace
 constexpr std::array<double, 2> kCoarser = {std::numbers::sqrt2, 2.0};
 
 /// What the run covers, [s] from its start.
@@ -55,18 +56,22 @@ Strides strides_of(const scene::Scene& scene) {
   return {row, row * std::max(1LL, parts(marks) / row)};
 }
 
+std::vector<double> even_marks(const scene::Scene& scene, long long count) {
+  const double time = scene.run.backward ? -time_of(scene.run) : time_of(scene.run);
+  std::vector<double> marks;
+  for (long long k = 0; k <= count; ++k) {
+    marks.push_back(scene.start.t + time * static_cast<double>(k) / static_cast<double>(count));
+  }
+  return marks;
+}
+
 /// Instants to compare a companion at: ends of its steps; spread evenly where nobody knows those.
 std::vector<double> marks_of(const scene::Scene& scene) {
   const step::RunSettings& run = scene.run;
+  if (run.control.is_on()) return even_marks(scene, kMostMarks);
   const double sign = run.backward ? -1.0 : 1.0;
   const double time = time_of(run);
   std::vector<double> marks;
-  if (run.control.is_on()) {
-    for (long long k = 0; k <= kMostMarks; ++k) {
-      marks.push_back(scene.start.t + sign * time * static_cast<double>(k) / kMostMarks);
-    }
-    return marks;
-  }
   const long long stride = strides_of(scene).mark;
   for (long long i = 0; i < run.steps; i += stride) {
     marks.push_back(scene.start.t + sign * static_cast<double>(i) * run.step);
@@ -80,7 +85,7 @@ std::vector<double> marks_of(const scene::Scene& scene) {
 std::vector<double> way_of(const scene::Scene& scene, const certify::Certificate& run) {
   constexpr long long kNear = 4;  // steps
   const step::RunSettings& settings = scene.run;
-  if (settings.control.is_on() || finds_times(scene)) return marks_of(scene);
+  if (settings.control.is_on()) return even_marks(scene, kMostInstants);
   std::vector<long long> steps;
   const long long stride = std::max(1LL, settings.steps / kMostRows);
   for (long long i = 0; i <= settings.steps; i += stride) steps.push_back(i);
@@ -127,7 +132,8 @@ TracedRun traced_run(const scene::Scene& scene, const step::Outcome& outcome) {
     traced.step = traced.length / static_cast<double>(std::max(1LL, outcome.steps));
     traced.order = traced.least_order = 1.5;  // its steps are shortest at events
   } else {
-    traced.step = traced.quantum = run.step;
+    traced.step = run.step;
+    if (!certify::is_located(scene.scheme.info().integrator)) traced.quantum = run.step;
     // A slip that turns is no event, and met within a step.
     traced.order = scene.columns.has_friction() ? 1.0 : 2.0;
   }
@@ -181,6 +187,7 @@ bool is_short(const scene::Scene& scene) {
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
   if (choice == BarChoice::None) return "not asked for";
+  if (scene.world() != nullptr) return "runs of bodies have no error bar yet";
   if (is_short(scene)) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
   }
@@ -226,11 +233,16 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
   between_ = !finds_times(scene);
   for (std::size_t c = 0; c < 2; ++c) {
     scene::Scene companion = coarsened(scene, kCoarser[c]);
-    traces_[c] = Trace(marks_of(companion), between_);
     const bool shows_all = companion.run.control.is_on() || !between_;
     const bool is_probed =
         c == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
     companion.run.record_every = shows_all || is_probed ? 1 : strides_of(companion).row;
+    if (is_probed && finds_times(scene)) {  // its way is told by rows
+      const long long more = (kMostInstants + companion.run.steps - 1) / companion.run.steps;
+      companion.run.steps *= more;
+      companion.run.step /= static_cast<double>(more);
+    }
+    traces_[c] = Trace(marks_of(companion), between_);
     scenes_.push_back(std::move(companion));
   }
 }
@@ -307,7 +319,8 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
   if (!not_made_.empty()) {
     ErrorBar bar = ErrorBar::none(not_made_);
     const bool moves = motion.outcome.steps > 0;
-    if (choice_ != BarChoice::None && is_short(scene_) && moves) bar.unresolved = not_made_;
+    if (choice_ != BarChoice::None && is_short(scene_) && moves && !scene_.world())
+      bar.unresolved = not_made_;
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;

@@ -5,6 +5,8 @@
 #include <map>
 
 #include "ricochet/formula/lower.h"
+#include "ricochet/scene/world_reader.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::study {
 namespace {
@@ -13,7 +15,7 @@ using Values = std::map<std::string, double>;
 
 /// Families z[1..N] and their velocities, at the end of the run.
 void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& scope) {
-  if (motion.structure) return;
+  if (motion.scene.formulas() == nullptr) return;
   for (const scene::CoordinateGroup& group : motion.scene.system().groups) {
     if (!group.indexed) continue;
     formula::Scope::Family positions{group.first, {}};
@@ -25,6 +27,12 @@ void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& s
     scope.define_family(group.name, positions);
     scope.define_family(group.name + "'", velocities);
   }
+}
+
+/// Named formulas of the scene.
+const std::vector<std::pair<std::string, formula::Definition>>& definitions_of(
+    const scene::Scene& scene) {
+  return scene.world() != nullptr ? scene.world()->definitions : scene.system().definitions;
 }
 
 /// What formulas of the scene may speak of, at the end of the run. A definition that has no finite
@@ -43,7 +51,7 @@ Values scene_values(const Motion& motion) {
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
-  for (const auto& [name, definition] : motion.scene.system().definitions) {
+  for (const auto& [name, definition] : definitions_of(motion.scene)) {
     if (!definition.indices.empty()) {
       scope.define_indexed(name, definition);
       continue;
@@ -59,9 +67,15 @@ Values scene_values(const Motion& motion) {
   return values;
 }
 
-/// Figures of families of contacts: "stack[3].gap".
+/// Figures of families of contacts: "stack[3].gap"; and of bodies: "stone[3].x".
 void add_contact_families(const Motion& motion, const Values& values, formula::Graph& graph,
                           formula::Scope& scope) {
+  if (motion.world) {
+    for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {
+      scope.define_member(figure.name, graph.constant(values.at(figure.name)));
+    }
+    return;
+  }
   for (const std::string& name : scene::fact_names(motion.scene)) {
     if (name.find('[') == std::string::npos) continue;
     scope.define_member(name, graph.constant(values.at(name)));
@@ -100,6 +114,15 @@ void add_certificate(const Motion& motion, Values& values) {
     values[contacts[a] + ".slip_time"] = record.slip_time;
     values[contacts[a] + ".dissipated"] = record.dissipated.value();
     values[contacts[a] + ".tangential_shocks"] = static_cast<double>(record.tangential_shocks);
+  }
+}
+
+/// What bodies and watches add.
+void add_bodies(const Motion& motion, Values& values) {
+  for (const auto& [name, value] : motion.world->watches) values[name] = value;
+  for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {
+    values[figure.name] =
+        figure_of(motion.world->last.bodies[static_cast<std::size_t>(figure.body)], figure.what);
   }
 }
 
@@ -173,13 +196,14 @@ std::vector<Fact> check_expectations(const Motion& motion) {
   Values values = scene_values(motion);
   add_certificate(motion, values);
   if (motion.structure) add_statistics(*motion.structure, motion.outcome.certificate, values);
+  if (motion.world) add_bodies(motion, values);
   formula::Graph graph;
   formula::Scope scope;
   for (const auto& [name, value] : values) scope.define(name, graph.constant(value));
   add_families(motion, graph, scope);
   add_contact_families(motion, values, graph, scope);
   if (!motion.structure) {
-    for (const auto& [name, definition] : motion.scene.system().definitions) {
+    for (const auto& [name, definition] : definitions_of(motion.scene)) {
       if (!definition.indices.empty()) {
         scope.define_indexed(name, definition);
       } else if (!values.contains(name))

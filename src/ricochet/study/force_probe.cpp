@@ -306,6 +306,7 @@ bool ForceProbe::is_missed(const Piece& steps) {
   int most = kMostOfSteps;
   constexpr double kAtRest = 1e-7;  // of what is beyond: where nothing moves, all of it matters
   missed_.assign(missed_.size(), 0.0);
+  std::vector<double> peaks(missed_.size(), 0.0);
   for (std::size_t c = 0; c < floors_.size(); ++c) {
     const formula::Range range = ranges_[channels_[c].output];
     const double beyond = std::max({range.high - high_[c], low_[c] - range.low, 0.0});
@@ -330,11 +331,15 @@ bool ForceProbe::is_missed(const Piece& steps) {
           std::max(value_[c] - high_[c], 0.0) + std::min(value_[c] - low_[c], 0.0);
       if (std::abs(beyond) > channels_[c].peak) return true;
       missed_[c] += length * (nets_ ? beyond : std::abs(beyond));
+      peaks[c] = std::max(peaks[c], std::abs(missed_[c]));
     }
   }
   for (std::size_t c = 0; c < missed_.size(); ++c) {
     const double part = std::abs(missed_[c]) / channels_[c].most;
-    if (part > kSmallPart && !is_shown(steps, c)) totals_[c] += part;
+    const bool returns = part <= kSmallPart && peaks[c] > channels_[c].most;
+    if (returns || (part > kSmallPart && !is_shown(steps, c))) {
+      totals_[c] += peaks[c] / channels_[c].most;
+    }
     if (totals_[c] > 1.0) return true;
   }
   return false;
@@ -392,7 +397,7 @@ std::optional<double> ForceProbe::scan() {
 }
 
 std::optional<ForceProbe::Missed> ForceProbe::find() {
-  if (limits_.size() > kMostCoordinates || model_.outside() != nullptr || trace_.marks() < 3) {
+  if (limits_.size() > kMostCoordinates || model_.outside() != nullptr || trace_.marks() < 2) {
     return {};
   }
   for (std::size_t k = 0; k < trace_.marks(); ++k) {

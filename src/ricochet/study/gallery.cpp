@@ -9,6 +9,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/study/gallery_bodies.h"
 #include "ricochet/study/gallery_friction.h"
 #include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
@@ -327,6 +328,7 @@ const std::vector<GalleryEntry>& gallery() {
       {"two-motions", "One smooth push, two motions", "Ballard 2013, par. 2", show_two_motions},
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
       {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
+      {"bodies", "Rolling, standing, falling, bouncing", "closed forms", show_bodies},
       {"structures", "Tubes in supports, string, bar", "Paoli 2001, par. 3c", show_structures},
       {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},
   };

@@ -107,7 +107,8 @@ Exhibit show_friction(const Runner& runner) {
   Exhibit exhibit;
   show_incline(runner, exhibit);
   show_belt(runner, exhibit);
-  for (const char* name : {"rolling-disc", "brick", "sdnd100", "knife-edge", "rolling-penny"}) {
+  for (const char* name : {"rolling-disc", "brick", "sdnd100", "knife-edge", "rolling-penny",
+                           "skate", "disc-on-slope", "sleigh"}) {
     show_expected(runner, name, exhibit);
   }
   show_painleve(runner, exhibit);

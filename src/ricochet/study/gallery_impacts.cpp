@@ -153,6 +153,19 @@ void add_corner_facts(const Runner& runner, Exhibit& exhibit) {
   }
 }
 
+/// Impacts inside the step: four steps through three bounces, and an energy that only impacts take.
+void add_located_facts(const Runner& runner, Exhibit& exhibit) {
+  const double e = 0.7, t1 = std::sqrt(2.0 / 9.81), v = 9.81 * t1;
+  const double left = 1.6 - t1 * (1.0 + 2.0 * e + 2.0 * e * e);  // since the third impact
+  const Motion ball =
+      show_one(runner, exhibit, "dropped-ball", "affine", {"run.scheme=affine", "run.step=0.4"});
+  exhibit.facts.push_back(near("affine: four steps through three bounces, x at the end",
+                               ball.final_state.q[0], left * (e * e * e * v - 0.5 * 9.81 * left),
+                               1e-12));
+  show_one(runner, exhibit, "anharmonic-ball", "run");
+  show_one(runner, exhibit, "pendulum-wall", "run");
+}
+
 }  // namespace
 
 Exhibit show_ball(const Runner& runner) {
@@ -193,6 +206,7 @@ Exhibit show_impacts(const Runner& runner) {
   add_joint_fact(runner, exhibit);
   add_corner_facts(runner, exhibit);
   add_string_fact(runner, exhibit);
+  add_located_facts(runner, exhibit);
   const Motion ellipse = show_one(runner, exhibit, "elliptical-billiard", "run");
   const Eigen::VectorXd& q = ellipse.final_state.q;
   const Eigen::VectorXd& u = ellipse.final_state.u;

@@ -33,10 +33,11 @@ void append_slopes_of_rate(model::FormulaSystem& system, int row, std::vector<No
   roots.insert(roots.end(), second.begin(), second.end());
 }
 
-/// dU_T/dt without accelerations, of each slip, row by row.
-void append_slip_gammas(model::FormulaSystem& system, int row, std::vector<NodeId>& roots) {
+/// dU/dt without accelerations, of velocities such as slips.
+void append_gammas(model::FormulaSystem& system, const std::vector<NodeId>& velocities,
+                   std::vector<NodeId>& roots) {
   formula::Graph& graph = system.graph;
-  for (const NodeId slip : system.slips[index(row)].velocities) {
+  for (const NodeId slip : velocities) {
     std::vector<int> slots = graph.inputs_of(slip);
     std::erase_if(slots, [&](int slot) { return slot >= system.velocity_slot(0); });
     const std::vector<NodeId> slopes = formula::gradient(graph, slip, slots);
@@ -53,10 +54,14 @@ void append_slip_gammas(model::FormulaSystem& system, int row, std::vector<NodeI
 formula::Tape compile(const model::FormulaModel& model) {
   model::FormulaSystem system = model.system();
   std::vector<NodeId> roots;
-  for (int a = 0; a < model.contacts(); ++a) append_slopes_of_rate(system, a, roots);
+  for (int a = 0; a < model.contacts() - model.rolls(); ++a)
+    append_slopes_of_rate(system, a, roots);
+  append_gammas(system, system.rolls, roots);
   const std::vector<NodeId> inertia = model::inertia_terms(system);
   roots.insert(roots.end(), inertia.begin(), inertia.end());
-  for (int a = 0; a < model.contacts(); ++a) append_slip_gammas(system, a, roots);
+  for (int a = 0; a < model.contacts(); ++a) {
+    append_gammas(system, system.slips[index(a)].velocities, roots);
+  }
   return formula::Tape(system.graph, system.inputs(), {roots});
 }
 
@@ -164,7 +169,8 @@ class Inspector::AtState : public AtPlace<View> {
       gamma_size[a] += std::abs(term);
     };
     for (int a = 0; a < model_.contacts(); ++a) {
-      for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+      const bool has_gap = a < model_.contacts() - model_.rolls();
+      for (std::size_t e = pattern.begin(a); has_gap && e < pattern.end(a); ++e) {
         add(a, registers[at[next++]] * u[pattern.coordinates[e]]);
       }
       add(a, registers[at[next++]]);

@@ -96,6 +96,10 @@ step::RunSettings run_to(std::optional<double> at, step::RunSettings run,
 }
 
 SceneInspection inspect_end(const scene::Scene& scene, step::Monitor* monitor) {
+  if (scene.world() != nullptr) {
+    throw base::InputError("inspect", "is for systems and structures, not for bodies",
+                           "run a few steps; the summary tells who pushes");
+  }
   const bool is_start = scene.run.steps == 0;
   model::State<model::kDynamic> state = scene.start;
   SceneInspection inspection;

@@ -6,6 +6,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/study/run_structure.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::study {
 namespace {
@@ -45,6 +46,11 @@ void warn_of_past(const scene::Scene& scene, const std::vector<certify::Shock>& 
         "ended at any time before; shown is a contact that always lasted",
         name(a)));
   }
+}
+
+void warn_of_part(const Motion& motion, std::vector<std::string>& warnings) {
+  if (motion.structure) warn_of_structure(motion, warnings);
+  if (motion.world) warn_of_world(motion, warnings);
 }
 
 /// What the run has shown about its own question.
@@ -106,7 +112,7 @@ void add_warnings(Motion& motion) {
   }
   const std::vector<certify::Shock>& shocks = motion.outcome.certificate.shocks;
   if (scene.run.backward) warn_of_past(scene, shocks, warnings);
-  if (motion.structure) warn_of_structure(motion, warnings);
+  warn_of_part(motion, warnings);
 }
 
 }  // namespace
@@ -116,6 +122,9 @@ void check_direction(const scene::Scene& scene) {
   if (scene.structure() != nullptr) {
     throw base::InputError("--backward", "a structure is run forwards only",
                            "leave --backward out");
+  }
+  if (scene.world() != nullptr) {
+    throw base::InputError("--backward", "bodies are run forwards only", "leave --backward out");
   }
   if (!scene.scheme.info().is_staggered || scene.system().model->has_laws()) {
     throw base::InputError("--backward",
@@ -153,6 +162,8 @@ Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer
   if (const model::FormulaModel* model = scene.formulas()) {
     motion.outcome =
         step::run_formula(*model, scene.scheme, scene.run, motion.final_state, watch, monitor);
+  } else if (scene.world() != nullptr) {
+    run_world(motion, watch, monitor);
   } else {
     run_structure(motion, watch, monitor);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ricochet/record/line_record.h"
+#include "ricochet/record/world_record.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_formula.h"
 
@@ -45,6 +46,7 @@ struct Motion {
   std::vector<Row> rows;
   std::optional<record::LineRecord> structure;  // of a structure: what else it tells
   std::optional<WholeState> whole;              // of a structure
+  std::optional<record::WorldRecord> world;     // of bodies
 };
 
 /// Throws base::InputError where a run backwards in time is asked for that has no answer.

@@ -28,6 +28,7 @@ void RowThinner::sum(const step::Sample& sample) {
   step_ = sample.step;
   ++steps_;
   for (std::size_t a = 0; a < impulses_.size(); ++a) {
+    if (sample.impulses[a] == 0.0) continue;
     impulses_[a] += sample.impulses[a];
     pushed_[a] += sample.impulses[a] > 0.0 ? 1.0 : 0.0;
   }

@@ -8,6 +8,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/model/formula_view.h"
 #include "ricochet/study/line_text.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::study {
 namespace {
@@ -70,6 +71,7 @@ std::vector<bool> frictions_of(const scene::Scene& scene) {
 /// "2 coordinates, 1 contact"; of a structure its kind.
 std::string describe_part(const scene::Scene& scene) {
   if (scene.structure() != nullptr) return kind_of(*scene.structure());
+  if (scene.world() != nullptr) return kind_of(*scene.world());
   const step::Columns& columns = scene.columns;
   const auto count = [](const auto& list) { return static_cast<long long>(list.size()); };
   const std::vector<bool> alone = frictions_of(scene);
@@ -125,6 +127,7 @@ std::string describe_error(const RunReport& report) {
   if (!bar.made)
     return fmt::format("what its length costs in accuracy is not told: {}", bar.not_made);
   const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
+  if (names.empty()) return "no point is named whose error could be told";
   std::string words = "error";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
     words += fmt::format("{} ± {} in {}", i == 0 ? "" : ",", base::rounded_up(bar.position[i]),
@@ -219,6 +222,15 @@ std::string describe_status(const RunReport& report) {
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 
+std::string describe_rolls(const Motion& motion) {
+  const model::FormulaModel* model = motion.scene.formulas();
+  if (model == nullptr || model->rolls() == 0) return "";
+  const std::string what =
+      model->rolls() == 1 ? "a velocity" : fmt::format("{} velocities", model->rolls());
+  return entry("rolling", fmt::format("{} kept at 0, to {:.2g} at the ends of steps", what,
+                                      motion.outcome.certificate.roll_max));
+}
+
 std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
@@ -235,7 +247,9 @@ std::string describe_checks(const Motion& motion) {
                                       "follow the forces",
                                       c.arc_max, c.arc_limit));
   }
+  if (motion.world) return text + describe_world(motion);
   if (motion.scene.columns.contacts.empty()) return text;
+  text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
   if (c.violation_contact < 0) {
     text += entry("violation", c.ok() ? "none: no gap was negative at the end of a step"
@@ -288,7 +302,8 @@ std::string describe_energy(const Motion& motion) {
                                        : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
-    words += fmt::format(", of joints {}", shown(ledger.joints.value(), 6));
+    words += fmt::format(", of {} {}", motion.world ? "driven bodies" : "joints",
+                         shown(ledger.joints.value(), 6));
   }
   if (std::abs(ledger.correction.value()) > unit) {
     words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));
@@ -371,6 +386,7 @@ std::string describe_settings(const Motion& motion) {
 }
 
 std::string tell(const Story& story, const Motion& motion) {
+  if (motion.world) return "";
   constexpr double kRest = 1e-12;      // of the largest kinetic energy
   constexpr double kRounding = 1e-20;  // of the potential energy: what stands all the time
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
@@ -426,6 +442,7 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
   summary.facts_not_checked = run.facts_not_checked;
   summary.output_error = output_error;
   summary.structure = motion.structure;
+  summary.world = motion.world;
   return summary;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 /// The scene with a model that has the force besides.
 scene::Scene steered(const scene::Scene& scene, std::shared_ptr<Steering>& steering) {
-  if (scene.structure() != nullptr) {
-    throw base::InputError("start", "a structure is run as a whole", "use run instead");
+  if (scene.formulas() == nullptr) {
+    throw base::InputError("start", "structures and bodies are run as a whole", "use run instead");
   }
   if (scene.run.control.is_on()) {
     throw base::InputError("run.step", "step control chooses steps by itself",

@@ -162,46 +162,69 @@ bool NearMisses::is_small(std::size_t contact, const step::Sample& sample) const
   return dot < 0.9 * std::sqrt(one * other);
 }
 
+/// Far from its wall, long after a push, a contact is followed by its gap alone.
+bool NearMisses::is_far(Watched& w, double gap, double impulse) {
+  constexpr double kFar = 8.0;  // of the largest change in a step
+  const double fell = w.gap - gap;
+  const double fast = std::max(w.fastest, std::abs(fell));
+  if (impulse != 0.0 || w.quiet <= kQuiet || w.missed || !(gap > kFar * fast)) return false;
+  ++w.quiet;
+  w.fastest = fast;
+  w.bend = w.fell - fell;
+  w.largest = std::max(w.largest, std::abs(w.bend));
+  w.fell = fell;
+  w.gap = gap;
+  w.inside = 0;
+  return true;
+}
+
 void NearMisses::follow(const step::Sample& sample) {
-  constexpr int kPushed = -(1 << 30);  // it has pushed since it was outside
-  constexpr int kQuiet = 12;  // steps before and after without a push: else it was in contact
-  constexpr int kLasts = 3;
-  constexpr std::size_t kMostReleases = 64;
   const bool opens = watched_.empty();
-  watched_.resize(sample.gaps.size());
+  if (opens) watched_.resize(sample.gaps.size());
+  bool all_far = !opens;
   for (std::size_t a = 0; a < watched_.size(); ++a) {
-    Watched& w = watched_[a];
-    const double gap = sample.gaps[a];
-    const double fell = opens ? 0.0 : w.gap - gap;
-    if (++w.quiet == kLasts && w.pushes >= kLasts && releases_.size() < kMostReleases) {
-      releases_.push_back(last_t_);
-    }
-    if (sample.impulses[a] != 0.0) {
-      if (w.inside > 1 && !entered_) entered_ = {sample.t, static_cast<int>(a)};
-      w.inside = kPushed;
-      if (w.quiet > kLasts) w.struck = w.largest / std::abs(sample.t - last_t_);
-      w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
-      w.quiet = 0;
-      w.largest = 0.0;
-      w.missed.reset();
-      is_rough_ = true;
-    } else if (w.missed && w.quiet > 2 * kQuiet) {
-      if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
-      w.missed.reset();
-    } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample)) {
-      w.missed = last_t_;
-      w.quiet = kQuiet;
-    }
-    w.fastest = std::max(w.fastest, std::abs(fell));
-    w.bend = w.fell - fell;
-    if (w.quiet > 2) w.largest = std::max(w.largest, std::abs(w.bend));
-    w.fell = fell;
-    w.gap = gap;
-    w.inside = gap < 0.0 ? w.inside + 1 : 0;
+    if (!opens && is_far(watched_[a], sample.gaps[a], sample.impulses[a])) continue;
+    follow_closely(a, sample, opens);
+    all_far = false;
   }
   last_t_ = sample.t;
+  if (model_ == nullptr || all_far) return;
   places_[1].swap(places_[0]);
-  if (model_ != nullptr) places_[0].assign(sample.q.begin(), sample.q.end());
+  places_[0].assign(sample.q.begin(), sample.q.end());
+}
+
+void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool opens) {
+  constexpr int kPushed = -(1 << 30);  // it has pushed since it was outside
+  constexpr int kLasts = 3;
+  constexpr std::size_t kMostReleases = 64;
+  Watched& w = watched_[a];
+  const double gap = sample.gaps[a];
+  const double fell = opens ? 0.0 : w.gap - gap;
+  if (++w.quiet == kLasts && w.pushes >= kLasts && releases_.size() < kMostReleases) {
+    releases_.push_back(last_t_);
+  }
+  if (sample.impulses[a] != 0.0) {
+    if (w.inside > 1 && !entered_) entered_ = {sample.t, static_cast<int>(a)};
+    w.inside = kPushed;
+    if (w.quiet > kLasts) w.struck = w.largest / std::abs(sample.t - last_t_);
+    w.pushes = w.quiet == 1 ? w.pushes + 1 : 1;
+    w.quiet = 0;
+    w.largest = 0.0;
+    w.missed.reset();
+    is_rough_ = true;
+  } else if (w.missed && w.quiet > 2 * kQuiet) {
+    if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
+    w.missed.reset();
+  } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample)) {
+    w.missed = last_t_;
+    w.quiet = kQuiet;
+  }
+  w.fastest = std::max(w.fastest, std::abs(fell));
+  w.bend = w.fell - fell;
+  if (w.quiet > 2) w.largest = std::max(w.largest, std::abs(w.bend));
+  w.fell = fell;
+  w.gap = gap;
+  w.inside = gap < 0.0 ? w.inside + 1 : 0;
 }
 
 std::vector<double> NearMisses::bends() const {

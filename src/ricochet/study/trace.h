@@ -130,7 +130,10 @@ class NearMisses {
     int inside{0};                 // samples in a row beyond the wall without a push
     std::optional<double> missed;  // [s]
   };
+  static constexpr int kQuiet = 12;  // steps before and after without a push: else in contact
   void follow(const step::Sample& sample);
+  void follow_closely(std::size_t contact, const step::Sample& sample, bool opens);
+  static bool is_far(Watched& w, double gap, double impulse);
   bool turns_near(const Watched& w, double fell) const;
   bool is_small(std::size_t contact, const step::Sample& sample) const;
 

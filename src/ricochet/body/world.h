@@ -1,0 +1,206 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "ricochet/shape/gaps.h"
+
+namespace ricochet::body {
+
+template <int D>
+using Vec = shape::Vec<D>;
+template <int D>
+inline constexpr int kSpins = D == 2 ? 1 : 3;
+template <int D>
+using Spin = Eigen::Matrix<double, kSpins<D>, 1>;
+template <int D>
+using Inertia = Eigen::Matrix<double, kSpins<D>, kSpins<D>>;
+
+/// Where a body is and how it moves: its mass centre, in the plane its angle, both velocities.
+template <int D>
+struct Motion;
+template <>
+struct Motion<2> {
+  Vec<2> x = Vec<2>::Zero();  // [m]
+  double angle{0.0};          // [rad]
+  Vec<2> v = Vec<2>::Zero();  // [m/s]
+  double spin{0.0};           // [rad/s]
+
+  /// Position after a time h with these velocities.
+  void advance(double h) {
+    x += h * v;
+    angle += h * spin;
+  }
+};
+
+/// Velocity of the particle of a body at an arm from its mass centre.
+inline Vec<2> velocity_at(const Motion<2>& m, const Vec<2>& arm) {
+  return m.v + m.spin * Vec<2>(-arm[1], arm[0]);
+}
+
+/// arm × impulse.
+inline double moment(const Vec<2>& arm, const Vec<2>& p) { return arm[0] * p[1] - arm[1] * p[0]; }
+
+enum class Kind : char {
+  Free,    // moves by forces and impulses
+  Fixed,   // never moves
+  Driven,  // its place is a function of t
+};
+
+/// A rigid body: shapes that ride on one frame. `at` of scenes is that frame's origin.
+template <int D>
+struct Body {
+  std::string name;
+  Kind kind{Kind::Free};
+  int material{0};
+  double mass{0.0};                // [kg]; per length in the plane
+  double inertia{0.0};             // about the mass centre [kg m^2]
+  Vec<D> centre = Vec<D>::Zero();  // the mass centre in the frame of the shapes [m]
+  int first_shape{0};              // in World::solids
+  int shapes{0};
+  double reach{0.0};  // from the mass centre to its farthest particle [m]
+  double size{0.0};   // a length to measure rounding and slack by [m]
+  double born{-std::numeric_limits<double>::infinity()};  // [s]
+  Motion<D> start;
+  std::function<void(double t, Motion<D>& place)> drive;  // of driven ones: x and angle
+
+  bool moves() const { return kind != Kind::Fixed; }
+  bool is_free() const { return kind == Kind::Free; }
+};
+
+/// A shape of a body.
+template <int D>
+struct Solid {
+  int body{0};
+  shape::Shape<D> shape;
+};
+
+/// What two materials do to each other where they touch.
+struct PairLaw {
+  bool touches{true};
+  bool is_stated{false};
+  double friction{0.0};
+  double restitution{0.0};
+  bool looks_ahead() const { return restitution == 0.0; }
+};
+
+/// Bodies and the laws between them: const while a motion is made.
+template <int D>
+struct World {
+  std::vector<Body<D>> bodies;
+  std::vector<Solid<D>> solids;  // by body
+  std::vector<std::string> materials;
+  std::vector<PairLaw> laws;  // of materials a and b at a * materials + b
+  std::function<Vec<D>(double t)> gravity = [](double) -> Vec<D> { return Vec<D>::Zero(); };
+  bool gravity_is_constant{true};
+  // Free bodies whose mass centre leaves this box are taken out, at the end of the step.
+  Vec<D> kept_low = Vec<D>::Constant(-std::numeric_limits<double>::infinity());
+  Vec<D> kept_high = Vec<D>::Constant(std::numeric_limits<double>::infinity());
+
+  bool keeps(const Vec<D>& x) const {
+    return (x.array() >= kept_low.array()).all() && (x.array() <= kept_high.array()).all();
+  }
+  const PairLaw& law(int a, int b) const {
+    return laws[static_cast<std::size_t>(a) * materials.size() + static_cast<std::size_t>(b)];
+  }
+  const Body<D>& body(int i) const { return bodies[static_cast<std::size_t>(i)]; }
+  const Solid<D>& solid(int i) const { return solids[static_cast<std::size_t>(i)]; }
+  int count() const { return static_cast<int>(bodies.size()); }
+
+  /// Whether two bodies may touch: one of them moves, one at least freely or both by drives never.
+  bool may_touch(int a, int b) const {
+    const Body<D>& one = body(a);
+    const Body<D>& other = body(b);
+    if (a == b || (!one.is_free() && !other.is_free())) return false;
+    return law(one.material, other.material).touches;
+  }
+};
+
+/// How far a gap may be below zero, or above, and still count as touching: rounding of places, and
+/// a billionth of the smaller body.
+template <int D>
+double slack_of(const Body<D>& a, const Body<D>& b, const Vec<D>& where) {
+  constexpr double kPart = 1e-9;
+  constexpr double kRounding = 16.0 * std::numeric_limits<double>::epsilon();
+  const double size = std::min(a.size, b.size);
+  return std::max(kPart * size, kRounding * (where.norm() + size));
+}
+
+/// No particle of the body is faster.
+inline double speed_bound(const Body<2>& body, const Motion<2>& m) {
+  return body.kind == Kind::Fixed ? 0.0 : m.v.norm() + std::abs(m.spin) * body.reach;
+}
+
+/// A driven body at t, with the mean velocity of the time between t and t + h, h of either sign.
+inline void drive(const Body<2>& body, double t, double h, Motion<2>& m) {
+  Motion<2> there;
+  body.drive(t, m);
+  body.drive(t + h, there);
+  m.v = (there.x - m.x) / h;
+  m.spin = (there.angle - m.angle) / h;
+}
+
+/// The frame of a body's shapes.
+inline shape::Pose<2> pose_of(const Body<2>& body, const Motion<2>& m) {
+  shape::Pose<2> pose = shape::pose(m.x, m.angle);
+  pose.x -= pose.R * body.centre;
+  return pose;
+}
+
+/// Names one row between two shapes from step to step.
+struct RowKey {
+  int a{0};  // the shapes, a < b
+  int b{0};
+  shape::Key feature{0};
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+/// What a row did in a step.
+template <int D>
+struct Push {
+  RowKey key;
+  Vec<D> impulse = Vec<D>::Zero();  // on the body of shape a, along (n, t): p_N first
+};
+
+/// A motion at an instant.
+template <int D>
+struct WorldState {
+  double t{0.0};
+  long long steps{0};             // since the start
+  std::vector<Motion<D>> bodies;  // of fixed and unborn ones their start
+  std::vector<char> gone;         // by body: it left, and stays as it was then
+  std::vector<Push<D>> pushes;    // of the last step, by key: where the next solve begins
+};
+
+/// One row that can act in a step.
+template <int D>
+struct Row {
+  RowKey key;
+  int body_a{0};
+  int body_b{0};
+  double gap{0.0};
+  Vec<D> normal = Vec<D>::Zero();  // from b towards a
+  Vec<D> arm_a = Vec<D>::Zero();   // from the mass centre of a to its particle
+  Vec<D> arm_b = Vec<D>::Zero();
+  double slack{0.0};
+};
+
+/// Relative velocity of the two particles of a row, (n, t).
+inline Vec<2> relative(const Row<2>& row, const Motion<2>& a, const Motion<2>& b) {
+  const Vec<2> u = velocity_at(a, row.arm_a) - velocity_at(b, row.arm_b);
+  const Vec<2> tangent(-row.normal[1], row.normal[0]);
+  return {row.normal.dot(u), tangent.dot(u)};
+}
+
+/// The impulse on a in space, of its parts (n, t).
+inline Vec<2> in_space(const Row<2>& row, const Vec<2>& p) {
+  return row.normal * p[0] + Vec<2>(-row.normal[1], row.normal[0]) * p[1];
+}
+
+}  // namespace ricochet::body

@@ -1,0 +1,708 @@
+#include "ricochet/certify/bodies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ricochet/base/index.h"
+#include "ricochet/shape/gaps.h"
+
+namespace ricochet::certify {
+namespace {
+
+using base::index;
+using body::Kind;
+using body::Vec;
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// The judge's own projection on { |r_T| <= mu r_N }.
+template <int D>
+Vec<D> nearest_in_cone(double mu, const Vec<D>& z) {
+  const double slip = z.template tail<D - 1>().norm();
+  if (z[0] >= 0.0 && slip <= mu * z[0]) return z;
+  if (mu * slip <= -z[0]) return Vec<D>::Zero();
+  const double n = (z[0] + mu * slip) / (1.0 + mu * mu);
+  Vec<D> p;
+  p[0] = n;
+  if (slip > 0.0) {
+    p.template tail<D - 1>() = (mu * n / slip) * z.template tail<D - 1>();
+  } else {
+    p.template tail<D - 1>().setZero();
+  }
+  return p;
+}
+
+bool finite(const body::Motion<2>& m) {
+  return m.x.allFinite() && std::isfinite(m.angle) && m.v.allFinite() && std::isfinite(m.spin);
+}
+
+/// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
+/// the particle of the only body that is free.
+template <int D>
+body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, double gap,
+                      const Vec<D>& normal, const Vec<D>& on_a, const Vec<D>& on_b,
+                      const std::vector<body::Motion<D>>& at) {
+  body::Row<D> row;
+  row.key = key;
+  row.body_a = world.solid(key.a).body;
+  row.body_b = world.solid(key.b).body;
+  row.gap = gap;
+  row.normal = normal;
+  Vec<D> point = 0.5 * (on_a + on_b);
+  if (!world.body(row.body_b).is_free()) point = on_a;
+  if (!world.body(row.body_a).is_free()) point = on_b;
+  row.arm_a = point - at[index(row.body_a)].x;
+  row.arm_b = point - at[index(row.body_b)].x;
+  row.slack = body::slack_of(world.body(row.body_a), world.body(row.body_b), point);
+  return row;
+}
+
+}  // namespace
+
+template <int D>
+const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<shape::Pose<D>>& poses,
+                                                           const std::vector<char>& exists,
+                                                           const std::vector<double>& reach) {
+  spans_.clear();
+  endless_.clear();
+  pairs_.clear();
+  for (int k = 0; k < static_cast<int>(world_.solids.size()); ++k) {
+    const body::Solid<D>& solid = world_.solid(k);
+    if (exists[index(solid.body)] == 0) continue;
+    if (!std::isfinite(solid.shape.extent)) {
+      endless_.push_back(k);
+      continue;
+    }
+    const shape::Pose<D>& pose = poses[index(solid.body)];
+    const double at = pose.x[0] + pose.R.row(0).dot(solid.shape.centre);
+    const double half =
+        1.0001 * (solid.shape.extent + reach[index(solid.body)]) + 1e-9 * std::abs(at);
+    spans_.push_back({at - half, at + half, k});
+  }
+  std::sort(spans_.begin(), spans_.end(), [](const Span& one, const Span& other) {
+    return one.low != other.low ? one.low < other.low : one.solid < other.solid;
+  });
+  const auto add = [&](int a, int b) {
+    if (!world_.may_touch(world_.solid(a).body, world_.solid(b).body)) return;
+    pairs_.emplace_back(std::min(a, b), std::max(a, b));
+  };
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    for (const int other : endless_) add(spans_[i].solid, other);
+    const shape::Pose<D>& mine = poses[index(world_.solid(spans_[i].solid).body)];
+    const Vec<D> middle = mine.x + mine.R * world_.solid(spans_[i].solid).shape.centre;
+    for (std::size_t j = i + 1; j < spans_.size() && spans_[j].low <= spans_[i].high; ++j) {
+      const shape::Pose<D>& its = poses[index(world_.solid(spans_[j].solid).body)];
+      const Vec<D> way = its.x + its.R * world_.solid(spans_[j].solid).shape.centre - middle;
+      const double near = 0.5 * (spans_[i].high - spans_[i].low + spans_[j].high - spans_[j].low);
+      if (way.squaredNorm() <= near * near) add(spans_[i].solid, spans_[j].solid);
+    }
+  }
+  std::sort(pairs_.begin(), pairs_.end());
+  return pairs_;
+}
+
+template <int D>
+BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const State& start)
+    : world_(world),
+      limits_(limits),
+      coverage_(world),
+      exists_(world.bodies.size(), 1),
+      shift_(world.bodies.size()),
+      poses_(world.bodies.size()),
+      reach_(world.bodies.size(), 0.0),
+      parent_(world.bodies.size()),
+      scale_(world.bodies.size()),
+      defect_(world.bodies.size()),
+      creeps_(40, 0) {
+  Ledger& ledger = c_.ledger;
+  ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic(start);
+  ledger.potential_start = ledger.potential_end = potential(start);
+  ledger.lowest = ledger.highest = ledger.kinetic_start + ledger.potential_start;
+}
+
+template <int D>
+double BodyJudge<D>::kinetic(const State& s) const {
+  base::Sum sum;
+  for (std::size_t i = 0; i < s.bodies.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (!body.is_free()) continue;
+    sum.add(0.5 * body.mass * s.bodies[i].v.squaredNorm());
+    sum.add(0.5 * body.inertia * s.bodies[i].spin * s.bodies[i].spin);
+  }
+  return sum.value();
+}
+
+template <int D>
+double BodyJudge<D>::potential(const State& s) const {
+  if (!world_.gravity_is_constant) return 0.0;
+  const Vec<D> g = world_.gravity(s.t);
+  base::Sum sum;
+  for (std::size_t i = 0; i < s.bodies.size(); ++i) {
+    if (world_.bodies[i].is_free()) sum.add(-world_.bodies[i].mass * g.dot(s.bodies[i].x));
+  }
+  return sum.value();
+}
+
+template <int D>
+void BodyJudge<D>::fail(Failure failure, double t, double value) {
+  if (c_.failure != Failure::None) return;
+  c_.failure = failure;
+  c_.failure_time = t;
+  c_.failure_value = value;
+}
+
+template <int D>
+bool BodyJudge<D>::fail_at(Failure failure, double t, double value, const body::Row<D>& row) {
+  fail(failure, t, value);
+  told_.where = fmt::format("between '{}' and '{}'", world_.body(row.body_a).name,
+                            world_.body(row.body_b).name);
+  return false;
+}
+
+template <int D>
+bool BodyJudge<D>::fail_body(Failure failure, double t, double value, std::size_t body) {
+  fail(failure, t, value);
+  told_.where = fmt::format("of '{}'", world_.bodies[body].name);
+  return false;
+}
+
+template <int D>
+bool BodyJudge<D>::check_time(const State& before, const State& after, double h) {
+  const double t = before.t + 0.5 * h;
+  if (std::abs(after.t - before.t - h) > 8.0 * kEpsilon * (std::abs(after.t) + h) + 1e-12 * h) {
+    fail(Failure::Kinematics, t);
+    return false;
+  }
+  for (std::size_t i = 0; i < after.bodies.size(); ++i) {
+    if (!finite(after.bodies[i])) return fail_body(Failure::NotFinite, t, 0.0, i);
+  }
+  return true;
+}
+
+template <int D>
+void BodyJudge<D>::make_middle(const State& before, double h) {
+  t_mid_ = before.t + 0.5 * h;
+  gravity_ = world_.gravity(t_mid_);
+  middle_ = before.bodies;
+  for (std::size_t i = 0; i < middle_.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
+    shift_[i] = {};
+    if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
+    if (body.kind == Kind::Driven) {
+      body::drive(body, t_mid_, -h, middle_[i]);
+    } else {
+      middle_[i].x += 0.5 * h * before.bodies[i].v;
+      middle_[i].angle += 0.5 * h * before.bodies[i].spin;
+    }
+  }
+}
+
+template <int D>
+void BodyJudge<D>::place(const std::vector<body::Motion<D>>& at) {
+  for (std::size_t i = 0; i < at.size(); ++i) poses_[i] = body::pose_of(world_.bodies[i], at[i]);
+}
+
+/// One round: places move by M^-1 J^T w, w >= 0, and no pair is pushed farther than it must be.
+template <int D>
+bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double t) {
+  place(middle_);
+  std::vector<body::Row<D>> rows;
+  std::vector<body::Motion<D>> moved(middle_.size());
+  double deepest = 0.0;
+  for (const body::Push<D>& push : round) {
+    Vec<D> normal;
+    Vec<D> on_a;
+    Vec<D> on_b;
+    const auto& a = world_.solid(push.key.a);
+    const auto& b = world_.solid(push.key.b);
+    const double gap = shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
+                                     push.key.feature, &normal, &on_a, &on_b);
+    rows.push_back(make_row(world_, push.key, gap, normal, on_a, on_b, middle_));
+    const body::Row<D>& row = rows.back();
+    if (!(push.impulse[0] >= 0.0) || !std::isfinite(gap)) {
+      return fail_at(Failure::Correction, t, push.impulse[0], row);
+    }
+    deepest = std::max(deepest, -gap - row.slack);
+    const Vec<D> p = row.normal * push.impulse[0];
+    for (const bool of_a : {true, false}) {
+      const int i = of_a ? row.body_a : row.body_b;
+      const body::Body<D>& body = world_.body(i);
+      if (!body.is_free()) continue;
+      const double sign = of_a ? 1.0 : -1.0;
+      moved[index(i)].x += sign * p / body.mass;
+      moved[index(i)].angle += sign * body::moment(of_a ? row.arm_a : row.arm_b, p) / body.inertia;
+    }
+  }
+  if (!(deepest > -1e-15) && !rows.empty()) {
+    return fail_at(Failure::Correction, t, deepest, rows[0]);
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {  // who pushes ends at -slack/2, not beyond
+    const body::Row<D>& row = rows[k];
+    body::Motion<D> a = moved[index(row.body_a)];
+    body::Motion<D> b = moved[index(row.body_b)];
+    a.v = a.x, a.spin = a.angle, b.v = b.x, b.spin = b.angle;
+    const double end = row.gap + body::relative(row, a, b)[0];
+    const double way = std::max(std::abs(row.gap), deepest);
+    if (end > 0.5 * row.slack + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
+  }
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    for (body::Motion<D>* m : {&middle_[i], &shift_[i]}) {
+      m->x += moved[i].x;
+      m->angle += moved[i].angle;
+    }
+  }
+  return true;
+}
+
+template <int D>
+bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
+  for (const auto& round : claim.shifts) {
+    if (!replay_round(round, t)) return false;
+  }
+  return true;
+}
+
+/// That two shapes do not overlap by more than the slack, by an independent measure.
+template <int D>
+bool BodyJudge<D>::check_separation(int a, int b, double t) {
+  const auto& one = world_.solid(a);
+  const auto& other = world_.solid(b);
+  const double apart = shape::separation(one.shape, poses_[index(one.body)], other.shape,
+                                         poses_[index(other.body)], 0.0);
+  const Vec<D>& where =
+      world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
+  const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
+  if (apart >= -2.0 * slack) return true;
+  body::Row<D> row;
+  row.body_a = one.body;
+  row.body_b = other.body;
+  return fail_at(Failure::Overlap, t, -apart, row);
+}
+
+/// All rows that could matter in this step, from the judge's own pairs, with what is claimed of
+/// them. What nobody claims has no impulse, and its law is checked all the same.
+template <int D>
+bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& claim) {
+  after_ = middle_;
+  for (std::size_t i = 0; i < after_.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (exists_[i] != 0 && body.kind == Kind::Driven) {
+      body::drive(body, t_mid_, h, after_[i]);
+    } else {
+      after_[i].v = after.bodies[i].v;
+      after_[i].spin = after.bodies[i].spin;
+    }
+    reach_[i] = h * body::speed_bound(body, after_[i]) + 16.0 * kEpsilon * middle_[i].x.norm() +
+                1e-9 * (std::isfinite(body.size) ? body.size : 0.0);
+  }
+  place(middle_);
+  rows_.clear();
+  std::size_t used = 0;
+  const auto& pairs = coverage_.pairs(poses_, exists_, reach_);
+  told_.pairs_checked = static_cast<long long>(pairs.size());
+  for (const auto& [a, b] : pairs) {
+    if (!check_separation(a, b, t_mid_)) return false;
+    const auto& one = world_.solid(a);
+    const auto& other = world_.solid(b);
+    found_.clear();
+    shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
+                reach_[index(one.body)] + reach_[index(other.body)], found_);
+    for (const shape::Row<D>& row : found_) {
+      Judged judged;
+      judged.row =
+          make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
+      judged.law = &world_.law(world_.body(one.body).material, world_.body(other.body).material);
+      judged.impulse.setZero();
+      const auto push = std::lower_bound(
+          claim.pushes.begin(), claim.pushes.end(), judged.row.key,
+          [](const body::Push<D>& p, const body::RowKey& key) { return p.key < key; });
+      if (push != claim.pushes.end() && push->key == judged.row.key) {
+        judged.impulse = push->impulse;
+        ++used;
+      }
+      rows_.push_back(judged);
+    }
+  }
+  if (used == claim.pushes.size()) return true;
+  fail(Failure::ActiveSet, t_mid_, static_cast<double>(claim.pushes.size() - used));
+  return false;
+}
+
+/// û, rho and the distance from the law; |F| less what rounding of velocities and gaps makes of it.
+template <int D>
+void BodyJudge<D>::measure(Judged& one, double h) const {
+  const body::Row<D>& row = one.row;
+  const std::size_t a = index(row.body_a);
+  const std::size_t b = index(row.body_b);
+  one.before = body::relative(row, middle_[a], middle_[b]);
+  one.after = body::relative(row, after_[a], after_[b]);
+  Vec<D> forced = one.before;
+  double trace = 0.0;
+  const Vec<D> g = gravity_ * h;
+  for (const bool of_a : {true, false}) {
+    const body::Body<D>& body = world_.body(of_a ? row.body_a : row.body_b);
+    if (!body.is_free()) continue;
+    const Vec<D>& arm = of_a ? row.arm_a : row.arm_b;
+    trace += D / body.mass + arm.squaredNorm() / body.inertia;
+    const double sign = of_a ? 1.0 : -1.0;
+    const Vec<D> tangent(-row.normal[1], row.normal[0]);
+    forced += sign * Vec<D>(row.normal.dot(g), tangent.dot(g));
+  }
+  one.rho = D / trace;
+  const double mu = one.law->friction;
+  const double shifted =
+      one.law->looks_ahead() ? std::max(0.0, row.gap) / h : one.law->restitution * one.before[0];
+  const auto lifted = [&](Vec<D> u) {
+    u[0] += shifted + mu * u.template tail<D - 1>().norm();
+    return u;
+  };
+  const Vec<D> z = one.impulse - one.rho * lifted(one.after);
+  const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
+  double speed = 0.0;
+  for (const auto* motions : {&middle_, &after_}) {
+    speed += body::speed_bound(world_.bodies[a], (*motions)[a]) +
+             body::speed_bound(world_.bodies[b], (*motions)[b]);
+  }
+  const double place =
+      8.0 * kEpsilon *
+      (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
+  double rounding = 32.0 * kEpsilon * speed;
+  if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
+  one.defect = std::max(0.0, distance - one.rho * rounding);
+  one.scale = std::max(one.impulse.norm(), one.rho * lifted(forced).norm());
+}
+
+template <int D>
+bool BodyJudge<D>::check_law(double h) {
+  for (std::size_t i = 0; i < rows_.size();) {
+    Judged& one = rows_[i];
+    const double close = one.row.slack * (1.0 + 1e-6);
+    if (!one.law->looks_ahead() && one.row.gap > close) {
+      if (one.impulse[0] > 0.0) return fail_at(Failure::ActiveSet, t_mid_, one.row.gap, one.row);
+      rows_[i] = rows_.back();  // it does not act
+      rows_.pop_back();
+      continue;
+    }
+    measure(one, h);
+    const double most = one.law->friction * one.impulse[0];
+    const double slip = one.impulse.template tail<D - 1>().norm();
+    if (one.impulse[0] < 0.0 || slip > most * (1.0 + 1e-12)) {
+      return fail_at(Failure::Residual, t_mid_, slip - most, one.row);
+    }
+    ++i;
+  }
+  return true;
+}
+
+template <int D>
+int BodyJudge<D>::root(int b) {
+  while (parent_[index(b)] != b) b = parent_[index(b)] = parent_[index(parent_[index(b)])];
+  return b;
+}
+
+/// Residuals of islands: bodies that push each other.
+template <int D>
+bool BodyJudge<D>::check_islands(double t) {
+  for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
+  std::fill(scale_.begin(), scale_.end(), 0.0);
+  std::fill(defect_.begin(), defect_.end(), 0.0);
+  const auto hub = [&](const body::Row<D>& row) {
+    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
+  };
+  for (const Judged& one : rows_) {
+    const bool both =
+        world_.body(one.row.body_a).is_free() && world_.body(one.row.body_b).is_free();
+    if (!both || !(one.impulse[0] > 0.0)) continue;
+    const int a = root(one.row.body_a);
+    const int b = root(one.row.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  }
+  for (const Judged& one : rows_) {
+    const std::size_t at = index(root(hub(one.row)));
+    scale_[at] = std::max(scale_[at], one.scale);
+    defect_[at] = std::max(defect_[at], one.defect);
+  }
+  double worst = 0.0;
+  for (const Judged& one : rows_) {
+    const std::size_t at = index(root(hub(one.row)));
+    const double residual = one.defect > 0.0 ? one.defect / scale_[at] : 0.0;
+    worst = std::max(worst, residual);
+    if (!(residual <= limits_.residual)) return fail_at(Failure::Residual, t, residual, one.row);
+  }
+  c_.residual_sum += worst;
+  if (worst > c_.residual_max) {
+    c_.residual_max = worst;
+    c_.residual_time = t;
+  }
+  return true;
+}
+
+/// A pair with e > 0 that is apart here and would be through at the next middle.
+template <int D>
+bool BodyJudge<D>::check_passing(double h) {
+  constexpr int kLooks = 16;
+  for (const auto& [a, b] : coverage_.pairs(poses_, exists_, reach_)) {
+    const auto& one = world_.solid(a);
+    const auto& other = world_.solid(b);
+    const body::Body<D>& body_a = world_.body(one.body);
+    const body::Body<D>& body_b = world_.body(other.body);
+    if (world_.law(body_a.material, body_b.material).looks_ahead()) continue;
+    const double thin =
+        std::min({body_a.size, body_b.size, 2.0 * one.shape.extent, 2.0 * other.shape.extent});
+    const double way = reach_[index(one.body)] + reach_[index(other.body)];
+    if (way < 0.5 * thin) continue;
+    double apart = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k <= kLooks; ++k) {
+      body::Motion<D> at_a = after_[index(one.body)];
+      body::Motion<D> at_b = after_[index(other.body)];
+      at_a.advance(h * k / kLooks);
+      at_b.advance(h * k / kLooks);
+      apart = shape::separation(one.shape, body::pose_of(body_a, at_a), other.shape,
+                                body::pose_of(body_b, at_b));
+      least = std::min(least, apart);
+    }
+    if (!(least < -0.5 * thin) || apart < least) continue;
+    body::Row<D> row;
+    row.body_a = one.body;
+    row.body_b = other.body;
+    return fail_at(Failure::PassedThrough, t_mid_, -least, row);
+  }
+  return true;
+}
+
+/// m (v+ - v) = h m g + sum p, and the same of moments, body by body.
+template <int D>
+bool BodyJudge<D>::check_balance(const State& before, const State& after, double h) {
+  struct Given {
+    Vec<D> p = Vec<D>::Zero();
+    double moment{0.0};
+    double size{0.0};
+    double lever{0.0};
+  };
+  std::vector<Given> given(world_.bodies.size());
+  for (const Judged& one : rows_) {
+    const Vec<D> p = body::in_space(one.row, one.impulse);
+    for (const bool of_a : {true, false}) {
+      Given& to = given[index(of_a ? one.row.body_a : one.row.body_b)];
+      const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
+      const double sign = of_a ? 1.0 : -1.0;
+      to.p += sign * p;
+      to.moment += sign * body::moment(arm, p);
+      to.size += p.norm();
+      to.lever += arm.norm() * p.norm();
+    }
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    const body::Motion<D>& from = before.bodies[i];
+    const body::Motion<D>& to = after.bodies[i];
+    const double kept = exists_[i] == 0 || body.kind == Kind::Fixed
+                            ? (to.v - from.v).norm() + std::abs(to.spin - from.spin)
+                            : 0.0;
+    if (kept > 0.0) return fail_body(Failure::Balance, t_mid_, kept, i);
+    if (!body.is_free() || exists_[i] == 0) continue;
+    const Vec<D> miss = body.mass * (to.v - from.v - h * gravity_) - given[i].p;
+    const double scale =
+        body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) + given[i].size;
+    const double turn = body.inertia * (to.spin - from.spin) - given[i].moment;
+    const double turn_scale =
+        body.inertia * (std::abs(from.spin) + std::abs(to.spin)) + given[i].lever;
+    const double found = std::max(miss.norm() > 0.0 ? miss.norm() / scale : 0.0,
+                                  turn != 0.0 ? std::abs(turn) / turn_scale : 0.0);
+    c_.balance_max = std::max(c_.balance_max, found);
+    if (!(found <= limits_.balance)) return fail_body(Failure::Balance, t_mid_, found, i);
+  }
+  return true;
+}
+
+/// x+ = x_M + h/2 v+, fixed and unborn bodies where they were, driven ones where their formulas
+/// say.
+template <int D>
+bool BodyJudge<D>::check_positions(const State& before, const State& after, double h) {
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    body::Motion<D> wanted = before.bodies[i];
+    if (exists_[i] != 0 && body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, wanted);
+    if (exists_[i] != 0 && body.kind == Kind::Free) {
+      wanted = middle_[i];
+      wanted.v = after.bodies[i].v;
+      wanted.spin = after.bodies[i].spin;
+      wanted.advance(0.5 * h);
+    }
+    const bool leaves = exists_[i] != 0 && body.is_free() && !world_.keeps(after.bodies[i].x);
+    if ((after.gone[i] != 0) != (leaves || before.gone[i] != 0)) {
+      return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
+    }
+    const double off = (after.bodies[i].x - wanted.x).norm();
+    const double turned = std::abs(after.bodies[i].angle - wanted.angle);
+    const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
+    const double turn = h * (std::abs(wanted.spin) + std::abs(before.bodies[i].spin));
+    const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
+                       turned <= limits_.balance * turn + 8.0 * kEpsilon * std::abs(wanted.angle);
+    if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
+  }
+  return true;
+}
+
+/// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
+template <int D>
+void BodyJudge<D>::enter_works(const State& before, double h) {
+  Ledger& ledger = c_.ledger;
+  const double threshold =
+      limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
+  double lent = 0.0;
+  double all = 0.0;
+  bool bounces = false;
+  for (const Judged& one : rows_) {
+    if (one.defect > 0.0 || one.impulse[0] > 0.0) {
+      const double creep = one.defect / one.rho;
+      c_.creep_max = std::max(c_.creep_max, creep);
+      const double power = creep > 0.0 ? std::log10(creep) + 30.0 : 0.0;
+      ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 39.0))];
+    }
+    if (!(one.impulse[0] > 0.0)) continue;
+    const Vec<D> mean = 0.5 * (one.before + one.after);
+    const double normal = one.impulse[0] * mean[0];
+    const double tangential = one.impulse.template tail<D - 1>().dot(mean.template tail<D - 1>());
+    ledger.contacts.add(normal + tangential);
+    ledger.tangential.add(tangential);
+    all += normal + tangential;
+    lent += 0.5 * one.impulse.norm() * h * gravity_.norm();
+    bounces = bounces || !one.law->looks_ahead();
+    const bool pushed = std::binary_search(
+        before.pushes.begin(), before.pushes.end(), body::Push<D>{one.row.key, {}},
+        [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
+    if (!pushed && -one.before[0] > threshold) {
+      ++told_.shocks;
+      c_.shocks_cut = true;  // pairs have no names to list them by
+      ledger.shocks.add(normal + tangential);
+    } else {
+      ledger.friction.add(tangential);
+    }
+    for (const bool of_a : {true, false}) {  // what moving walls give
+      const int i = of_a ? one.row.body_a : one.row.body_b;
+      if (world_.body(i).kind != Kind::Driven) continue;
+      const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
+      const Vec<D> wall = 0.5 * (body::velocity_at(middle_[index(i)], arm) +
+                                 body::velocity_at(after_[index(i)], arm));
+      ledger.joints.add((of_a ? -1.0 : 1.0) * body::in_space(one.row, one.impulse).dot(wall));
+    }
+  }
+  if (all > lent + 1e-12 * ledger.kinetic_max) {
+    ledger.gain.add(all - lent);
+    if (!bounces && ledger.gain.value() > limits_.created * std::max(ledger.kinetic_max, 1e-300)) {
+      fail(Failure::EnergyGain, t_mid_, all);
+    }
+  }
+}
+
+template <int D>
+void BodyJudge<D>::enter(const State& before, const State& after, double h) {
+  Ledger& ledger = c_.ledger;
+  const double contacts = ledger.contacts.value();
+  const double walls = ledger.joints.value();
+  enter_works(before, h);
+  base::Sum forces;
+  double deepest = 0.0;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (exists_[i] == 0 || !body.is_free()) continue;
+    const Vec<D> mean = 0.5 * (before.bodies[i].v + after.bodies[i].v);
+    forces.add(h * body.mass * gravity_.dot(mean));
+    speed_max_ = std::max(speed_max_, body::speed_bound(body, after.bodies[i]));
+    if (shift_[i].x.squaredNorm() == 0.0) continue;
+    ledger.correction.add(-body.mass * gravity_.dot(shift_[i].x));
+    told_.shift_max = std::max(told_.shift_max, shift_[i].x.norm());
+  }
+  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
+  for (std::size_t i = 0; i < after.gone.size(); ++i)
+    told_.removed += after.gone[i] - before.gone[i];
+  ledger.forces.add(forces.value());
+  const double kinetic_before = ledger.kinetic_end;
+  ledger.kinetic_end = kinetic(after);
+  ledger.potential_end = potential(after);
+  const double defect = ledger.kinetic_end - kinetic_before - forces.value() -
+                        (ledger.contacts.value() - contacts) - (ledger.joints.value() - walls);
+  ledger.defect.add(defect);
+  ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
+  ledger.kinetic_max = std::max(ledger.kinetic_max, ledger.kinetic_end);
+  const double energy = ledger.kinetic_end + ledger.potential_end;
+  ledger.lowest = std::min(ledger.lowest, energy);
+  ledger.highest = std::max(ledger.highest, energy);
+  long long pushes = 0;
+  for (const Judged& one : rows_) pushes += one.impulse[0] > 0.0 ? 1 : 0;
+  pushes_ += pushes;
+  told_.pushes_max = std::max(told_.pushes_max, pushes);
+  c_.violation_sum += deepest;
+  c_.violation_squares += deepest * deepest;
+  ++c_.steps;
+}
+
+template <int D>
+bool BodyJudge<D>::accept(const State& before, const State& after, double h,
+                          const BodyClaim<D>& claim) {
+  if (!check_time(before, after, h)) return false;
+  make_middle(before, h);
+  double deepest = 0.0;
+  if (!claim.shifts.empty()) {
+    place(middle_);
+    for (const body::Push<D>& push : claim.shifts[0]) {
+      Vec<D> unused;
+      const auto& a = world_.solid(push.key.a);
+      const auto& b = world_.solid(push.key.b);
+      deepest = std::max(
+          deepest, -shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
+                                  push.key.feature, &unused, &unused, &unused));
+    }
+  }
+  if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
+      !check_islands(t_mid_) || !check_passing(h) || !check_balance(before, after, h) ||
+      !check_positions(before, after, h)) {
+    return false;
+  }
+  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
+  if (deepest > c_.violation_max) {
+    c_.violation_max = c_.violation_depth = deepest;
+    c_.violation_time = t_mid_;
+  }
+  if (deepest > limits_.violation) {
+    fail(Failure::Violation, t_mid_, deepest);
+    return false;
+  }
+  if (!claim.shifts.empty()) {
+    ++told_.projected;
+    told_.deepest = std::max(told_.deepest, deepest);
+  }
+  enter(before, after, h);
+  return c_.ok();
+}
+
+template <int D>
+BodyStatistics BodyJudge<D>::statistics() const {
+  BodyStatistics told = told_;
+  told.pushes_mean =
+      c_.steps > 0 ? static_cast<double>(pushes_) / static_cast<double>(c_.steps) : 0.0;
+  long long all = 0;
+  for (const long long count : creeps_) all += count;
+  constexpr std::array<double, 3> kParts = {0.5, 0.99, 0.999};
+  for (std::size_t k = 0; k < kParts.size(); ++k) {
+    long long sum = 0;
+    for (std::size_t power = 0; power < creeps_.size() && all > 0; ++power) {
+      sum += creeps_[power];
+      if (static_cast<double>(sum) < kParts[k] * static_cast<double>(all)) continue;
+      told.creep[k] = power == 0 ? 0.0 : std::pow(10.0, static_cast<double>(power) - 29.0);
+      break;
+    }
+  }
+  return told;
+}
+
+template class Coverage<2>;
+template class BodyJudge<2>;
+
+}  // namespace ricochet::certify

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricochet/body/world.h"
+#include "ricochet/certify/certificate.h"
+
+namespace ricochet::certify {
+
+/// What a step of bodies claims besides its states: who pushed whom, and how places were put back.
+template <int D>
+struct BodyClaim {
+  std::vector<body::Push<D>> pushes;               // by key, those with p_N > 0
+  std::vector<std::vector<body::Push<D>>> shifts;  // weights of each round of the projection
+};
+
+/// What is told of the contacts of bodies, which have no names.
+struct BodyStatistics {
+  long long shocks{0};
+  long long removed{0};     // bodies that left
+  double pushes_mean{0.0};  // rows that push in a step
+  long long pushes_max{0};
+  long long pairs_checked{0};     // by the judge's own finder, at the last step
+  long long projected{0};         // steps whose places were put back
+  double deepest{0.0};            // middle, before that [m]
+  double shift_max{0.0};          // [m]
+  long long ghosts{0};            // pushes of pairs that do not touch at the next middle
+  double momentum_defect{0.0};    // of all bodies together, beside what walls and forces gave
+  std::array<double, 3> creep{};  // [m/s], not exceeded in 50, 99, 99.9 % of pushes
+  std::string where;              // the pair at which a check failed
+};
+
+/// Pairs of shapes that may be near each other, found by sorting along one axis: an algorithm of
+/// the judge's own. Nothing here knows how the step finds its pairs.
+template <int D>
+class Coverage {
+ public:
+  explicit Coverage(const body::World<D>& world) : world_(world) {}
+  /// Pairs (a < b) whose balls, grown by the reach of their bodies, meet.
+  const std::vector<std::pair<int, int>>& pairs(const std::vector<shape::Pose<D>>& poses,
+                                                const std::vector<char>& exists,
+                                                const std::vector<double>& reach);
+
+ private:
+  struct Span {
+    double low{0.0};
+    double high{0.0};
+    int solid{0};
+  };
+  const body::World<D>& world_;
+  std::vector<Span> spans_;
+  std::vector<int> endless_;
+  std::vector<std::pair<int, int>> pairs_;
+};
+
+/// Checks steps of bodies from their definition: own middles, own pairs, own rows.
+template <int D>
+class BodyJudge {
+ public:
+  using State = body::WorldState<D>;
+  BodyJudge(const body::World<D>& world, const Limits& limits, const State& start);
+
+  /// False when the step does not hold what it claims; then nothing is entered but the failure.
+  bool accept(const State& before, const State& after, double h, const BodyClaim<D>& claim);
+  void fail(Failure failure, double t, double value = 0.0);
+
+  const Certificate& certificate() const { return c_; }
+  BodyStatistics statistics() const;
+  double kinetic(const State& s) const;
+  double potential(const State& s) const;
+
+ private:
+  struct Judged {  // a row of this step
+    body::Row<D> row;
+    body::Vec<D> impulse = body::Vec<D>::Zero();
+    body::Vec<D> before = body::Vec<D>::Zero();  // relative velocities
+    body::Vec<D> after = body::Vec<D>::Zero();
+    const body::PairLaw* law{nullptr};
+    double rho{0.0};
+    double defect{0.0};  // |r - P_K(r - rho û)|
+    double scale{0.0};
+  };
+  bool check_time(const State& before, const State& after, double h);
+  void make_middle(const State& before, double h);
+  bool replay_shifts(const BodyClaim<D>& claim, double t);
+  bool replay_round(const std::vector<body::Push<D>>& round, double t);
+  bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
+  bool check_separation(int a, int b, double t);
+  bool check_law(double h);
+  void measure(Judged& one, double h) const;
+  bool check_islands(double t);
+  bool check_passing(double h);
+  bool check_balance(const State& before, const State& after, double h);
+  bool check_positions(const State& before, const State& after, double h);
+  void enter(const State& before, const State& after, double h);
+  void enter_works(const State& before, double h);
+  void place(const std::vector<body::Motion<D>>& at);
+  int root(int body);
+  bool fail_at(Failure failure, double t, double value, const body::Row<D>& row);
+  bool fail_body(Failure failure, double t, double value, std::size_t body);
+
+  const body::World<D>& world_;
+  Limits limits_;
+  Certificate c_;
+  BodyStatistics told_;
+  Coverage<D> coverage_;
+  std::vector<char> exists_;
+  std::vector<body::Motion<D>> middle_;  // velocities before
+  std::vector<body::Motion<D>> after_;   // at the middle, velocities after
+  std::vector<body::Motion<D>> shift_;   // x and angle
+  std::vector<shape::Pose<D>> poses_;
+  std::vector<double> reach_;
+  std::vector<shape::Row<D>> found_;
+  std::vector<Judged> rows_;
+  std::vector<int> parent_;
+  std::vector<double> scale_;      // by root
+  std::vector<double> defect_;     // by root
+  std::vector<long long> creeps_;  // how many pushes by the power of ten of their creep speed
+  body::Vec<D> gravity_ = body::Vec<D>::Zero();
+  double t_mid_{0.0};
+  double speed_max_{0.0};
+  double lost_{0.0};
+  long long pushes_{0};
+};
+
+extern template class Coverage<2>;
+extern template class BodyJudge<2>;
+
+}  // namespace ricochet::certify

@@ -1,0 +1,308 @@
+#include "ricochet/plot/world_plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ricochet/base/index.h"
+
+namespace ricochet::plot {
+namespace {
+
+using World = body::World<2>;
+using Vec = body::Vec<2>;
+using base::index;
+
+/// An outline in the frame of a body's mass centre: a circle, or a line through points.
+struct Outline {
+  bool is_circle{false};
+  bool is_closed{true};
+  double radius{0.0};
+  std::vector<Vec> points;  // of a circle its centre
+};
+
+/// A rounded core: its corners moved outwards, with arcs in between.
+Outline rounded(const shape::Shape<2>& shape) {
+  Outline outline;
+  const std::size_t n = shape.corners.size();
+  if (n == 1) {
+    outline.is_circle = true;
+    outline.radius = shape.round;
+    outline.points = shape.corners;
+    return outline;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    const Vec& at = shape.corners[k];
+    if (shape.round == 0.0) {
+      outline.points.push_back(at);
+      continue;
+    }
+    const Vec in = at - shape.corners[(k + n - 1) % n];
+    const Vec out = shape.corners[(k + 1) % n] - at;
+    const double from = std::atan2(-in[0], in[1]);
+    double to = std::atan2(-out[0], out[1]);
+    while (to < from) to += 2.0 * std::numbers::pi;
+    constexpr int kArc = 8;
+    for (int j = 0; j <= kArc; ++j) {
+      const double a = from + (to - from) * j / kArc;
+      outline.points.push_back(at + shape.round * Vec(std::cos(a), std::sin(a)));
+    }
+  }
+  return outline;
+}
+
+/// A half-plane is drawn as its boundary, long enough for any picture.
+Outline outline_of(const shape::Shape<2>& shape, double reach) {
+  Outline outline;
+  if (shape.kind == shape::Kind::HalfSpace) {
+    const Vec& normal = shape.faces[0].normal;
+    const Vec along(-normal[1], normal[0]);
+    outline.is_closed = false;
+    outline.points = {shape.corners[0] - reach * along, shape.corners[0] + reach * along};
+  } else if (shape.kind == shape::Kind::Surface) {
+    outline.is_closed = false;
+    outline.points = shape.corners;
+  } else {
+    outline = rounded(shape);
+  }
+  return outline;
+}
+
+std::vector<std::vector<Outline>> outlines_of(const World& world, double reach) {
+  std::vector<std::vector<Outline>> all(world.bodies.size());
+  for (const body::Solid<2>& solid : world.solids) {
+    Outline outline = outline_of(solid.shape, reach);
+    for (Vec& point : outline.points) point -= world.body(solid.body).centre;
+    all[index(solid.body)].push_back(std::move(outline));
+  }
+  return all;
+}
+
+Vec place_of(const record::BodyFrame& frame, std::size_t body, const Vec& p) {
+  const double* at = frame.places.data() + 3 * body;
+  return shape::pose({at[0], at[1]}, at[2]).place(p);
+}
+
+struct Box {
+  Range x{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  Range y{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  void add(double px, double py, double r) {
+    x = {std::min(x.low, px - r), std::max(x.high, px + r)};
+    y = {std::min(y.low, py - r), std::max(y.high, py + r)};
+  }
+};
+
+/// What moves, with some room; what stands beside it is cut off.
+Box box_of(const World& world, std::span<const record::BodyFrame> frames) {
+  Box box;
+  for (const record::BodyFrame& frame : frames) {
+    for (std::size_t i = 0; i < world.bodies.size(); ++i) {
+      if (!world.bodies[i].moves()) continue;
+      box.add(frame.places[3 * i], frame.places[3 * i + 1], world.bodies[i].reach);
+    }
+  }
+  if (!(box.x.high >= box.x.low)) box.add(0.0, 0.0, 1.0);
+  const double room = 0.08 * std::max({box.x.high - box.x.low, box.y.high - box.y.low, 1e-12});
+  box.x = {box.x.low - room, box.x.high + room};
+  box.y = {box.y.low - room, box.y.high + room};
+  return box;
+}
+
+double reach_of(const Box& box) {
+  return 4.0 *
+         (std::abs(box.x.low) + std::abs(box.x.high) + std::abs(box.y.low) + std::abs(box.y.high));
+}
+
+void draw_bodies(Svg& svg, const Frame& frame, const World& world,
+                 const std::vector<std::vector<Outline>>& outlines, const record::BodyFrame& at) {
+  for (const bool moving : {false, true}) {
+    std::vector<std::vector<Point>> lines;
+    for (std::size_t i = 0; i < outlines.size(); ++i) {
+      if (world.bodies[i].moves() != moving || world.bodies[i].born > at.t) continue;
+      for (const Outline& outline : outlines[i]) {
+        std::vector<Point> line;
+        for (const Vec& point : outline.points) {
+          const Vec p = place_of(at, i, point);
+          line.push_back(frame.at(Point{p[0], p[1]}));
+        }
+        if (outline.is_circle) {
+          const Vec rim = place_of(at, i, outline.points[0] + Vec(outline.radius, 0.0));
+          const Point edge = frame.at(Point{rim[0], rim[1]});
+          const double r = std::hypot(edge.x - line[0].x, edge.y - line[0].y);
+          svg.circle(line[0], std::max(r, 0.8), moving ? "body" : "wall");
+          if (r > 3.0) lines.push_back({line[0], edge});  // which shows how it turns
+        } else {
+          if (outline.is_closed) line.push_back(line[0]);
+          lines.push_back(std::move(line));
+        }
+      }
+    }
+    if (!lines.empty()) svg.path(lines, moving ? "body" : "wall");
+  }
+}
+
+/// Where a line of force ends: in the mass centres of what moves, else at the contact.
+std::array<Vec, 2> ends_of(const World& world, const record::BodyFrame& at,
+                           const record::ForceLine& force) {
+  std::array<Vec, 2> ends;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const std::size_t i = index(k == 0 ? force.a : force.b);
+    const bool shown = world.bodies[i].moves();
+    ends[k] = shown ? Vec(at.places[3 * i], at.places[3 * i + 1]) : Vec(force.at[0], force.at[1]);
+  }
+  return ends;
+}
+
+double largest_force(const record::BodyFrame& at) {
+  double largest = 0.0;
+  for (const record::ForceLine& force : at.forces) {
+    largest = std::max(largest, std::hypot(force.impulse[0], force.impulse[1]));
+  }
+  return largest;
+}
+
+void draw_forces(Svg& svg, const Frame& frame, const World& world, const record::BodyFrame& at) {
+  constexpr double kWidest = 6.0;  // [px]
+  const double largest = largest_force(at);
+  for (const record::ForceLine& force : at.forces) {
+    const double part = std::hypot(force.impulse[0], force.impulse[1]) / largest;
+    if (!(part > 0.01)) continue;
+    const std::array<Vec, 2> ends = ends_of(world, at, force);
+    svg.begin_group(fmt::format("stroke-width=\"{:.2f}\" stroke-opacity=\"0.6\"", kWidest * part));
+    svg.line(frame.at(Point{ends[0][0], ends[0][1]}), frame.at(Point{ends[1][0], ends[1][1]}),
+             "s1");
+    svg.end_group();
+  }
+}
+
+void append(double value, std::string& text) {
+  if (!text.empty() && text.back() != '[') text += ',';
+  text += fmt::format("{:.6g}", value);
+}
+
+std::string outlines_json(const World& world, const std::vector<std::vector<Outline>>& outlines) {
+  std::string text;
+  for (std::size_t i = 0; i < outlines.size(); ++i) {
+    std::string parts;
+    for (const Outline& outline : outlines[i]) {
+      std::string points = "[";
+      for (const Vec& p : outline.points) {
+        append(p[0], points);
+        append(p[1], points);
+      }
+      if (outline.is_circle) append(outline.radius, points);
+      parts += fmt::format("{}{{\"k\":{},\"p\":{}]}}", parts.empty() ? "" : ",",
+                           outline.is_circle ? 0 : (outline.is_closed ? 1 : 2), points);
+    }
+    text += fmt::format("{}{{\"m\":{},\"b\":{},\"o\":[{}]}}", i == 0 ? "" : ",\n",
+                        world.bodies[i].moves() ? 1 : 0,
+                        std::isfinite(world.bodies[i].born) ? world.bodies[i].born : -1e300, parts);
+  }
+  return text;
+}
+
+}  // namespace
+
+Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
+                 const std::string& subtitle) {
+  constexpr double kWidth = 900.0;
+  constexpr double kMargin = 24.0;
+  constexpr double kLeft = 66.0;  // of a frame, for its scale
+  constexpr double kHead = 84.0;
+  const World& world = *scene.world()->plane;
+  Sheet sheet;
+  if (record.frames.empty()) return sheet;
+  const std::array<record::BodyFrame, 2> shown = {record.frames.front(), record.frames.back()};
+  const Box box = box_of(world, shown);
+  const auto outlines = outlines_of(world, reach_of(box));
+  const double ratio = (box.y.high - box.y.low) / (box.x.high - box.x.low);
+  const std::size_t count = std::min<std::size_t>(2, record.frames.size());
+  const bool beside = ratio > 0.45 && count == 2;
+  const double width = (kWidth - kMargin) / (beside ? 2.0 : 1.0) - kLeft;
+  const double height = std::clamp(ratio * width, 90.0, 640.0);
+  sheet.width = kWidth;
+  sheet.height = kHead + (beside || count == 1 ? 1.0 : 2.0) * (height + kAxisBottom + 30.0);
+  Svg svg(sheet.width, sheet.height, scene.title);
+  const auto title = fit_lines(scene.title, kWidth - 2.0 * kMargin, 15.0, 1);
+  if (!title.empty()) svg.text({kMargin, 26.0}, title[0], "start", "title");
+  const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
+  if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
+  for (std::size_t k = 0; k < count; ++k) {
+    Frame frame;
+    const auto step = static_cast<double>(k);
+    frame.corner = {kLeft + (beside ? step * (width + kLeft) : 0.0),
+                    kHead + (beside ? 0.0 : step * (height + kAxisBottom + 30.0))};
+    frame.width = width;
+    frame.height = height;
+    frame.x = {box.x, false, "x"};
+    frame.y = {box.y, false, "y"};
+    frame.equalise();
+    frame.draw(svg);
+    svg.text({frame.corner.x, frame.corner.y - 8.0}, fmt::format("t = {:g}", shown[k].t), "start",
+             "heading");
+    svg.begin_clip(frame.corner, frame.width, frame.height);
+    if (k == 1) draw_forces(svg, frame, world, shown[k]);
+    draw_bodies(svg, frame, world, outlines, shown[k]);
+    svg.end_clip();
+    frame.draw_border(svg);
+  }
+  sheet.svg = svg.finish();
+  return sheet;
+}
+
+Sheet draw_world_start(const scene::Scene& scene) {
+  record::WorldRecord record;
+  record::BodyFrame& frame = record.frames.emplace_back();
+  frame.t = scene.run.start_time;
+  for (const body::Body<2>& body : scene.world()->plane->bodies) {
+    body::Motion<2> place = body.start;
+    if (body.drive) body.drive(frame.t, place);
+    frame.places.insert(frame.places.end(), {place.x[0], place.x[1], place.angle});
+  }
+  return draw_world(scene, record, "as it starts");
+}
+
+std::string play_world(const scene::Scene& scene, const record::WorldRecord& record) {
+  if (record.frames.size() < 2) return "";
+  const World& world = *scene.world()->plane;
+  const Box box = box_of(world, record.frames);
+  const auto outlines = outlines_of(world, reach_of(box));
+  double largest = 0.0;
+  for (const record::BodyFrame& frame : record.frames) {
+    largest = std::max(largest, largest_force(frame));
+  }
+  std::string times = "[";
+  std::string places;
+  std::string forces;
+  for (const record::BodyFrame& frame : record.frames) {
+    append(frame.t, times);
+    std::string row = "[";
+    for (const double value : frame.places) append(value, row);
+    std::string lines = "[";
+    for (const record::ForceLine& force : frame.forces) {
+      const double part = std::hypot(force.impulse[0], force.impulse[1]) / largest;
+      if (!(part > 0.003)) continue;
+      for (const Vec& end : ends_of(world, frame, force)) {
+        append(end[0], lines);
+        append(end[1], lines);
+      }
+      append(part, lines);
+    }
+    places += fmt::format("{}{}]", places.empty() ? "" : ",\n", row);
+    forces += fmt::format("{}{}]", forces.empty() ? "" : ",\n", lines);
+  }
+  return fmt::format(
+      "<div class=\"space bodies\" tabindex=\"0\" role=\"group\" aria-label=\"Bodies of {}\">\n"
+      "<canvas></canvas>\n<div class=\"controls\" hidden>\n"
+      "<button type=\"button\" class=\"play\" aria-label=\"Play\">▶</button>\n"
+      "<input class=\"scrub\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" step=\"1\" "
+      "aria-label=\"Time\">\n<output class=\"time\"></output>\n</div>\n"
+      "<script type=\"application/json\">{{\"t\":{}],\n\"box\":[{:.6g},{:.6g},{:.6g},{:.6g}],\n"
+      "\"bodies\":[{}],\n\"q\":[{}],\n\"f\":[{}]}}</script>\n</div>\n",
+      escape(scene.title), times, box.x.low, box.x.high, box.y.low, box.y.high,
+      outlines_json(world, outlines), places, forces);
+}
+
+}  // namespace ricochet::plot

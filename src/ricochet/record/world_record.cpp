@@ -1,0 +1,26 @@
+#include "ricochet/record/world_record.h"
+
+namespace ricochet::record {
+
+base::Json json_of(const WorldRecord& r) {
+  base::Json json;
+  json["bodies"] = r.bodies;
+  json["free"] = r.free_bodies;
+  json["shapes"] = r.shapes;
+  if (!r.stopped.empty()) json["stopped"] = r.stopped;
+  json["pushes"] = {{"mean", r.told.pushes_mean}, {"max", r.told.pushes_max}};
+  json["shocks"] = r.told.shocks;
+  if (r.told.removed > 0) json["removed"] = r.told.removed;
+  json["pairs_checked"] = r.told.pairs_checked;
+  json["projection"] = {
+      {"steps", r.told.projected}, {"deepest", r.told.deepest}, {"shift_max", r.told.shift_max}};
+  json["creep"] = {
+      {"median", r.told.creep[0]}, {"99%", r.told.creep[1]}, {"99.9%", r.told.creep[2]}};
+  if (!r.told.where.empty()) json["failed"] = r.told.where;
+  base::Json watches = base::Json::object();
+  for (const auto& [name, value] : r.watches) watches[name] = value;
+  json["watches"] = watches;
+  return json;
+}
+
+}  // namespace ricochet::record

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricochet/base/json.h"
+#include "ricochet/body/world.h"
+#include "ricochet/certify/bodies.h"
+
+namespace ricochet::record {
+
+/// A push between two bodies, as a picture shows it.
+struct ForceLine {
+  int a{0};
+  int b{0};
+  std::array<double, 2> at{};       // [m]
+  std::array<double, 2> impulse{};  // on a [N s]
+};
+
+/// All bodies at an instant: x, y, angle of each in turn.
+struct BodyFrame {
+  double t{0.0};
+  std::vector<double> places;
+  std::vector<ForceLine> forces;
+};
+
+/// What a run of bodies tells besides its rows.
+struct WorldRecord {
+  certify::BodyStatistics told;
+  body::WorldState<2> last;
+  std::vector<BodyFrame> frames;  // spread over the run; the first and the last row
+  std::vector<std::pair<std::string, double>> watches;  // at the end
+  std::string stopped;  // "at t = 1.2, by run.stop"; empty: it ran to its end
+  int bodies{0};
+  int free_bodies{0};
+  int shapes{0};
+};
+
+base::Json json_of(const WorldRecord& record);
+
+}  // namespace ricochet::record

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ricochet/base/index.h"
+#include "ricochet/base/text.h"
+#include "ricochet/scene/world_reader.h"
+
+namespace ricochet::scene {
+namespace {
+
+using base::index;
+
+/// Names with what follows their indices: ("stone", "speed") of stone[4].speed.
+void collect_members(const formula::Syntax& syntax,
+                     std::set<std::pair<std::string, std::string>>& names) {
+  if (syntax.kind == formula::Syntax::Kind::Name) {
+    const std::size_t dot = syntax.text.find('.');
+    names.insert(dot == std::string::npos
+                     ? std::pair(syntax.text, syntax.suffix)
+                     : std::pair(syntax.text.substr(0, dot), syntax.text.substr(dot + 1)));
+  }
+  for (const formula::Syntax& child : syntax.children) collect_members(child, names);
+}
+
+constexpr std::array<std::pair<const char*, Watch::Kind>, 8> kWatches = {{
+    {"force_on", Watch::Kind::ForceOn},
+    {"displacement", Watch::Kind::Displacement},
+    {"height", Watch::Kind::Height},
+    {"centre", Watch::Kind::Centre},
+    {"momentum", Watch::Kind::Momentum},
+    {"slip", Watch::Kind::Slip},
+    {"touching", Watch::Kind::Touching},
+    {"formula", Watch::Kind::Formula},
+}};
+
+}  // namespace
+
+/// "stone", "stone[3]", "all", or a list of them.
+std::vector<int> WorldReader::bodies_of(const Value& value, const std::string& key,
+                                        const WorldPart& part) {
+  std::vector<int> bodies;
+  if (value.kind == Value::Kind::Array) {
+    for (const Value& item : value.items) {
+      for (const int i : bodies_of(item, key, part)) bodies.push_back(i);
+    }
+    return bodies;
+  }
+  const std::string name = value.kind == Value::Kind::Text ? value.text : "";
+  std::vector<std::string> known = {"all"};
+  for (const BodyFamily& family : part.families) {
+    known.push_back(family.name);
+    for (int i = family.begin; i < family.begin + family.count; ++i) {
+      const Body& body = part.plane->body(i);
+      const bool is_meant =
+          name == "all" ? body.is_free() : name == family.name || name == body.name;
+      if (is_meant) bodies.push_back(i);
+    }
+  }
+  if (!bodies.empty()) return bodies;
+  const auto near = base::nearest_name(name, known);
+  throw base::InputError(
+      key, fmt::format("'{}' is no body", name),
+      fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                  base::list_names(known)),
+      document_.spot_of(value));
+}
+
+Probe WorldReader::read_probe(const Value& value, const std::string& key, const WorldPart& part) {
+  if (value.kind != Value::Kind::Text) {
+    throw base::InputError(key, "must be a formula in quotes",
+                           "write for example \"ball.speed > 0.01\"", document_.spot_of(value));
+  }
+  std::set<std::pair<std::string, std::string>> used;
+  formulas_.guarded(value, key, [&] { collect_members(formula::parse(value.text), used); });
+  Probe probe;
+  std::vector<std::string> names;
+  for (const auto& [name, what] : used) {
+    for (const Watch& watch : part.watches) {
+      const std::vector<std::string> own = names_of(watch);
+      for (std::size_t k = 0; watch.name == name && k < own.size(); ++k) {
+        names.push_back(own[k]);
+        probe.inputs.push_back({-1, watch.column + static_cast<int>(k)});
+      }
+    }
+    const auto figure = std::find(kFigures.begin(), kFigures.end(), what);
+    for (const BodyFamily& family : part.families) {
+      if (family.name != name || figure == kFigures.end()) continue;
+      for (int i = family.begin; i < family.begin + family.count; ++i) {
+        names.push_back(part.plane->body(i).name + "." + what);
+        probe.inputs.push_back({i, static_cast<int>(figure - kFigures.begin())});
+      }
+    }
+  }
+  formula::Graph graph = formulas_.graph();
+  const formula::NodeId node = formulas_.row_formula(value, key, names, graph);
+  probe.tape = formula::Tape(graph, static_cast<int>(names.size()) + 1, {{node}});
+  return probe;
+}
+
+void WorldReader::read_watch(const std::string& name, const Value& value, WorldPart& part) {
+  const std::string path = "watch." + name;
+  formulas_.check_new_name(name, path, value);
+  const bool is_taken = std::any_of(part.families.begin(), part.families.end(),
+                                    [&](const BodyFamily& family) { return family.name == name; });
+  if (is_taken) {
+    throw base::InputError(path, fmt::format("a body is called '{}'", name), "choose another name",
+                           document_.spot_of_key(value));
+  }
+  TableReader table(document_, value, path);
+  Watch watch;
+  watch.name = name;
+  const Value* what = nullptr;
+  const char* key = "";
+  for (const auto& [word, kind] : kWatches) {
+    const Value* found = table.find(word);
+    if (found == nullptr) continue;
+    if (what != nullptr) {
+      table.fail(*found, word, fmt::format("stands beside {}", key), "a watch looks at one thing");
+    }
+    what = found;
+    key = word;
+    watch.kind = kind;
+  }
+  table.finish();
+  if (what == nullptr) {
+    throw base::InputError(path, "does not say what to watch",
+                           "write force_on, displacement, height, centre, momentum, slip, touching "
+                           "or formula",
+                           document_.spot_of_key(value));
+  }
+  if (watch.kind == Watch::Kind::Formula) {
+    watch.formula = read_probe(*what, table.full(key), part);
+  } else if (watch.kind == Watch::Kind::Slip) {
+    if (what->kind != Value::Kind::Array || what->items.size() != 2) {
+      table.fail(*what, key, "needs two bodies", "write slip = [\"box\", \"floor\"]");
+    }
+    watch.bodies = bodies_of(what->items[0], table.full(key), part);
+    watch.others = bodies_of(what->items[1], table.full(key), part);
+  } else {
+    watch.bodies = bodies_of(*what, table.full(key), part);
+  }
+  watch.numbers = static_cast<int>(names_of(watch).size());
+  for (const Watch& before : part.watches) watch.column += before.numbers;
+  part.watches.push_back(std::move(watch));
+}
+
+void WorldReader::read_watches(const Value* table, WorldPart& part) {
+  if (table == nullptr) return;
+  for (const auto& [name, value] : table->entries) {
+    if (value.kind != Value::Kind::Table) {
+      throw base::InputError("watch." + name, "must be a table",
+                             "write [watch.load] with force_on = \"floor\"",
+                             document_.spot_of_key(value));
+    }
+    read_watch(name, value, part);
+  }
+}
+
+void WorldReader::read_stop(const Value* run, WorldPart& part) {
+  const Value* stop = run == nullptr ? nullptr : run->find("stop");
+  if (stop != nullptr) part.stop = read_probe(*stop, "run.stop", part);
+}
+
+}  // namespace ricochet::scene

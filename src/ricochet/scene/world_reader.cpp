@@ -1,0 +1,361 @@
+#include "ricochet/scene/world_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ricochet/base/index.h"
+#include "ricochet/base/text.h"
+#include "ricochet/body/finder.h"
+
+namespace ricochet::scene {
+namespace {
+
+using base::index;
+constexpr int kTimeSlot = 0;
+
+/// Runs a tape of t; few registers, so that nothing is allocated.
+void run_tape(const formula::Tape& tape, const std::vector<double>& fresh, double t, double* out) {
+  constexpr std::size_t kRoom = 256;
+  std::array<double, kRoom> room;
+  std::vector<double> more;
+  double* registers = room.data();
+  if (fresh.size() > kRoom) {
+    more = fresh;
+    registers = more.data();
+  } else {
+    std::copy(fresh.begin(), fresh.end(), registers);
+  }
+  registers[kTimeSlot] = t;
+  tape.run(0, registers);
+  for (const std::size_t at : tape.outputs(0)) *out++ = registers[at];
+}
+
+/// A function of t from nodes of the graph.
+std::function<void(double, double*)> function_of(const formula::Graph& graph,
+                                                 const std::vector<formula::NodeId>& nodes) {
+  const auto tape = std::make_shared<const formula::Tape>(
+      graph, 1, std::vector<std::vector<formula::NodeId>>{nodes});
+  const auto fresh = std::make_shared<const std::vector<double>>(tape->registers());
+  return [tape, fresh](double t, double* out) { run_tape(*tape, *fresh, t, out); };
+}
+
+std::string material_words(const body::World<2>& world, int material) {
+  const std::string& name = world.materials[index(material)];
+  return name.empty() ? "bodies without a material" : fmt::format("'{}'", name);
+}
+
+}  // namespace
+
+std::function<void(double, body::Motion<2>&)> drive_of(const formula::Graph& graph,
+                                                       const std::vector<formula::NodeId>& nodes) {
+  return [of = function_of(graph, nodes)](double t, body::Motion<2>& place) {
+    std::array<double, 3> found{};
+    of(t, found.data());
+    place.x = {found[0], found[1]};
+    place.angle = found[2];
+  };
+}
+
+std::vector<std::string> names_of(const Watch& watch) {
+  switch (watch.kind) {
+    case Watch::Kind::ForceOn:
+    case Watch::Kind::Centre: return {watch.name + ".x", watch.name + ".y"};
+    case Watch::Kind::Momentum: return {watch.name + ".x", watch.name + ".y", watch.name + ".spin"};
+    default: return {watch.name};
+  }
+}
+
+step::Columns columns_of(const WorldPart& part) {
+  step::Columns columns;
+  columns.has_potential = part.plane->gravity_is_constant;
+  for (const int i : part.told) {
+    for (const char* what : {".x", ".y", ".angle"}) {
+      columns.coordinates.push_back(part.plane->body(i).name + what);
+    }
+  }
+  for (const Watch& watch : part.watches) {
+    for (const std::string& name : names_of(watch)) columns.watches.push_back(name);
+  }
+  return columns;
+}
+
+std::vector<FigureName> figure_names(const WorldPart& part) {
+  std::vector<FigureName> names;
+  for (int what = 0; what < static_cast<int>(kFigures.size()); ++what) {
+    for (int i = 0; i < part.plane->count(); ++i) {
+      names.push_back({part.plane->body(i).name + "." + kFigures[index(what)], i, what});
+    }
+  }
+  return names;
+}
+
+double WorldReader::number(TableReader& table, const Value& value, const std::string& key,
+                           const Locals& locals) {
+  return formulas_.number(value, table.full(key), locals);
+}
+
+double WorldReader::at_least(TableReader& table, const Value& value, const std::string& key,
+                             double least, const Locals& locals) {
+  const double found = number(table, value, key, locals);
+  if (found >= least) return found;
+  table.fail(value, key, fmt::format("must be at least {}, not {}", least, found),
+             "write a larger number");
+}
+
+WorldReader::Vec WorldReader::vector(const Value& value, const std::string& key,
+                                     const Locals& locals) {
+  if (value.kind != Value::Kind::Array || value.items.size() != 2) {
+    throw base::InputError(key, "must be a list of two numbers or formulas",
+                           "write [x, y]: the world is a plane", document_.spot_of(value));
+  }
+  return {formulas_.number(value.items[0], key, locals),
+          formulas_.number(value.items[1], key, locals)};
+}
+
+bool WorldReader::boolean(TableReader& table, const std::string& key) {
+  const Value* value = table.find(key);
+  if (value == nullptr) return false;
+  if (value->kind == Value::Kind::Boolean) return value->boolean;
+  table.fail(*value, key, "must be true or false", fmt::format("write {} = true", key));
+}
+
+void WorldReader::read_names(TableReader& root) {
+  TableReader world(document_, *root.table("world"), "world");
+  if (const Value* parameters = world.table("parameters")) {
+    formulas_.add_parameters(*parameters, "world.parameters");
+  }
+  formulas_.add_coordinates({});  // t alone
+  if (const Value* define = world.table("define")) {
+    formulas_.add_definitions(*define, "world.define");
+  }
+}
+
+void WorldReader::check_run(const Value* table, const step::Scheme& scheme) const {
+  if (table == nullptr) return;
+  TableReader run(document_, *table, "run");
+  const std::string own = step::name_of(step::default_scheme(false));
+  if (step::name_of(scheme) != own) {
+    run.fail(*run.find("scheme"), "scheme", fmt::format("bodies are run by {}", own),
+             fmt::format("write scheme = \"{}\"", own));
+  }
+  if (const Value* step = run.find("step"); step && step->kind == Value::Kind::Table) {
+    run.fail(*step, "step", "bodies have steps of one length", "write a number");
+  }
+  for (const char* key : {"anticipation", "correction", "contact"}) {
+    const Value* value = run.find(key);
+    if (value == nullptr) continue;
+    run.fail(*value, key, "is no setting of bodies",
+             "remove it: pairs with e = 0 look ahead, others act where they touch, and what lies "
+             "inside is put back");
+  }
+}
+
+void WorldReader::read_gravity(TableReader& world, World& made) {
+  const Value* gravity = world.find("gravity");
+  if (gravity == nullptr) return;
+  if (gravity->kind != Value::Kind::Array || gravity->items.size() != 2) {
+    world.fail(*gravity, "gravity", "must be a list of two numbers or formulas of t",
+               "write gravity = [0, -9.81]");
+  }
+  std::vector<formula::NodeId> nodes;
+  for (const Value& item : gravity->items) {
+    nodes.push_back(formulas_.formula(item, "world.gravity", Speaks::Position));
+    if (formulas_.graph().depends_on(nodes.back(), kTimeSlot, kTimeSlot + 1)) {
+      made.gravity_is_constant = false;
+    }
+  }
+  made.gravity = [of = function_of(formulas_.graph(), nodes)](double t) -> Vec {
+    Vec g;
+    of(t, g.data());
+    return g;
+  };
+}
+
+void WorldReader::read_materials(const Value* table, World& world) {
+  world.materials = {""};
+  densities_ = {0.0};
+  if (table == nullptr) return;
+  for (const auto& [name, value] : table->entries) {
+    const std::string path = "material." + name;
+    if (value.kind != Value::Kind::Table || !formula::is_plain_name(name)) {
+      throw base::InputError(path, "is no material", "write [material.stone] with density = 2000",
+                             document_.spot_of_key(value));
+    }
+    TableReader one(document_, value, path);
+    world.materials.push_back(name);
+    densities_.push_back(0.0);
+    if (const Value* density = one.find("density")) {
+      densities_.back() = number(one, *density, "density");
+      if (!(densities_.back() > 0.0)) {
+        one.fail(*density, "density", "must be positive", "in the plane it is a mass per area");
+      }
+    }
+    one.finish();
+  }
+}
+
+body::PairLaw WorldReader::read_law(const Value& value, const std::string& key) {
+  body::PairLaw law;
+  law.is_stated = true;
+  if (value.kind == Value::Kind::Text && value.text == "none") {
+    law.touches = false;
+    return law;
+  }
+  if (value.kind != Value::Kind::Table) {
+    throw base::InputError(key, "is no law of a pair",
+                           "write { friction = 0.5, restitution = 0 }, or \"none\"",
+                           document_.spot_of(value));
+  }
+  TableReader one(document_, value, key);
+  if (const Value* friction = one.find("friction")) {
+    if (friction->kind == Value::Kind::Table) {
+      one.fail(*friction, "friction", "pairs of bodies have one coefficient in this version",
+               "write a number, such as friction = 0.5");
+    }
+    law.friction = at_least(one, *friction, "friction", 0.0);
+    if (law.friction > 1e6) {
+      one.fail(*friction, "friction", "must be at most a million", "write a smaller number");
+    }
+  }
+  if (const Value* e = one.find("restitution")) {
+    law.restitution = at_least(one, *e, "restitution", 0.0);
+    if (law.restitution > 1.0) {
+      one.fail(*e, "restitution", fmt::format("must lie in [0, 1], not {}", law.restitution),
+               "0: no rebound, 1: no loss");
+    }
+  }
+  one.not_yet({"rolling", "law"}, "leave it out");
+  one.finish();
+  return law;
+}
+
+void WorldReader::read_pairs(const Value* table, World& world) {
+  const std::size_t count = world.materials.size();
+  world.laws.assign(count * count, {});
+  pairs_ = table;
+  if (table == nullptr) return;
+  if (const Value* common = table->find("default")) {
+    std::fill(world.laws.begin(), world.laws.end(), read_law(*common, "pair.default"));
+  }
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  for (const auto& [key, value] : table->entries) {
+    if (key == "default") continue;
+    const std::string path = fmt::format("pair.\"{}\"", key);
+    const std::size_t blank = key.find(' ');
+    std::array<std::size_t, 2> which{};
+    const std::array<std::string, 2> names = {
+        base::trimmed(key.substr(0, blank)),
+        blank == std::string::npos ? "" : base::trimmed(key.substr(blank))};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto at = std::find(world.materials.begin() + 1, world.materials.end(), names[k]);
+      if (names[k].empty() || at == world.materials.end()) {
+        const std::vector<std::string> known(world.materials.begin() + 1, world.materials.end());
+        throw base::InputError(path, fmt::format("'{}' is no material", names[k]),
+                               fmt::format("write two materials, as \"stone stone\"; known: {}",
+                                           known.empty() ? "none" : base::list_names(known)),
+                               document_.spot_of_key(value));
+      }
+      which[k] = static_cast<std::size_t>(at - world.materials.begin());
+    }
+    if (!seen.insert(std::minmax(which[0], which[1])).second) {
+      throw base::InputError(path, "is stated twice", "remove one of the two",
+                             document_.spot_of_key(value));
+    }
+    const body::PairLaw law = read_law(value, path);
+    world.laws[which[0] * count + which[1]] = world.laws[which[1] * count + which[0]] = law;
+  }
+}
+
+void WorldReader::read(TableReader& root, WorldPart& part) {
+  TableReader table(document_, *root.table("world"), "world");
+  const auto world = std::make_shared<World>();
+  (void)table.find("parameters");
+  (void)table.find("define");
+  if (const Value* dimension = table.find("dimension")) {
+    const double d = number(table, *dimension, "dimension");
+    if (d != 2.0) {
+      table.fail(*dimension, "dimension",
+                 d == 3.0 ? "bodies in space are not available in this version"
+                          : fmt::format("must be 2, not {}", d),
+                 "write dimension = 2");
+    }
+  } else {
+    (void)table.require("dimension", "write dimension = 2");
+  }
+  read_gravity(table, *world);
+  table.finish();
+  read_materials(root.table("material"), *world);
+  read_pairs(root.table("pair"), *world);
+  root.not_yet({"joint", "frame", "write"}, "leave it out");
+  bodies_ = root.table("body");
+  const Value* fills = root.table("fill");
+  if (bodies_ == nullptr || bodies_->entries.empty()) {
+    (void)root.require("body", "write [body.ball] with disc = 0.1, at = [0, 1]");
+  }
+  for (const auto& [name, value] : bodies_->entries) read_family(name, value, *world, part);
+  for (std::size_t k = 0; fills != nullptr && k < fills->entries.size(); ++k) {
+    read_fill(fills->entries[k].first, fills->entries[k].second, *world, part);
+  }
+  read_remove(root.table("remove"), *world);
+  check_laws(*world);
+  part.definitions = formulas_.definitions();
+  constexpr int kMostTold = 24;
+  for (int i = 0; i < world->count(); ++i) {
+    if (world->body(i).moves()) part.told.push_back(i);
+  }
+  if (static_cast<int>(part.told.size()) > kMostTold) part.told.clear();
+  part.plane = world;
+}
+
+void WorldReader::read_remove(const Value* table, World& world) {
+  if (table == nullptr) return;
+  TableReader remove(document_, *table, "remove");
+  if (const Value* below = remove.find("below"))
+    world.kept_low[1] = number(remove, *below, "below");
+  if (const Value* outside = remove.find("outside")) {
+    if (outside->kind != Value::Kind::Array || outside->items.size() != 2) {
+      remove.fail(*outside, "outside", "must be two corners", "write [[-1, -1], [1, 1]]");
+    }
+    world.kept_low = vector(outside->items[0], "remove.outside", {});
+    world.kept_high = vector(outside->items[1], "remove.outside", {});
+  }
+  remove.finish();
+}
+
+void WorldReader::check_laws(const World& world) const {
+  std::vector<std::vector<int>> some(world.materials.size());  // two free ones and one that is not
+  for (int i = 0; i < world.count(); ++i) {
+    std::vector<int>& those = some[index(world.body(i).material)];
+    const auto alike = std::count_if(those.begin(), those.end(), [&](int other) {
+      return world.body(other).is_free() == world.body(i).is_free();
+    });
+    if (alike < 2) those.push_back(i);
+  }
+  std::vector<int> all;
+  for (const std::vector<int>& those : some) all.insert(all.end(), those.begin(), those.end());
+  for (const int a : all) {
+    for (const int b : all) {
+      const Body& one = world.body(a);
+      const Body& other = world.body(b);
+      if (a >= b || (!one.is_free() && !other.is_free())) continue;
+      if (world.law(one.material, other.material).is_stated) continue;
+      const bool known = one.material > 0 && other.material > 0;
+      throw base::InputError(
+          "pair",
+          fmt::format("nothing is said of {} and {}, and '{}' may touch '{}'",
+                      material_words(world, one.material), material_words(world, other.material),
+                      one.name, other.name),
+          known ? fmt::format("write \"{} {}\" = {{ friction = ... }} in [pair], or \"none\"",
+                              world.materials[index(one.material)],
+                              world.materials[index(other.material)])
+                : "write default = { friction = ... } in [pair], or give both a material",
+          pairs_ == nullptr ? base::Spot{document_.file(), 0, 0, 1, ""}
+                            : document_.spot_of_key(*pairs_));
+    }
+  }
+}
+
+}  // namespace ricochet::scene

@@ -1,0 +1,307 @@
+#include "ricochet/shape/surface.h"
+
+#include <cmath>
+
+namespace ricochet::shape {
+
+template <int D>
+SurfacePair<D>::SurfacePair(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b,
+                            const Pose<D>& pb)
+    : is_turned_(a.kind == Kind::Surface),
+      body_{is_turned_ ? b : a, is_turned_ ? pb.R : pa.R,
+            is_turned_ ? Vec<D>(pb.x - pa.x) : Vec<D>(pa.x - pb.x)},
+      ground_{is_turned_ ? a : b, is_turned_ ? pa.R : pb.R, Vec<D>::Zero()},
+      origin_(is_turned_ ? pa.x : pb.x),
+      rounds_(a.round + b.round) {
+  const double far = pa.x.cwiseAbs().maxCoeff() + pb.x.cwiseAbs().maxCoeff();
+  slip_ = kSlip * (a.extent + b.extent) + 4.0 * std::numeric_limits<double>::epsilon() * far;
+}
+
+/// How far p is before face f.
+template <int D>
+double SurfacePair<D>::height(int f, const Vec<D>& p) const {
+  return ground_.normal(f).dot(p - ground_.corner(ground_.around(ground_.face(f).begin)));
+}
+
+/// How far the foot of p on face f lies outside, across border k of the face.
+template <int D>
+double SurfacePair<D>::outside(int f, int k, const Vec<D>& p) const {
+  const Face<D>& face = ground_.face(f);
+  const int next = k + 1 < face.end ? k + 1 : face.begin;
+  const Vec<D> from = ground_.corner(ground_.around(k));
+  const Vec<D> along = ground_.corner(ground_.around(next)) - from;
+  if constexpr (D == 2) {
+    return along.dot(from - p) / along.norm();
+  } else {
+    const Vec<D> out = along.cross(ground_.normal(f));
+    return out.dot(p - from) / out.norm();
+  }
+}
+
+/// The face across border k of face f; -1 where there is none or they are not hollow.
+template <int D>
+int SurfacePair<D>::neighbour(int f, int k) const {
+  const Edge& edge = ground_.edge(ground_.shape.beside[static_cast<std::size_t>(k)]);
+  if (edge.turn >= 0) return -1;
+  return edge.left == f ? edge.right : edge.left;
+}
+
+/// Whether p is behind face f and not outside, but for hollow borders.
+template <int D>
+bool SurfacePair<D>::is_under(int f, const Vec<D>& p) const {
+  if (height(f, p) > slip_) return false;
+  for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+    if (outside(f, k, p) > slip_ && neighbour(f, k) < 0) return false;
+  }
+  return true;
+}
+
+/// Whether p is over face f: its foot inside, or outside where p is in the solid under a hollow
+/// edge.
+template <int D>
+bool SurfacePair<D>::is_over(int f, const Vec<D>& p) const {
+  const double before = height(f, p);
+  for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+    if (outside(f, k, p) <= slip_) continue;
+    const int other = before > 0.0 ? -1 : neighbour(f, k);
+    if (other < 0 || !is_under(other, p)) return false;
+  }
+  return true;
+}
+
+/// From p to the nearest point of face f.
+template <int D>
+double SurfacePair<D>::distance(int f, const Vec<D>& p) const {
+  if (foot_inside(ground_, f, p, 0.0)) return std::abs(height(f, p));
+  const Face<D>& face = ground_.face(f);
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = face.begin; k < face.end; ++k) {
+    const Vec<D> from = ground_.corner(ground_.around(k));
+    const Vec<D> along =
+        ground_.corner(ground_.around(k + 1 < face.end ? k + 1 : face.begin)) - from;
+    const double share = std::clamp(along.dot(p - from) / along.squaredNorm(), 0.0, 1.0);
+    least = std::min(least, (from + share * along - p).norm());
+  }
+  return least;
+}
+
+/// Whether no face is nearer to p, but for those at hollow edges of this one that p is behind too.
+template <int D>
+bool SurfacePair<D>::is_shallowest(int f, const Vec<D>& p) const {
+  const double depth = distance(f, p);
+  for (int g = 0; g < ground_.faces(); ++g) {
+    if (g == f || distance(g, p) >= depth - slip_) continue;
+    bool is_same_hollow = false;
+    for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+      is_same_hollow = is_same_hollow || neighbour(f, k) == g;
+    }
+    if (height(g, p) > 0.0 || !is_same_hollow) return false;
+  }
+  return true;
+}
+
+/// Whether a way from edge e leads off both of its faces, on the free side.
+template <int D>
+bool SurfacePair<D>::is_beyond(int e, const Vec<D>& way) const {
+  const Edge& edge = ground_.edge(e);
+  if (edge.turn <= 0) return false;
+  bool is_before = false;
+  for (const int f : {edge.left, edge.right}) {
+    if (f < 0) continue;
+    const Vec<D> p = ground_.corner(edge.from) + way;
+    for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+      if (ground_.shape.beside[static_cast<std::size_t>(k)] != e) continue;
+      if (outside(f, k, p) < slip_) return false;
+    }
+    is_before = is_before || ground_.normal(f).dot(way) > 0.0;
+  }
+  return is_before;
+}
+
+/// Whether a way from corner j leads off all its edges, on the free side of one of its faces.
+template <int D>
+bool SurfacePair<D>::is_outside_corner(int j, const Vec<D>& way) const {
+  const Vec<D> from = ground_.corner(j);
+  bool is_before = false;
+  for (int e = 0; e < ground_.edges(); ++e) {
+    const Edge& edge = ground_.edge(e);
+    if (edge.from != j && edge.to != j) continue;
+    const Vec<D> along = ground_.corner(edge.from == j ? edge.to : edge.from) - from;
+    if (along.dot(way) > slip_ * along.norm()) return false;
+    is_before = is_before || ground_.normal(edge.left).dot(way) > 0.0;
+  }
+  return is_before;
+}
+
+/// Whether no point of the body is nearer to where `way` comes from than its corner i.
+template <int D>
+bool SurfacePair<D>::is_nearest_of_body(int i, const Vec<D>& way) const {
+  for (int k = 0; k < body_.corners(); ++k) {
+    const Vec<D> along = body_.corner(k) - body_.corner(i);
+    if (way.dot(along) < -slip_ * along.norm()) return false;
+  }
+  return true;
+}
+
+/// From foot b to point a.
+template <int D>
+static bool join(Facing<D>& at) {
+  at.n = at.a - at.b;
+  at.gap = at.n.norm();
+  if (!(at.gap > 0.0)) return false;
+  at.n /= at.gap;
+  return true;
+}
+
+template <int D>
+bool SurfacePair<D>::corner_face(int i, int f, Facing<D>& at) const {
+  at.a = body_.corner(i);
+  at.n = ground_.normal(f);
+  at.gap = height(f, at.a);
+  at.b = at.a - at.gap * at.n;
+  return is_over(f, at.a) && (at.gap > 0.0 || is_shallowest(f, at.a));
+}
+
+template <int D>
+bool SurfacePair<D>::corner_joint(int i, int e, Facing<D>& at) const {
+  const Edge& edge = ground_.edge(e);
+  const Vec<D> from = ground_.corner(edge.from);
+  const Vec<D> along = ground_.corner(edge.to) - from;
+  const double length = along.norm();
+  at.a = body_.corner(i);
+  at.b = from;
+  if (D == 3) {
+    const double share = along.dot(at.a - from) / length;
+    if (!(share > slip_) || !(share < length - slip_)) return false;
+    at.b += share / length * along;
+  }
+  return join(at) && is_beyond(e, at.a - at.b) && is_nearest_of_body(i, at.a - at.b);
+}
+
+/// In space.
+template <int D>
+bool SurfacePair<D>::corner_corner(int i, int j, Facing<D>& at) const {
+  at.a = body_.corner(i);
+  at.b = ground_.corner(j);
+  return join(at) && is_outside_corner(j, at.a - at.b) && is_nearest_of_body(i, at.a - at.b);
+}
+
+/// In the plane: a corner of the ground that sticks out before an edge of the body.
+template <int D>
+bool SurfacePair<D>::face_joint(int f, int e, Facing<D>& at) const {
+  const Edge& edge = ground_.edge(e);
+  at.b = ground_.corner(edge.from);
+  at.n = -body_.normal(f);
+  const auto before = [&](int g) {
+    return body_.normal(g).dot(at.b - body_.corner(body_.around(body_.face(g).begin)));
+  };
+  at.gap = before(f);
+  at.a = at.b + at.gap * at.n;
+  Vec<D> out = Vec<D>::Zero();
+  for (const int g : {edge.left, edge.right}) {
+    if (g >= 0) out += ground_.normal(g);
+  }
+  if (edge.turn <= 0 || at.n.dot(out) <= 0.0 || !foot_inside(body_, f, at.b, slip_)) return false;
+  for (int g = 0; g < body_.faces() && at.gap <= 0.0; ++g) {
+    if (before(g) > at.gap + slip_) return false;
+  }
+  return true;
+}
+
+/// In space: a segment across an edge of the ground that sticks out.
+template <int D>
+bool SurfacePair<D>::edge_joint(int i, int e, Facing<D>& at) const {
+  if constexpr (D == 3) {
+    const Edge& edge = ground_.edge(e);
+    const Vec<D> p = body_.corner(body_.edge(i).from);
+    const Vec<D> q = ground_.corner(edge.from);
+    const Vec<D> u = body_.corner(body_.edge(i).to) - p;
+    const Vec<D> v = ground_.corner(edge.to) - q;
+    const Vec<D> c = u.cross(v);
+    if (edge.turn <= 0 || !(c.norm() > kParallel * u.norm() * v.norm())) return false;
+    const double s = (q - p).cross(v).dot(c) / c.squaredNorm();
+    const double t = (q - p).cross(u).dot(c) / c.squaredNorm();
+    at.a = p + s * u;
+    at.b = q + t * v;
+    if (s < 0.0 || s > 1.0 || t < 0.0 || t > 1.0 || !join(at)) return false;
+    return is_beyond(e, at.a - at.b);
+  } else {
+    return false;
+  }
+}
+
+/// In space: a corner of the ground beside a segment.
+template <int D>
+bool SurfacePair<D>::edge_corner(int i, int j, Facing<D>& at) const {
+  const Vec<D> p = body_.corner(body_.edge(i).from);
+  const Vec<D> along = body_.corner(body_.edge(i).to) - p;
+  at.b = ground_.corner(j);
+  const double share = along.dot(at.b - p) / along.squaredNorm();
+  at.a = p + share * along;
+  if (!(share > 0.0) || !(share < 1.0) || !join(at)) return false;
+  return is_outside_corner(j, at.a - at.b);
+}
+
+template <int D>
+Row<D> SurfacePair<D>::made(Feature feature, int i, int j, const Facing<D>& at) const {
+  const Vec<D> on_body = origin_ + at.a - body_.shape.round * at.n;
+  const Vec<D> on_ground = origin_ + at.b + ground_.shape.round * at.n;
+  const double gap = at.gap - rounds_;
+  if (!is_turned_) return {key_of(feature, i, j), gap, at.n, on_body, on_ground};
+  return {key_of(turned(feature), j, i), gap, -at.n, on_ground, on_body};
+}
+
+/// Feature i of the body, j of the ground. An edge in the plane is a corner.
+template <int D>
+bool SurfacePair<D>::measure(Feature feature, int i, int j, Facing<D>& at) const {
+  const bool has_corner = i < body_.corners();
+  const bool has_joint = j < ground_.edges();
+  switch (feature) {
+    case Feature::CornerFace: return has_corner && j < ground_.faces() && corner_face(i, j, at);
+    case Feature::CornerEdge: return has_corner && has_joint && corner_joint(i, j, at);
+    case Feature::CornerCorner:
+      return D == 3 && has_corner && j < ground_.corners() && corner_corner(i, j, at);
+    case Feature::FaceCorner:
+      return D == 2 && i < body_.faces() && has_joint && face_joint(i, j, at);
+    case Feature::EdgeEdge: return i < body_.edges() && has_joint && edge_joint(i, j, at);
+    case Feature::EdgeCorner:
+      return i < body_.edges() && j < ground_.corners() && edge_corner(i, j, at);
+    default: return false;
+  }
+}
+
+template <int D>
+void SurfacePair<D>::rows(double reach, std::vector<Row<D>>& out) const {
+  const auto try_all = [&](Feature feature, int of_body, int of_ground) {
+    Facing<D> at;
+    for (int i = 0; i < of_body; ++i) {
+      for (int j = 0; j < of_ground; ++j) {
+        if (!measure(feature, i, j, at) || at.gap > reach + rounds_) continue;
+        out.push_back(made(feature, i, j, at));
+      }
+    }
+  };
+  try_all(Feature::CornerFace, body_.corners(), ground_.faces());
+  try_all(Feature::CornerEdge, body_.corners(), ground_.edges());
+  try_all(Feature::FaceCorner, D == 2 ? body_.faces() : 0, ground_.edges());
+  if (D == 2) return;
+  try_all(Feature::CornerCorner, body_.corners(), ground_.corners());
+  try_all(Feature::EdgeEdge, body_.edges(), ground_.edges());
+  try_all(Feature::EdgeCorner, body_.edges(), ground_.corners());
+}
+
+template <int D>
+bool SurfacePair<D>::row(Key key, Row<D>& row) const {
+  const Feature feature = is_turned_ ? turned(feature_of(key)) : feature_of(key);
+  const int i = is_turned_ ? second_of(key) : first_of(key);
+  const int j = is_turned_ ? first_of(key) : second_of(key);
+  Facing<D> at;
+  if (!measure(feature, i, j, at)) return false;
+  row = made(feature, i, j, at);
+  return true;
+}
+
+template class SurfacePair<2>;
+template class SurfacePair<3>;
+
+}  // namespace ricochet::shape

@@ -1,0 +1,269 @@
+#include "ricochet/step/body_contacts.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ricochet/base/index.h"
+#include "ricochet/solve/contact.h"
+
+namespace ricochet::step {
+
+using base::index;
+
+template <int D>
+BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
+    : world_(world),
+      tolerance_(tolerance),
+      parent_(world.bodies.size()),
+      methods_(problem::LocalProblem{W_, q_, mu_}) {
+  W_.dim = D;
+}
+
+/// G of one body: rows (n, t), columns (v, spin); b moves against a.
+template <int D>
+typename BodyContacts<D>::Arm BodyContacts<D>::arm_of(const body::Row<D>& row, bool of_a) const {
+  Arm arm = Arm::Zero();
+  if (!world_.body(of_a ? row.body_a : row.body_b).is_free()) return arm;
+  const double sign = of_a ? 1.0 : -1.0;
+  for (int k = 0; k < D; ++k) {
+    const body::Vec<D> along = sign * body::in_space(row, body::Vec<D>::Unit(k));
+    arm.row(k).template head<D>() = along;
+    arm(k, D) = body::moment(of_a ? row.arm_a : row.arm_b, along);
+  }
+  return arm;
+}
+
+template <int D>
+typename BodyContacts<D>::Block BodyContacts<D>::block(const Arm& one, const Arm& other,
+                                                       int b) const {
+  const body::Body<D>& body = world_.body(b);
+  return one.template leftCols<D>() * other.template leftCols<D>().transpose() / body.mass +
+         one.template rightCols<body::kSpins<D>>() *
+             other.template rightCols<body::kSpins<D>>().transpose() / body.inertia;
+}
+
+template <int D>
+int BodyContacts<D>::root(int b) {
+  while (parent_[index(b)] != b) {
+    parent_[index(b)] = parent_[index(parent_[index(b)])];
+    b = parent_[index(b)];
+  }
+  return b;
+}
+
+template <int D>
+void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
+  rows_ = rows;
+  const auto size = static_cast<Eigen::Index>(D * rows.size());
+  free_.setZero(size);
+  impulses_.setZero(size);
+  friction_.assign(rows.size(), 0.0);
+  arms_.resize(2 * rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    arms_[2 * i] = arm_of(rows[i], true);
+    arms_[2 * i + 1] = arm_of(rows[i], false);
+  }
+  split(rows);
+  list_by_body(rows);
+}
+
+/// Rows that share a free body belong together; islands in the order of their first row.
+template <int D>
+void BodyContacts<D>::split(std::span<const body::Row<D>> rows) {
+  for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
+  const auto hub = [&](const body::Row<D>& row) {
+    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
+  };
+  for (const body::Row<D>& row : rows) {
+    if (!world_.body(row.body_a).is_free() || !world_.body(row.body_b).is_free()) continue;
+    const int a = root(row.body_a);
+    const int b = root(row.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  }
+  island_.resize(rows.size());
+  std::vector<int>& number = local_;  // by root, for a moment
+  number.assign(parent_.size(), -1);
+  int count = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    int& its = number[index(root(hub(rows[i])))];
+    if (its < 0) its = count++;
+    island_[i] = its;
+  }
+  start_.assign(index(count) + 1, 0);
+  for (const int its : island_) ++start_[index(its) + 1];
+  for (std::size_t k = 1; k < start_.size(); ++k) start_[k] += start_[k - 1];
+  members_.resize(rows.size());
+  local_.assign(rows.size(), 0);
+  std::vector<int> next(start_.begin(), start_.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int its = island_[i];
+    local_[i] = next[index(its)] - start_[index(its)];
+    members_[index(next[index(its)]++)] = static_cast<int>(i);
+  }
+}
+
+template <int D>
+void BodyContacts<D>::list_by_body(std::span<const body::Row<D>> rows) {
+  by_body_start_.assign(world_.bodies.size() + 1, 0);
+  const auto each = [&](auto&& work) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const int b : {rows[i].body_a, rows[i].body_b}) {
+        if (world_.body(b).is_free()) work(static_cast<int>(i), b);
+      }
+    }
+  };
+  each([&](int, int b) { ++by_body_start_[index(b) + 1]; });
+  for (std::size_t k = 1; k < by_body_start_.size(); ++k)
+    by_body_start_[k] += by_body_start_[k - 1];
+  by_body_.resize(index(by_body_start_.back()));
+  std::vector<int> next(by_body_start_.begin(), by_body_start_.end() - 1);
+  each([&](int i, int b) { by_body_[index(next[index(b)]++)] = i; });
+}
+
+/// One row of blocks: a block for every row that shares a free body, columns ascending.
+template <int D>
+void BodyContacts<D>::gather_row(int row, int local) {
+  const body::Row<D>& mine = rows_[index(row)];
+  std::array<const int*, 2> at{};
+  std::array<const int*, 2> end{};
+  const std::array<int, 2> bodies{mine.body_a, mine.body_b};
+  for (std::size_t k = 0; k < 2; ++k) {
+    at[k] = by_body_.data() + by_body_start_[index(bodies[k])];
+    end[k] = by_body_.data() + by_body_start_[index(bodies[k]) + 1];
+  }
+  while (at[0] != end[0] || at[1] != end[1]) {
+    const bool first = at[1] == end[1] || (at[0] != end[0] && *at[0] <= *at[1]);
+    const int other = first ? *at[0] : *at[1];
+    Block sum = Block::Zero();
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (at[k] == end[k] || *at[k] != other) continue;
+      const bool is_a = rows_[index(other)].body_a == bodies[k];
+      sum += block(arms_[2 * index(row) + k], arms_[2 * index(other) + (is_a ? 0 : 1)], bodies[k]);
+      ++at[k];
+    }
+    W_.column.push_back(local_[index(other)]);
+    W_.values.insert(W_.values.end(), sum.data(), sum.data() + D * D);
+  }
+  W_.start[index(local) + 1] = static_cast<int>(W_.column.size());
+}
+
+template <int D>
+void BodyContacts<D>::gather(int island) {
+  const int begin = start_[index(island)];
+  const int count = start_[index(island) + 1] - begin;
+  W_.rows = count;
+  W_.start.assign(index(count) + 1, 0);
+  W_.column.clear();
+  W_.values.clear();
+  mu_.resize(index(count));
+  if (q_.size() < D * count) q_.resize(D * count);
+  if (r_.size() < D * count) r_.resize(D * count);
+  for (int k = 0; k < count; ++k) {
+    const int row = members_[index(begin + k)];
+    gather_row(row, k);
+    mu_[index(k)] = friction_[index(row)];
+    q_.template segment<D>(D * k) = free_.template segment<D>(D * row);
+    r_.template segment<D>(D * k) = impulses_.template segment<D>(D * row);
+  }
+}
+
+/// Every other method, from what there is and from zero, until one is good enough; the best stays.
+template <int D>
+double BodyContacts<D>::insist() {
+  using solve::ContactMethod;
+  const Eigen::Index size = Eigen::Index{D} * W_.rows;
+  problem::ContactProblem problem;
+  problem.dim = D;
+  problem.mu = mu_;
+  problem.q = q_.head(size);
+  problem.matrix = W_;
+  double least = std::numeric_limits<double>::infinity();
+  bool is_first = true;
+  for (const ContactMethod method :
+       {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
+        ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
+    if (!solve::suits(method, problem)) continue;
+    solve::ContactSettings settings;
+    settings.method = method;
+    settings.tolerance = std::numeric_limits<double>::max();
+    settings.scale_free_tolerance = tolerance_;
+    settings.judge_by_impulses = false;
+    settings.max_iterations = 20'000;
+    Eigen::VectorXd r = is_first ? Eigen::VectorXd(r_.head(size)) : Eigen::VectorXd::Zero(size);
+    is_first = false;
+    (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
+    r_.head(size) = r;
+    const double found = methods_.finish(r_);
+    if (found < least) {
+      least = found;
+      best_ = r_;
+    }
+    if (least <= tolerance_) break;
+  }
+  r_ = best_;
+  return methods_.finish(r_);
+}
+
+template <int D>
+problem::Report BodyContacts<D>::solve_island(int island) {
+  gather(island);
+  const double goal = 0.1 * tolerance_;
+  // What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
+  const bool is_warm = (r_.head(D * W_.rows).array() != 0.0).any();
+  double residual = std::numeric_limits<double>::infinity();
+  for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
+    residual = methods_.solve(r_, first);
+    if (residual > goal) residual = methods_.finish(r_);
+    if (residual <= tolerance_) break;
+  }
+  const bool falls_back = residual > tolerance_;
+  if (falls_back) {
+    ++fallbacks_;
+    residual = insist();
+  }
+  const int begin = start_[index(island)];
+  for (int k = 0; k < W_.rows; ++k) {
+    impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);
+  }
+  constexpr double kFair = 1e-8;  // the certificate's limit decides
+  return {.status = residual <= std::max(kFair, tolerance_) ? problem::Status::Solved
+                                                            : problem::Status::IterationLimit,
+          .iterations = methods_.iterations(),
+          .general = true,
+          .fell_back = falls_back};
+}
+
+template <int D>
+problem::Report BodyContacts<D>::solve() {
+  problem::Report all;
+  all.general = true;
+  for (int k = 0; k < islands(); ++k) {
+    const problem::Report one = solve_island(k);
+    all.iterations += one.iterations;
+    all.fell_back = all.fell_back || one.fell_back;
+    if (all.status == problem::Status::Solved) all.status = one.status;
+  }
+  return all;
+}
+
+template <int D>
+void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
+                            std::vector<body::Motion<D>>& motions) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const body::Vec<D> r = impulses_.template segment<D>(D * static_cast<Eigen::Index>(i));
+    if ((r.array() == 0.0).all()) continue;
+    const body::Vec<D> p = body::in_space(rows[i], r);
+    const auto give = [&](int b, const body::Vec<D>& arm, double sign) {
+      const body::Body<D>& body = world_.body(b);
+      if (!body.is_free()) return;
+      motions[index(b)].v += sign * p / body.mass;
+      motions[index(b)].spin += sign * body::moment(arm, p) / body.inertia;
+    };
+    give(rows[i].body_a, rows[i].arm_a, 1.0);
+    give(rows[i].body_b, rows[i].arm_b, -1.0);
+  }
+}
+
+template class BodyContacts<2>;
+
+}  // namespace ricochet::step

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ricochet/body/world.h"
+#include "ricochet/problem/contact.h"
+#include "ricochet/problem/report.h"
+#include "ricochet/solve/step_contacts.h"
+
+namespace ricochet::step {
+
+/// The contact problem of bodies, u = W r + q with W = G M^-1 G^T by blocks, in parts that share no
+/// free body, each solved from the impulses of the step before. Storage is kept between steps.
+template <int D>
+class BodyContacts {
+ public:
+  BodyContacts(const body::World<D>& world, double tolerance);
+
+  /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
+  void take(std::span<const body::Row<D>> rows);
+  Eigen::VectorXd& free() { return free_; }  // q, D entries a row
+  std::vector<double>& friction() { return friction_; }
+  Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
+  problem::Report solve();
+
+  /// Adds what the impulses do to the velocities.
+  void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
+
+  long long fallbacks() const { return fallbacks_; }
+  int islands() const { return static_cast<int>(start_.size()) - 1; }
+
+ private:
+  using Block = Eigen::Matrix<double, D, D>;
+  using Arm = Eigen::Matrix<double, D, D + body::kSpins<D>>;
+  Arm arm_of(const body::Row<D>& row, bool of_a) const;
+  Block block(const Arm& one, const Arm& other, int body) const;
+  int root(int body);
+  void split(std::span<const body::Row<D>> rows);
+  void list_by_body(std::span<const body::Row<D>> rows);
+  void gather(int island);
+  void gather_row(int row, int local);
+  problem::Report solve_island(int island);
+  double insist();
+
+  const body::World<D>& world_;
+  double tolerance_;
+  std::span<const body::Row<D>> rows_;
+  Eigen::VectorXd free_;
+  std::vector<double> friction_;
+  Eigen::VectorXd impulses_;
+  std::vector<Arm> arms_;     // two a row; zero where the body is not free
+  std::vector<int> parent_;   // by body
+  std::vector<int> island_;   // by row
+  std::vector<int> start_;    // of each island in members_
+  std::vector<int> members_;  // rows
+  std::vector<int> local_;    // by row: its number in its island
+  std::vector<int> by_body_start_;
+  std::vector<int> by_body_;  // rows of a free body, ascending
+  problem::BlockRows W_;
+  Eigen::VectorXd q_;
+  std::vector<double> mu_;
+  Eigen::VectorXd r_;
+  Eigen::VectorXd best_;
+  solve::WarmContacts<D> methods_;
+  long long fallbacks_{0};
+};
+
+extern template class BodyContacts<2>;
+
+}  // namespace ricochet::step

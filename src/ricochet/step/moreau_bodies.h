@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ricochet/body/finder.h"
+#include "ricochet/body/world.h"
+#include "ricochet/certify/bodies.h"
+#include "ricochet/problem/report.h"
+#include "ricochet/step/body_contacts.h"
+
+namespace ricochet::step {
+
+/// Moreau's midpoint step for rigid bodies that find their contacts.
+///
+/// In the plane it is `moreau` with the mass of bodies: a row with e = 0 is kept from being entered
+/// at the next middle, one with e > 0 acts where it touches at this one. Deviation: where a middle
+/// lies more than the slack inside, places are put back by impulses that only push, and the change
+/// of potential energy is booked.
+template <int D>
+class MoreauBodies {
+ public:
+  using State = body::WorldState<D>;
+  MoreauBodies(const body::World<D>& world, double tolerance);
+
+  /// One step of length h; `next` has room for all bodies.
+  problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
+
+  const std::vector<body::Row<D>>& rows() const { return rows_; }  // of the last step
+  long long fallbacks() const { return contacts_.fallbacks(); }
+  int islands() const { return contacts_.islands(); }
+
+ private:
+  void half_step(const State& s, double h);
+  void set_reach(double h, const std::vector<body::Motion<D>>& of);
+  problem::Report put_back(certify::BodyClaim<D>& claim);
+  void free_velocity(const State& s, double h);
+  void pose_problem(const State& s, double h);
+  problem::Report push(const State& s, double h);
+  bool outruns(double h);
+  void finish(double h, State& next, certify::BodyClaim<D>& claim);
+
+  const body::World<D>& world_;
+  body::Finder<D> finder_;
+  BodyContacts<D> contacts_;
+  std::vector<char> exists_;
+  std::vector<double> reach_;            // by body, in this step [m]
+  std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
+  std::vector<body::Motion<D>> after_;   // the same places, velocities after
+  std::vector<body::Row<D>> rows_;
+  double t_mid_{0.0};
+};
+
+extern template class MoreauBodies<2>;
+
+}  // namespace ricochet::step

@@ -1,0 +1,68 @@
+#include "ricochet/step/run_bodies.h"
+
+#include "ricochet/base/clock.h"
+#include "ricochet/step/recorder.h"
+
+namespace ricochet::step {
+
+template <int D>
+body::WorldState<D> start_of(const body::World<D>& world, double t) {
+  body::WorldState<D> state;
+  state.t = t;
+  state.gone.assign(world.bodies.size(), 0);
+  for (const body::Body<D>& body : world.bodies) {
+    state.bodies.push_back(body.start);
+    if (body.kind == body::Kind::Driven) body.drive(t, state.bodies.back());
+  }
+  return state;
+}
+
+template <int D>
+Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::WorldState<D>& state,
+                   const BodyObserver<D>& observe, Monitor* monitor,
+                   certify::BodyStatistics& told) {
+  constexpr double kPart = 0.1;  // of what the judge allows
+  const base::Stopwatch clock;
+  MoreauBodies<D> stepper(world, kPart * run.limits.residual);
+  certify::BodyJudge<D> judge(world, run.limits, state);
+  certify::BodyClaim<D> claim;
+  body::WorldState<D> next = state;
+  Outcome outcome;
+  outcome.certified = run.certify;
+  const auto show = [&](double kinetic, double potential) {
+    return observe({state, stepper.rows(), claim, kinetic, potential});
+  };
+  const double start = state.t;
+  bool goes_on = show(judge.kinetic(state), judge.potential(state));
+  for (long long k = 0; goes_on && k < run.steps; ++k) {
+    if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) {
+      outcome.interrupted = true;
+      break;
+    }
+    next.t = start + static_cast<double>(k + 1) * run.step;
+    const problem::Report report = stepper.advance(state, run.step, next, claim);
+    if (report.status != problem::Status::Solved) {
+      judge.fail(detail::failure_of(report.status), state.t + 0.5 * run.step);
+      break;
+    }
+    if (run.certify && !judge.accept(state, next, run.step, claim)) break;
+    std::swap(state, next);
+    ++outcome.steps;
+    outcome.general_steps += stepper.rows().empty() ? 0 : 1;
+    outcome.fallback_steps += report.fell_back ? 1 : 0;
+    if (monitor != nullptr) monitor->steps.store(outcome.steps, std::memory_order_relaxed);
+    const certify::Ledger& ledger = judge.certificate().ledger;
+    goes_on = run.certify ? show(ledger.kinetic_end, ledger.potential_end)
+                          : show(judge.kinetic(state), judge.potential(state));
+  }
+  outcome.certificate = judge.certificate();
+  told = judge.statistics();
+  outcome.wall_seconds = clock.seconds();
+  return outcome;
+}
+
+template Outcome run_bodies(const body::World<2>&, const RunSettings&, body::WorldState<2>&,
+                            const BodyObserver<2>&, Monitor*, certify::BodyStatistics&);
+template body::WorldState<2> start_of(const body::World<2>&, double);
+
+}  // namespace ricochet::step

@@ -1,0 +1,350 @@
+#include "ricochet/study/run_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/base/index.h"
+#include "ricochet/base/text.h"
+#include "ricochet/scene/world_reader.h"
+#include "ricochet/step/run_bodies.h"
+
+namespace ricochet::study {
+namespace {
+
+using Sample2 = step::BodySample<2>;
+
+/// Evaluates formulas of t and figures.
+class ProbeReader {
+ public:
+  explicit ProbeReader(const scene::Probe& probe)
+      : probe_(probe), registers_(probe.tape.registers()) {}
+
+  double operator()(const body::WorldState<2>& state, const std::vector<double>& watches) {
+    registers_[0] = state.t;
+    for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
+      const scene::Figure& in = probe_.inputs[k];
+      registers_[k + 1] = in.body < 0 ? watches[base::index(in.what)]
+                                      : figure_of(state.bodies[base::index(in.body)], in.what);
+    }
+    probe_.tape.run(0, registers_.data());
+    return registers_[probe_.tape.outputs(0)[0]];
+  }
+
+ private:
+  const scene::Probe& probe_;
+  std::vector<double> registers_;
+};
+
+/// Sees every step of bodies, and makes of them rows, watches and frames.
+class WorldWatch {
+ public:
+  WorldWatch(const scene::Scene& scene, const step::Observer& observe, record::WorldRecord& record)
+      : part_(*scene.world()),
+        run_(scene.run),
+        observe_(observe),
+        record_(record),
+        stop_(part_.stop),
+        q_(3 * part_.told.size()),
+        u_(3 * part_.told.size()) {
+    for (const scene::Watch& watch : part_.watches) {
+      formulas_.emplace_back(watch.formula);
+      in_.emplace_back(part_.plane->bodies.size(), 0);
+      for (const int i : watch.bodies) in_.back()[base::index(i)] = 1;
+      for (const int i : watch.others) {
+        char& side = in_.back()[base::index(i)];
+        side = static_cast<char>(side | 2);
+      }
+      values_.resize(values_.size() + base::index(watch.numbers), 0.0);
+      given_.resize(values_.size(), 0.0);
+    }
+    constexpr double kMostNumbers = 6e5;
+    const double most = kMostNumbers / std::max(1.0, static_cast<double>(part_.plane->count()));
+    frames_ = static_cast<long long>(std::clamp(most, 2.0, 600.0));
+  }
+
+  bool operator()(const Sample2& s) {
+    add_forces(s);
+    const long long step = s.state.steps;
+    const bool is_row = step == 0 || (run_.record_every > 0 && step % run_.record_every == 0);
+    if (is_row || part_.stop.exists()) set_values(s);
+    const bool stops = part_.stop.exists() && step > 0 && stop_(s.state, values_) != 0.0;
+    const bool is_last = stops || step == run_.steps;
+    if (is_row || is_last) tell(s);
+    const bool is_frame = step * (frames_ - 1) >= shown_ * std::max(1LL, run_.steps);
+    if (is_frame || is_last) keep_frame(s);
+    if (stops) record_.stopped = fmt::format("at t = {:.9g}", s.state.t);
+    return !stops;
+  }
+
+ private:
+  /// Impulses on the bodies that are watched, from those that are not.
+  void add_forces(const Sample2& s) {
+    const bool any = std::any_of(part_.watches.begin(), part_.watches.end(), [](const auto& w) {
+      return w.kind == scene::Watch::Kind::ForceOn;
+    });
+    if (!any) return;
+    each_push(s, [&](const body::Row<2>& row, const body::Vec<2>& p) {
+      const body::Vec<2> on_a = body::in_space(row, p);
+      for (std::size_t w = 0; w < part_.watches.size(); ++w) {
+        const scene::Watch& watch = part_.watches[w];
+        if (watch.kind != scene::Watch::Kind::ForceOn) continue;
+        const int a = in_[w][base::index(row.body_a)];
+        const int b = in_[w][base::index(row.body_b)];
+        given_[base::index(watch.column)] += (a - b) * on_a[0];
+        given_[base::index(watch.column) + 1] += (a - b) * on_a[1];
+      }
+    });
+  }
+
+  template <class Work>
+  static void each_push(const Sample2& s, Work&& work) {
+    auto push = s.claim.pushes.begin();
+    for (const body::Row<2>& row : s.rows) {
+      if (push == s.claim.pushes.end()) break;
+      if (!(push->key == row.key)) continue;
+      work(row, push->impulse);
+      ++push;
+    }
+  }
+
+  void set_values(const Sample2& s) {
+    for (std::size_t w = 0; w < part_.watches.size(); ++w) {
+      set_value(s, w, values_.data() + part_.watches[w].column);
+    }
+  }
+
+  void set_value(const Sample2& s, std::size_t w, double* out) {
+    using Kind = scene::Watch::Kind;
+    const scene::Watch& watch = part_.watches[w];
+    std::fill(out, out + watch.numbers, 0.0);
+    double mass = 0.0;
+    switch (watch.kind) {
+      case Kind::Formula: *out = formulas_[w](s.state, values_); return;
+      case Kind::ForceOn: {
+        const double time = s.state.t - last_;
+        for (int k = 0; k < 2 && time > 0.0; ++k) {
+          out[k] = given_[base::index(watch.column + k)] / time;
+        }
+        return;
+      }
+      case Kind::Slip:
+        each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
+          if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
+          const body::Vec<2> u = body::relative(row, s.state.bodies[base::index(row.body_a)],
+                                                s.state.bodies[base::index(row.body_b)]);
+          *out = std::max(*out, std::abs(u[1]));
+        });
+        return;
+      case Kind::Touching:
+        each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
+          *out +=
+              (in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 0 ? 1.0 : 0.0;
+        });
+        return;
+      default: break;
+    }
+    if (watch.kind == Kind::Height) *out = -std::numeric_limits<double>::infinity();
+    for (const int i : watch.bodies) {
+      const body::Body<2>& body = part_.plane->body(i);
+      const body::Motion<2>& m = s.state.bodies[base::index(i)];
+      if (watch.kind == Kind::Displacement) *out = std::max(*out, (m.x - body.start.x).norm());
+      if (watch.kind == Kind::Height) *out = std::max(*out, m.x[1]);
+      if (watch.kind == Kind::Centre) {
+        const double own = body.is_free() ? body.mass : 1.0;
+        mass += own;
+        out[0] += own * m.x[0];
+        out[1] += own * m.x[1];
+      }
+      if (watch.kind == Kind::Momentum) {
+        out[0] += body.mass * m.v[0];
+        out[1] += body.mass * m.v[1];
+        out[2] += body.mass * body::moment(m.x, m.v) + body.inertia * m.spin;
+      }
+    }
+    if (watch.kind == Kind::Centre) out[0] /= mass, out[1] /= mass;
+  }
+
+  void tell(const Sample2& s) {
+    set_values(s);
+    for (std::size_t k = 0; k < part_.told.size(); ++k) {
+      const body::Motion<2>& m = s.state.bodies[base::index(part_.told[k])];
+      const std::array<double, 3> place = {m.x[0], m.x[1], m.angle};
+      const std::array<double, 3> rate = {m.v[0], m.v[1], m.spin};
+      std::copy(place.begin(), place.end(), q_.begin() + static_cast<std::ptrdiff_t>(3 * k));
+      std::copy(rate.begin(), rate.end(), u_.begin() + static_cast<std::ptrdiff_t>(3 * k));
+    }
+    step::Sample row;
+    row.step = s.state.steps;
+    row.t = s.state.t;
+    row.q = q_;
+    row.u = u_;
+    row.kinetic = s.kinetic;
+    row.potential = s.potential;
+    row.watches = values_;
+    if (observe_) observe_(row);
+    std::fill(given_.begin(), given_.end(), 0.0);
+    last_ = s.state.t;
+    record_.watches.clear();
+    std::size_t at = 0;
+    for (const scene::Watch& watch : part_.watches) {
+      for (const std::string& name : scene::names_of(watch)) {
+        record_.watches.emplace_back(name, values_[at++]);
+      }
+    }
+  }
+
+  void keep_frame(const Sample2& s) {
+    if (!record_.frames.empty() && record_.frames.back().t == s.state.t) return;
+    record::BodyFrame& frame = record_.frames.emplace_back();
+    frame.t = s.state.t;
+    for (const body::Motion<2>& m : s.state.bodies) {
+      frame.places.insert(frame.places.end(), {m.x[0], m.x[1], m.angle});
+    }
+    constexpr std::size_t kMostForces = 20000;
+    each_push(s, [&](const body::Row<2>& row, const body::Vec<2>& p) {
+      if (frame.forces.size() >= kMostForces) return;
+      const body::Vec<2> on_a = body::in_space(row, p);
+      const body::Vec<2> at = s.state.bodies[base::index(row.body_a)].x + row.arm_a;
+      frame.forces.push_back({row.body_a, row.body_b, {at[0], at[1]}, {on_a[0], on_a[1]}});
+    });
+    ++shown_;
+  }
+
+  const scene::WorldPart& part_;
+  const step::RunSettings& run_;
+  const step::Observer& observe_;
+  record::WorldRecord& record_;
+  ProbeReader stop_;
+  std::vector<ProbeReader> formulas_;
+  std::vector<std::vector<char>> in_;  // by watch and body: 1 what it looks at, 2 the other side
+  std::vector<double> values_;
+  std::vector<double> given_;  // impulses since the last row
+  std::vector<double> q_;
+  std::vector<double> u_;
+  double last_{0.0};
+  long long frames_{2};
+  long long shown_{0};
+};
+
+}  // namespace
+
+double figure_of(const body::Motion<2>& m, int what) {
+  switch (what) {
+    case 0: return m.x[0];
+    case 1: return m.x[1];
+    case 2: return m.angle;
+    case 3: return m.v[0];
+    case 4: return m.v[1];
+    case 5: return m.spin;
+    default: return m.v.norm();
+  }
+}
+
+void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor) {
+  const scene::WorldPart& part = *motion.scene.world();
+  record::WorldRecord& record = motion.world.emplace();
+  record.bodies = part.plane->count();
+  record.shapes = static_cast<int>(part.plane->solids.size());
+  for (const body::Body<2>& body : part.plane->bodies) record.free_bodies += body.is_free() ? 1 : 0;
+  record.last = step::start_of(*part.plane, motion.scene.run.start_time);
+  WorldWatch watch(motion.scene, observe, record);
+  motion.outcome = step::run_bodies<2>(*part.plane, motion.scene.run, record.last, std::ref(watch),
+                                       monitor, record.told);
+  motion.final_state.t = record.last.t;
+  for (std::size_t k = 0; k < part.told.size(); ++k) {
+    const body::Motion<2>& m = record.last.bodies[base::index(part.told[k])];
+    motion.final_state.q.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.x, m.angle;
+    motion.final_state.u.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.v, m.spin;
+  }
+}
+
+void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
+  const record::WorldRecord& record = *motion.world;
+  double size = std::numeric_limits<double>::infinity();
+  for (const body::Body<2>& body : motion.scene.world()->plane->bodies) {
+    if (body.is_free() && body.size > 0.0) size = std::min(size, body.size);
+  }
+  constexpr double kDeep = 1e-3;
+  if (record.told.deepest > kDeep * size) {
+    warnings.push_back(
+        fmt::format("bodies were {:.2g} inside each other before they were put back, {:.1g} of the "
+                    "smallest one: the step is large; try a smaller one",
+                    record.told.deepest, record.told.deepest / size));
+  }
+}
+
+std::string kind_of(const scene::WorldPart& part) {
+  int free = 0;
+  int driven = 0;
+  for (const body::Body<2>& body : part.plane->bodies) {
+    free += body.is_free() ? 1 : 0;
+    driven += body.kind == body::Kind::Driven ? 1 : 0;
+  }
+  return fmt::format("{} {} in the plane, {} free{}; {}", part.plane->count(),
+                     part.plane->count() == 1 ? "body" : "bodies", free,
+                     driven > 0 ? fmt::format(", {} driven", driven) : "",
+                     base::counted(static_cast<long long>(part.plane->solids.size()), "shape"));
+}
+
+std::string describe_laws(const scene::WorldPart& part) {
+  const body::World<2>& world = *part.plane;
+  std::string text;
+  double mass = 0.0;
+  double lightest = std::numeric_limits<double>::infinity();
+  double heaviest = 0.0;
+  for (const body::Body<2>& body : world.bodies) {
+    if (!body.is_free()) continue;
+    mass += body.mass;
+    lightest = std::min(lightest, body.mass);
+    heaviest = std::max(heaviest, body.mass);
+  }
+  if (mass > 0.0) {
+    text += base::entry("mass", fmt::format("{:.6g} in all, from {:.6g} to {:.6g} a body", mass,
+                                            lightest, heaviest));
+  }
+  const int count = static_cast<int>(world.materials.size());
+  for (int a = 0; a < count; ++a) {
+    for (int b = a; b < count; ++b) {
+      const body::PairLaw& law = world.law(a, b);
+      if (!law.is_stated || (count > 1 && a == 0 && b == 0)) continue;
+      const auto name = [&](int m) {
+        return m == 0 ? std::string("no material") : world.materials[base::index(m)];
+      };
+      text += base::entry("pair",
+                          fmt::format("{}, {}: {}", name(a), name(b),
+                                      law.touches ? fmt::format("friction {:g}, restitution {:g}",
+                                                                law.friction, law.restitution)
+                                                  : "do not touch"));
+    }
+  }
+  return text;
+}
+
+std::string describe_world(const Motion& motion) {
+  const record::WorldRecord& record = *motion.world;
+  const certify::BodyStatistics& told = record.told;
+  const certify::Certificate& c = motion.outcome.certificate;
+  std::string text = base::entry(
+      "pairs",
+      fmt::format("all that touch were seen, by a finder of the judge's own; {:.3g} pushed "
+                  "in the mean, {} at most; {}",
+                  told.pushes_mean, told.pushes_max, base::counted(told.shocks, "shock")));
+  text += base::entry(
+      "overlap",
+      told.projected == 0
+          ? fmt::format("{:.2g} at most", c.violation_max)
+          : fmt::format("{:.2g} at most; put back in {}, by {:.2g} at most", c.violation_max,
+                        base::counted(told.projected, "step"), told.shift_max));
+  if (!told.where.empty()) text += base::entry("where", told.where);
+  if (!record.stopped.empty()) text += base::entry("stopped", record.stopped + ", by run.stop");
+  std::string words;
+  for (const auto& [name, value] : record.watches) {
+    words += fmt::format("{}{} = {:.9g}", words.empty() ? "" : ", ", name, value);
+  }
+  if (!words.empty()) text += base::entry("watches", words);
+  return text;
+}
+
+}  // namespace ricochet::study

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/study/motion.h"
+
+namespace ricochet::study {
+
+/// Runs the bodies of a motion's scene and fills in the rest.
+void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor);
+
+/// What may not be meant: places put back by much, contacts that creep.
+void warn_of_world(const Motion& motion, std::vector<std::string>& warnings);
+
+/// A number of a body: scene::kFigures.
+double figure_of(const body::Motion<2>& body, int what);
+
+/// "6 bodies in the plane, 5 of them free, 1 fixed; 6 shapes".
+std::string kind_of(const scene::WorldPart& part);
+
+/// Masses, and the laws of materials that may touch, before anything is run.
+std::string describe_laws(const scene::WorldPart& part);
+
+/// The lines of a report that tell of bodies.
+std::string describe_world(const Motion& motion);
+
+}  // namespace ricochet::study

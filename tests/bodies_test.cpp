@@ -1,0 +1,227 @@
+// Rigid bodies: what scenes of them say, closed forms, and what their judge refuses.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "ricochet/base/error.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/step/run_bodies.h"
+#include "ricochet/study/facts.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::testing::bodies_test {
+namespace {
+
+using body::Vec;
+
+const std::string kHead = R"toml(
+[world]
+dimension  = 2
+gravity    = [0, -10]
+parameters = { r = 0.5 }
+[material.wood]
+density = 2
+[run]
+step  = 0.001
+until = 0.1
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+)toml";
+
+const std::string kBox = kHead + R"toml(
+[pair]
+default = { friction = 0.5 }
+[body.box]
+box      = [1, 1]
+at       = [0, 0.5]
+material = "wood"
+)toml";
+
+study::Motion run_text(const std::string& text) {
+  return study::run_scene(scene::read_scene("bodies.toml", text), false);
+}
+
+/// The whole message of what is wrong with a scene.
+std::string fault_of(const std::string& text) {
+  try {
+    (void)scene::read_scene("bodies.toml", text);
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string changed(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+void expect_fault(const std::string& text, const std::string& words) {
+  const std::string fault = fault_of(text);
+  EXPECT_NE(fault.find(words), std::string::npos) << "wanted: " << words << "\nfound: " << fault;
+}
+
+TEST(Bodies, WrongInputIsRefusedWithWords) {
+  EXPECT_EQ(fault_of(kBox), "");
+  expect_fault(changed(kBox, "default = { friction = 0.5 }", ""), "may touch");
+  expect_fault(changed(kBox, "at       = [0, 0.5]", "at = [0, 0.4]"), "overlap by 0.1");
+  expect_fault(changed(kBox, "material = \"wood\"", ""), "has no density");
+  expect_fault(changed(kBox, "material = \"wood\"", "material = \"wod\""), "'wod' is not known");
+  expect_fault(changed(kBox, "box      = [1, 1]", "bux = [1, 1]"), "has no shape");
+  expect_fault(changed(kBox, "box      = [1, 1]", "polygon = [[0,0],[1,0],[0.2,0.2],[0,1]]"),
+               "body.box.polygon");
+  expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\nmass = -1"), "must be positive");
+  expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\ndisc = 1"), "stands beside disc");
+  expect_fault(changed(kBox, "friction = 0.5", "friction = -1"), "must be at least 0");
+  expect_fault(changed(kBox, "friction = 0.5", "restitution = 2"), "[0, 1]");
+  expect_fault(changed(kBox, "dimension  = 2", ""), "dimension");
+  expect_fault(kBox + "[system]\ncoordinates = [\"x\"]\n", "stands beside [world]");
+  expect_fault(kBox + "[watch.load]\nforce_on = \"flor\"\n", "did you mean 'floor'");
+  expect_fault(kBox + "[expect]\nf = \"bix.x > 0\"\n", "bix");
+  expect_fault(changed(kBox, "step  = 0.001", "step  = 0.001\nscheme = \"inel\""),
+               "bodies are run");
+}
+
+TEST(Bodies, AStatedToleranceAllowsAnOverlapThatIsPutRight) {
+  const std::string deep = changed(kBox, "at       = [0, 0.5]", "at = [0, 0.4999]");
+  const study::Motion motion = run_text(deep + "[start]\ntolerance = 1e-3\n");
+  EXPECT_TRUE(motion.outcome.certificate.ok());
+  EXPECT_NEAR(motion.world->last.bodies[1].x[1], 0.5, 2e-9);
+  EXPECT_LT(motion.world->last.bodies[1].v.norm(), 1e-12);  // no push by velocity
+}
+
+TEST(Bodies, RestIsRestAndFreeFallIsExact) {
+  const study::Motion rest = run_text(kBox);
+  ASSERT_TRUE(rest.outcome.certificate.ok());
+  EXPECT_LT((rest.world->last.bodies[1].x - Vec<2>(0.0, 0.5)).norm(), 1e-13);
+  const study::Motion fall = run_text(changed(kBox, "at       = [0, 0.5]", "at = [0, 5]"));
+  ASSERT_TRUE(fall.outcome.certificate.ok());
+  EXPECT_NEAR(fall.world->last.bodies[1].x[1], 5.0 - 0.5 * 10.0 * 0.01, 1e-13);
+}
+
+/// One step of a world from its start.
+struct OneStep {
+  scene::Scene scene;
+  const body::World<2>& world;
+  body::WorldState<2> before;
+  body::WorldState<2> after;
+  certify::BodyClaim<2> claim;
+
+  explicit OneStep(const std::string& text)
+      : scene(scene::read_scene("bodies.toml", text)),
+        world(*scene.world()->plane),
+        before(step::start_of(world, 0.0)),
+        after(before) {
+    step::MoreauBodies<2> stepper(world, 1e-12);
+    after.t = scene.run.step;
+    EXPECT_EQ(stepper.advance(before, scene.run.step, after, claim).status,
+              problem::Status::Solved);
+  }
+
+  certify::Failure verdict() {
+    certify::BodyJudge<2> judge(world, scene.run.limits, before);
+    (void)judge.accept(before, after, scene.run.step, claim);
+    return judge.certificate().failure;
+  }
+};
+
+TEST(BodyJudge, RefusesLies) {
+  using certify::Failure;
+  const double h = 0.001;
+  const auto lie = [&](const std::function<void(OneStep&)>& change) {
+    OneStep one(kBox);
+    EXPECT_EQ(one.claim.pushes.size(), 2U);
+    change(one);
+    return one.verdict();
+  };
+  EXPECT_EQ(lie([](OneStep&) {}), Failure::None);
+  // A pair that is not claimed: momentum does not add up without it.
+  EXPECT_NE(lie([](OneStep& s) { s.claim.pushes.clear(); }), Failure::None);
+  // The same with the motion that belongs to it, a fall through the floor.
+  EXPECT_EQ(lie([&](OneStep& s) {
+              s.claim.pushes.clear();
+              s.after.bodies[1].v[1] = -10.0 * h;
+              s.after.bodies[1].x[1] = 0.5 - 5.0 * h * h;
+            }),
+            Failure::Residual);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].x[0] += 1e-6; }), Failure::Kinematics);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[0].x[1] -= 1e-6; }), Failure::Kinematics);
+  EXPECT_NE(lie([](OneStep& s) { s.after.bodies[1].v[0] += 1e-6; }), Failure::None);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.t += 1e-3; }), Failure::Kinematics);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.pushes[0].key.feature += 12345; }), Failure::None);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.pushes[0].impulse[1] += s.claim.pushes[0].impulse[0]; }),
+            Failure::None);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].v[0] = std::nan(""); }), Failure::NotFinite);
+}
+
+TEST(BodyJudge, SeesPairsThatAFinderDrops) {
+  // Two boxes side by side of which the step knows one only: the other one falls through.
+  const std::string text = kBox + R"toml(
+[body.other]
+box      = [1, 1]
+at       = [3, 0.5]
+material = "wood"
+)toml";
+  OneStep one(text);
+  const double h = one.scene.run.step;
+  std::erase_if(one.claim.pushes, [&](const auto& push) {
+    return one.world.solid(push.key.a).body == 2 || one.world.solid(push.key.b).body == 2;
+  });
+  one.after.bodies[2].v[1] = -10.0 * h;
+  one.after.bodies[2].x[1] = 0.5 - 5.0 * h * h;
+  EXPECT_EQ(one.verdict(), certify::Failure::Residual);
+}
+
+TEST(BodyJudge, SeesWhoPassesThrough) {
+  const std::string fast = kHead + R"toml(
+[pair]
+default = { restitution = 1 }
+[body.bullet]
+disc     = 0.05
+at       = [0, 3]
+velocity = [0, -3000]
+material = "wood"
+[body.plate]
+fixed = true
+box   = [2, 0.1]
+at    = [0, 1.03]
+)toml";
+  const study::Motion motion = run_text(fast);
+  EXPECT_EQ(motion.outcome.certificate.failure, certify::Failure::PassedThrough);
+  // Without restitution the pair looks ahead, and nobody gets through.
+  const study::Motion caught = run_text(changed(fast, "restitution = 1", "restitution = 0"));
+  EXPECT_TRUE(caught.outcome.certificate.ok());
+  EXPECT_NEAR(caught.world->last.bodies[1].x[1], 1.13, 1e-6);
+}
+
+/// A ball that bounces with e: heights after the n-th bounce are e^2n of the first, to O(h).
+TEST(Bodies, BouncesLoseWhatTheySay) {
+  const study::Motion motion =
+      run_text(changed(changed(kHead, "until = 0.1", "until = 0.7"), "[material.wood]",
+                       "[pair]\ndefault = { restitution = 0.8 }\n[body.ball]\ndisc = \"r\"\nat = "
+                       "[0, 1.5]\nmaterial = \"wood\"\n[material.wood]"));
+  ASSERT_TRUE(motion.outcome.certificate.ok());
+  const double fall = std::sqrt(2.0 * 1.0 / 10.0);
+  const double up = 0.8 * 10.0 * fall;
+  const double since = 0.7 - fall;
+  EXPECT_NEAR(motion.world->last.bodies[0].v[1], up - 10.0 * since, 0.02);
+  EXPECT_NEAR(motion.world->last.bodies[0].x[1], 0.5 + up * since - 5.0 * since * since, 0.01);
+}
+
+TEST(Bodies, DrivenBodiesCarryOthers) {
+  const std::string belt = changed(kBox, "fixed      = true\nhalf_plane",
+                                   "driven = { position = [\"2*t\", 0] }\nhalf_plane");
+  const study::Motion motion = run_text(belt + "[watch.load]\nforce_on = \"floor\"\n");
+  ASSERT_TRUE(motion.outcome.certificate.ok());
+  // Slides until v = mu g t reaches the belt: 2/5 s, so after 0.1 s v = 0.5.
+  EXPECT_NEAR(motion.world->last.bodies[1].v[0], 0.5, 1e-12);
+  EXPECT_NEAR(motion.world->watches[0].second, -0.5 * 20.0, 1e-9);
+  EXPECT_NEAR(motion.world->watches[1].second, -20.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace ricochet::testing::bodies_test
