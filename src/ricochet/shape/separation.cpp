@@ -80,7 +80,11 @@ void try_flat(Search<D>& search) {
     const auto of_a = segments(search.a, search.pa, search.pb.x);
     const auto of_b = segments(search.b, search.pb, search.pb.x);
     for (const auto& [p, u] : of_a) {
-      for (const auto& [q, v] : of_b) search.attempt_both(u.cross(v));
+      for (const auto& [q, v] : of_b) {
+        Vec<D> way = u.cross(v);
+        for (const Vec<D>& along : {u, v}) way -= along * (along.dot(way) / along.squaredNorm());
+        search.attempt_both(way);  // square to both to rounding also when they are nearly parallel
+      }
     }
   }
 }
