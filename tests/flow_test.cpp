@@ -350,8 +350,9 @@ TEST(Flow, WhatHasNoEquationsIsRefused) {
         "step = 0.1\nuntil = 1\n");
     EXPECT_THROW(Equations(*scene.formulas(), true, {}), base::InputError) << contact;
   };
-  refuses("[contact.floor]\nkeep = \"y >= 0\"\nslip = [\"x'\"]\n"
-          "friction = { forward = 0.2, backward = 0.5 }\n");
+  refuses(
+      "[contact.floor]\nkeep = \"y >= 0\"\nslip = [\"x'\"]\n"
+      "friction = { forward = 0.2, backward = 0.5 }\n");
   refuses("[contact.floor]\nkeep = \"y >= 0\"\nwhere = \"x > 0\"\n");
 }
 
