@@ -153,7 +153,7 @@ TEST(Report, OfAFamilyHasItsMembersAndTheirEnds) {
     EXPECT_TRUE(fs::exists(folder / "o" / file));
   }
   // A dot for each member, in the panels of x and of y at the end.
-  const std::regex dots("<path class=\"curve dots s0\" d=\"([^\"]*)\"");
+  const std::regex dots("<path class=\"curve dots few s0\" d=\"([^\"]*)\"");
   int panels = 0;
   for (std::sregex_iterator at(page.begin(), page.end(), dots), end; at != end; ++at, ++panels) {
     EXPECT_EQ(count((*at)[1], "M"), 3);
@@ -293,6 +293,17 @@ constexpr const char* kProbe = R"js((async function () {
     pictures: Array.from(document.querySelectorAll("svg.rico")).filter(function (s) {
       return s.getBoundingClientRect().width > 100; }).length,
     wide: document.documentElement.scrollWidth > innerWidth + 1 };
+  const canvas = document.querySelector(".bodies canvas");
+  if (canvas) {
+    const blank = document.createElement("canvas");
+    blank.width = canvas.width; blank.height = canvas.height;
+    const first = canvas.toDataURL();
+    found.drawn = canvas.width > 100 && first !== blank.toDataURL();
+    const scrub = document.querySelector(".bodies .scrub");
+    scrub.value = scrub.max; scrub.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise(function (go) { setTimeout(go, 200); });
+    found.moved = canvas.toDataURL() !== first;
+  }
   const player = document.querySelector(".player");
   if (!player) return found;
   found.players = 1;
@@ -347,6 +358,15 @@ bool is_opened(const fs::path& report) {
   return true;
 }
 
+/// A world of bodies is drawn on a canvas, and its end looks otherwise.
+void expect_bodies(Chromium& browser, const fs::path& page) {
+  const Seen seen = browser.open(page, 1200, 900, kProbe);
+  ASSERT_FALSE(seen.answer.is_null()) << page << ": the browser did not finish";
+  for (const std::string& words : seen.complaints) ADD_FAILURE() << page << ": " << words;
+  EXPECT_TRUE(seen.answer.value("drawn", false)) << page << ": " << seen.answer;
+  EXPECT_TRUE(seen.answer.value("moved", false)) << page << ": " << seen.answer;
+}
+
 /// Every page of the gallery: the index, the experiments, the reports; some as on a phone.
 TEST_F(GalleryPages, InABrowserShowTheirPicturesAndMove) {
   NEEDS_BROWSER();
@@ -359,6 +379,8 @@ TEST_F(GalleryPages, InABrowserShowTheirPicturesAndMove) {
     const std::string name = entry.path().filename().string();
     if (name == "index.html" && entry.path().parent_path() != root()) {
       expect_fine(browser, entry.path(), 0);
+    } else if (name == "report.html" && entry.path().string().find("/body-") != std::string::npos) {
+      expect_bodies(browser, entry.path());
     } else if (name == "report.html" && is_opened(entry.path())) {
       expect_fine(browser, entry.path(), 1);
     }

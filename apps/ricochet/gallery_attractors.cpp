@@ -141,8 +141,8 @@ std::vector<study::GalleryEntry> gallery_entries(step::Monitor* monitor) {
     step::Monitor own;
     return show_attractors(monitor != nullptr ? *monitor : own);
   };
-  entries.push_back({"attractors", "Diagram, basin, exponents, section, schemes",
-                     "Tufillaro 1986, Luck 1993, Budd 1994", show});
+  entries.push_back({"attractors", "Diagram, basin, exponents, section",
+                     "Tufillaro, Luck, Budd", show});
   return entries;
 }
 

@@ -10,6 +10,7 @@
 #include "ricochet/plot/page.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/plot/table.h"
+#include "ricochet/plot/world_plot.h"
 
 namespace ricochet::app {
 namespace {
@@ -45,7 +46,11 @@ void GalleryPages::keep(const std::string& label, FolderRun& run) {
                run.picture,
                run.motion.outcome.certificate,
                run.report.frames(),
-               run.motion.structure};
+               run.motion.structure,
+               ""};
+  if (run.motion.world) {
+    kept.bodies = plot::draw_world(kept.scene, *run.motion.world, "").svg;
+  }
   if (label == kFeatured || player_.empty()) {
     player_ = plot::make_player(kept.scene, kept.picture.data(), kept.frames, kept.certificate);
     player_title_ = kept.scene.title;
@@ -72,6 +77,7 @@ GalleryPages::Picture GalleryPages::draw(const study::Plate& plate) const {
     const std::vector<const KeptRun*> together = find_all(wanted);
     if (together.empty()) continue;
     const KeptRun& first = *together[0];
+    if (!first.bodies.empty()) return {first.bodies, first.bodies};
     if (first.line) {  // a structure has a picture of its own
       const std::string words =
           fmt::format("{}; {}, {}", plate.caption, step::name_of(first.scene.scheme),
@@ -93,6 +99,7 @@ GalleryPages::Picture GalleryPages::draw(const study::Plate& plate) const {
 }
 
 std::string GalleryPages::thumbnail_of(const KeptRun& run) {
+  if (!run.bodies.empty()) return run.bodies;
   return plot::draw_thumbnail(
       {&run.scene.plot, {{&run.picture.data(), "", run.scene.formulas(), &run.certificate}}, ""});
 }

@@ -21,6 +21,7 @@ struct KeptRun {
   certify::Certificate certificate;
   plot::Frames frames;
   std::optional<record::LineRecord> line;  // of a structure
+  std::string bodies;                      // the picture of a world
 };
 
 /// The pages of a gallery: one of each experiment with its plates, the facts beside them and links

@@ -74,7 +74,7 @@ class Stepping(unittest.TestCase):
             sim.set_force([1, 2])
         with self.assertRaisesRegex(ricochet.SceneError, "not of one length"):
             cart().start(scheme="event-driven")
-        with self.assertRaisesRegex(ricochet.SceneError, "step control"):
+        with self.assertRaisesRegex(ValueError, "of one length; give step=0.001"):
             cart().start(step={"max": 0.01, "min": 1e-5, "tolerance": 1e-4})
         sim.finish()
         with self.assertRaisesRegex(RuntimeError, "finished"):

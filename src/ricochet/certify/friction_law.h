@@ -66,11 +66,18 @@ void add_friction_work(const Context<M>& c, Trial<M>& s, int a, FrictionPush& pu
   s.gain_allowed += 0.5 * std::abs(push.impulse.dot(push.free - push.start)) * (1.0 + 1e-12);
 }
 
-/// Whether R is not on the surface of its cone: with a little less normal impulse it is still in
-/// it.
-inline bool is_inside(const convex::FrictionCone& cone, const convex::ContactVector& R) {
+/// Whether R is not on the surface of its cone: with a little less normal impulse, and `off` more
+/// tangential impulse, it is still in it.
+inline bool is_inside(const convex::FrictionCone& cone, const convex::ContactVector& R,
+                      double off) {
   convex::ContactVector less = R;
   less[0] *= 1.0 - 1e-6;
+  const double size = R.tail<2>().norm();
+  if (size > 0.0) {
+    less.tail<2>() *= 1.0 + off / size;
+  } else {
+    less[1] = off;
+  }
   return (less - cone.project(less)).norm() == 0.0 && cone.lift(R.tail<2>()) > 0.0;
 }
 
@@ -90,7 +97,7 @@ inline bool is_misnamed(problem::Grip grip, const FrictionPush& push,
   switch (grip) {
     case problem::Grip::Free: return pushes;
     case problem::Grip::Stick: return slips;
-    case problem::Grip::Slip: return pushes && !slips && is_inside(cone, push.impulse);
+    case problem::Grip::Slip: return pushes && !slips && is_inside(cone, push.impulse, rho * allowed);
   }
   return true;
 }
@@ -114,21 +121,19 @@ void check_grip(Context<M>& c, Trial<M>& s, int k, const FrictionPush& push,
     if (!is_misnamed(grip, push, cone, allowed + of_island, rho)) return;
     return c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
   }
-  c.doubted.push_back({k, allowed, rho});
+  c.doubted.push_back({k, allowed, rho, cone});
 }
 
 /// An island holds its law to the limit of its residual, |r - P(r - rho v)|, and so does what its
-/// contacts are said to do: one that sticks may slip by as much over rho, and one that does not may
-/// push by as much.
+/// contacts are said to do: one that sticks may slip by as much over rho, one that is free may push
+/// by as much, and one that slips may be as far from the surface of its cone.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void settle_doubts(Context<M>& c, Trial<M>& s) {
   take_scales(c, s);
-  for (const auto& [k, allowed, rho] : c.doubted) {
+  for (const auto& [k, allowed, rho, cone] : c.doubted) {
     const auto at = static_cast<std::size_t>(k);
-    const FrictionPush& push = c.friction_pushes[at];
     const double most = allowed + c.limits.residual * c.islands.scale_of(at) / rho;
-    const bool sticks = s.claim.grip(k) == problem::Grip::Stick;
-    if ((sticks ? push.end.tail<2>().norm() : push.impulse.norm() / rho) > most) {
+    if (is_misnamed(s.claim.grip(k), c.friction_pushes[at], cone, most, rho)) {
       c.fail(Failure::Law, s.t_contact, s.claim.active[k]);
     }
   }

@@ -137,6 +137,7 @@ struct Context {
   struct Doubt {
     int k;
     double allowed, rho;
+    convex::FrictionCone cone;
   };
   std::vector<Doubt> doubted;  // what contacts with friction are said to do, in this step
   model::IndexList<K> joints;

@@ -17,8 +17,8 @@ struct Strike {
   double t{0.0};
   bool must{false};  // be in the other run too
 };
-using Strikes = std::vector<Strike>;
-using ByContact = std::map<std::pair<int, bool>, Strikes>;  // contact, tangential
+using StrikeList = std::vector<Strike>;
+using ByContact = std::map<std::pair<int, bool>, StrikeList>;  // contact, tangential
 
 double way_between(double a, double b) { return std::abs(a - b); }
 
@@ -27,7 +27,7 @@ ByContact strikes_of(const TracedRun& run, double coarsest) {
   const certify::Certificate& c = run.outcome.certificate;
   ByContact all;
   for (const certify::Shock& shock : c.shocks) {
-    Strikes& strikes = all[{shock.contact, shock.tangential}];
+    StrikeList& strikes = all[{shock.contact, shock.tangential}];
     const double t = way_between(run.start, shock.t);
     const bool follows = !strikes.empty() && t - strikes.back().t < kClose * coarsest;
     const bool is_last = run.length - t < kClose * coarsest;
@@ -38,7 +38,7 @@ ByContact strikes_of(const TracedRun& run, double coarsest) {
 }
 
 /// How far it is from a strike to the nearest one of its list that must be met.
-double room_around(const Strikes& strikes, std::size_t at) {
+double room_around(const StrikeList& strikes, std::size_t at) {
   double room = std::numeric_limits<double>::infinity();
   for (std::size_t i = at; i-- > 0;) {
     if (!strikes[i].must) continue;
@@ -53,14 +53,14 @@ double room_around(const Strikes& strikes, std::size_t at) {
 }
 
 /// Whether the strike after `at` lies nearer to t.
-bool next_is_nearer(const Strikes& strikes, std::size_t at, double t) {
+bool next_is_nearer(const StrikeList& strikes, std::size_t at, double t) {
   return at + 1 < strikes.size() &&
          way_between(strikes[at + 1].t, t) < way_between(strikes[at].t, t);
 }
 
 /// Goes through two lists side by side; what need not be matched is left out where it does not fit.
 /// The time of the first strike that must be met and is not; infinity where there is none.
-double match_strikes(const Strikes& run, const Strikes& other, double coarsest,
+double match_strikes(const StrikeList& run, const StrikeList& other, double coarsest,
                      std::vector<EventMatch::Pair>& pairs) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::size_t i = 0;

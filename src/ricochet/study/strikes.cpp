@@ -14,7 +14,7 @@ namespace {
 template <class Bound>
 bool differs(double from, double to, double here, double much, bool of_largest, Bound bound) {
   constexpr int kMost = 400;
-  constexpr int kDeepest = 24;
+  constexpr int kMostHalves = 24;
   struct Part {
     double from, to;
     int depth;
@@ -35,7 +35,7 @@ bool differs(double from, double to, double here, double much, bool of_largest, 
     low = std::min(low, one.low);
     high = std::max(high, one.high);
     if (high - low > limit(high)) return true;
-    if (part.depth >= kDeepest) continue;
+    if (part.depth >= kMostHalves) continue;
     parts.push_back({part.from, middle, part.depth + 1});
     parts.push_back({middle, part.to, part.depth + 1});
   }
