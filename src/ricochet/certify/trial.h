@@ -182,7 +182,7 @@ struct Context {
       if (friction.exists()) {
         certificate.friction.resize(static_cast<std::size_t>(contacts()));
         if constexpr (K == kDynamic) friction_pushes.resize(pushes.size());
-        doubted.reserve(static_cast<std::size_t>(contacts()));
+        doubted.reserve(static_cast<std::size_t>(std::min(contacts(), 64)));  // few are
       }
     }
   }
