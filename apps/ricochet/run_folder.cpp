@@ -79,7 +79,9 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
                    const FolderOptions& options, step::Monitor& monitor) {
-  const scene::Scene scene = options.report ? with_frames(asked) : asked;
+  std::optional<scene::Scene> framed;
+  if (options.report) framed = with_frames(asked);
+  const scene::Scene& scene = framed ? *framed : asked;
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();

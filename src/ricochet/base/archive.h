@@ -29,9 +29,10 @@ class Archive {
     }
   }
   void operator()(std::string& words) {
-    auto size = static_cast<std::uint64_t>(words.size());
-    (*this)(size);
+    auto length = static_cast<std::uint64_t>(words.size());
+    (*this)(length);
     if (reads_) {
+      const auto size = static_cast<std::size_t>(length);
       words = at_ <= bytes_.size() ? bytes_.substr(at_, size) : "";
       at_ += size;
     } else {
@@ -42,7 +43,7 @@ class Archive {
   void operator()(std::vector<T>& list) {
     auto size = static_cast<std::uint64_t>(list.size());
     (*this)(size);
-    if (reads_) list.resize(size);
+    if (reads_) list.resize(static_cast<std::size_t>(size));
     for (T& one : list) (*this)(one);
   }
   /// Of a type that says how: void visit(Archive&).

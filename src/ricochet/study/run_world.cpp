@@ -266,8 +266,8 @@ void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
   for (const body::Body<2>& body : motion.scene.world()->plane->bodies) {
     if (body.is_free() && body.size > 0.0) size = std::min(size, body.size);
   }
-  constexpr double kDeep = 1e-3;
-  if (record.told.deepest > kDeep * size) {
+  constexpr double kMuch = 1e-3;
+  if (record.told.deepest > kMuch * size) {
     warnings.push_back(
         fmt::format("bodies were {:.2g} inside each other before they were put back, {:.1g} of the "
                     "smallest one: the step is large; try a smaller one",
