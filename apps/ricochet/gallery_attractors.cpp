@@ -141,8 +141,8 @@ std::vector<study::GalleryEntry> gallery_entries(step::Monitor* monitor) {
     step::Monitor own;
     return show_attractors(monitor != nullptr ? *monitor : own);
   };
-  entries.push_back({"attractors", "Diagram, basin, exponents, section",
-                     "Tufillaro, Luck, Budd", show});
+  entries.push_back(
+      {"attractors", "Diagram, basin, exponents, section", "Tufillaro, Luck, Budd", show});
   return entries;
 }
 

@@ -80,8 +80,7 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
                    const FolderOptions& options, step::Monitor& monitor) {
   std::optional<scene::Scene> framed;
-  if (options.report) framed = with_frames(asked);
-  const scene::Scene& scene = framed ? *framed : asked;
+  const scene::Scene& scene = options.report ? framed.emplace(with_frames(asked)) : asked;
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
   const bool is_member = !options.member.empty();
@@ -110,12 +109,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
     files.add(event);
     story.add(event);
   };
-  {
-    std::optional<ProgressBar> bar;
-    if (options.show_progress) bar.emplace(monitor, scene.run.steps);
-    run.motion = companions.run(options.keep_rows, observe, &monitor);
-    monitor.on_event = nullptr;
-  }
+  std::optional<ProgressBar> bar;
+  if (options.show_progress) bar.emplace(monitor, scene.run.steps);
+  run.motion = companions.run(options.keep_rows, observe, &monitor);
+  monitor.on_event = nullptr;
+  bar.reset();
   run.error_bar =
       companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
   if (monitor.stop.load()) run.motion.outcome.interrupted = true;

@@ -97,7 +97,8 @@ inline bool is_misnamed(problem::Grip grip, const FrictionPush& push,
   switch (grip) {
     case problem::Grip::Free: return pushes;
     case problem::Grip::Stick: return slips;
-    case problem::Grip::Slip: return pushes && !slips && is_inside(cone, push.impulse, rho * allowed);
+    case problem::Grip::Slip:
+      return pushes && !slips && is_inside(cone, push.impulse, rho * allowed);
   }
   return true;
 }
