@@ -30,7 +30,7 @@ class CrossingWatch<M> {
         watch_(model.formulas()),
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {
-    clear_rates();
+    rates_.assign(seen_.size(), kInfinity);
     suspects_.reserve(watch_.rows().size());
     entering_.reserve(seen_.size());
   }
@@ -53,13 +53,13 @@ class CrossingWatch<M> {
       is_rough_ = true;
     }
   }
-  /// Rate of gap a at the place before, velocities being those of now: of a gap that was open it
-  /// was negative, else it would not be closed.
+  /// Rate of gap a at the place before, velocities being those of now: of a gap that was open there
+  /// or since it was negative, else it would not be closed. Nothing is known of the start.
   double rate_before(int a) const {
     return gaps_[a] > 0.0 ? -kInfinity : rates_[static_cast<std::size_t>(a)];
   }
   void clear_rates() {
-    rates_.assign(seen_.size(), kInfinity);
+    rates_.assign(seen_.size(), -kInfinity);
     entering_.clear();
   }
   void set_rate(int a, double rate, bool enters) {
