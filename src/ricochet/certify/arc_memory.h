@@ -141,9 +141,8 @@ bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, std::size_t i, do
   }
   check_arc_contacts(c, s, arc, node, t);
   if (!c.certificate.ok()) return false;
-  s.work = s.momentum;
   if (!c.has_constant_mass()) c.model.force(t, arc.q[i], arc.u[i], c.place, s.work);
-  s.force_work += weight * arc.u[i].dot(s.work);
+  s.force_work += weight * arc.u[i].dot(c.has_constant_mass() ? s.momentum : s.work);
   for (const int a : c.listed) {
     if (s.claim.reactions == nullptr) break;
     const double r = (*s.claim.reactions)[i][a];

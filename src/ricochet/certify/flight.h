@@ -21,7 +21,7 @@ bool take_flight(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
     for (Eigen::Index k = 0; k < n; ++k) arc.u[i][k] = *next++;
   }
   for (std::size_t i = 0; i <= kEnd; ++i) {
-    if (!accelerate(c, s, arc, i, rule.points[i], rule.once[kEnd][i])) return false;
+    if (!accelerate(c, s, arc, i, rule.points[i], rule.once[i][kEnd])) return false;
   }
   return true;
 }
@@ -40,10 +40,10 @@ void check_flight_of(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, Eigen::Index
     if (!(error <= worst)) worst = std::isnan(error) ? kWorst : error;
   };
   double off_u = 0.0, off_q = 0.0;
+  const FlightRule::Row once = rule.apply(rule.once, a), twice = rule.apply(rule.twice, a);
   for (std::size_t node = 1; node < FlightRule::kNodes; ++node) {
-    const double du = arc.u[node][k] - u0 - h * rule.sum(rule.once[node], a.data());
-    const double dq = (arc.q[node][k] - q0) -
-                      h * (rule.points[node] * u0 + h * rule.sum(rule.twice[node], a.data()));
+    const double du = arc.u[node][k] - u0 - h * once[node];
+    const double dq = (arc.q[node][k] - q0) - h * (rule.points[node] * u0 + h * twice[node]);
     take(std::abs(du), off_u);
     take(std::abs(dq) - rounding, off_q);
   }
@@ -52,8 +52,7 @@ void check_flight_of(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, Eigen::Index
   if (!(off_u <= arc_limit(c, arc))) c.fail(Failure::Balance, s.before.t, -1, off_u);
   if (!(off_q <= arc_limit(c, arc))) c.fail(Failure::Kinematics, s.before.t, -1, off_q);
   s.arc = std::max({s.arc, off_u, off_q});
-  FlightRule::Row powers;
-  rule.take_powers(a.data(), powers.data());
+  const FlightRule::Row powers = rule.powers_of(a);
   arc.path.powers(k)[1] = h * u0;
   for (std::size_t power = 0; power < FlightRule::kNodes; ++power) {
     const auto order = static_cast<double>(power);
@@ -87,8 +86,9 @@ void check_flight(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
     if (!accelerate(c, s, arc, node, rule.tried[b], 0.0)) return;
     for (Eigen::Index k = 0; k < n; ++k) {
       take(k);
-      const double off = std::abs(arc.a[node][k] - rule.sum(rule.values[b], a.data()));
-      const double part = s.h * off / arc.known.u[static_cast<std::size_t>(k)];
+      double off = arc.a[node][k];
+      for (std::size_t j = 0; j < kNodes; ++j) off -= rule.values[b][j] * a[j];
+      const double part = s.h * std::abs(off) / arc.known.u[static_cast<std::size_t>(k)];
       if (!(part <= c.limits.arc * c.method.accuracy))
         c.fail(Failure::Balance, s.before.t, -1, part);
     }

@@ -31,23 +31,23 @@ FlightRule make_rule() {
     for (std::size_t i = 1; i < kNodes; ++i) {
       base::for_gauss_points(0.0, rule.points[i], 1, [&](double s, double weight) {
         const double part = weight * basis(rule.points, j, s);  // of degree 13
-        rule.once[i][j] += part;
-        rule.twice[i][j] += (rule.points[i] - s) * part;
+        rule.once[j][i] += part;
+        rule.twice[j][i] += (rule.points[i] - s) * part;
       });
     }
     for (std::size_t k = 0; k < FlightRule::kBetween; ++k) {
       rule.values[k][j] = basis(rule.points, j, rule.tried[k]);
     }
-    rule.powers[0][j] = 1.0;
+    rule.powers[j][0] = 1.0;
     std::size_t degree = 0;
     for (std::size_t m = 0; m < kNodes; ++m) {  // times (s - x_m) / (x_j - x_m)
       if (m == j) continue;
       const double scale = 1.0 / (rule.points[j] - rule.points[m]);
       const double point = rule.points[m] - 0.5;
       for (std::size_t k = ++degree; k > 0; --k) {
-        rule.powers[k][j] = scale * (rule.powers[k - 1][j] - point * rule.powers[k][j]);
+        rule.powers[j][k] = scale * (rule.powers[j][k - 1] - point * rule.powers[j][k]);
       }
-      rule.powers[0][j] *= -scale * point;
+      rule.powers[j][0] *= -scale * point;
     }
   }
   return rule;
@@ -55,11 +55,12 @@ FlightRule make_rule() {
 
 }  // namespace
 
-void FlightRule::take_powers(const double* f, double* c) const {
-  for (std::size_t k = 0; k < kNodes; ++k) c[k] = sum(powers[k], f);
+FlightRule::Row FlightRule::powers_of(const Row& f) const {
+  Row c = apply(powers, f);
   for (std::size_t k = 0; k + 1 < kNodes; ++k) {
     for (std::size_t j = kNodes - 1; j-- > k;) c[j] -= 0.5 * c[j + 1];
   }
+  return c;
 }
 
 const FlightRule& flight_rule() {

@@ -11,20 +11,24 @@ struct FlightRule {
   static constexpr std::size_t kBetween = 2;  // places besides, where the polynomial is tried
   using Row = std::array<double, kNodes>;
 
-  Row points{};
-  std::array<Row, kNodes> once{};        // by point: integral up to it
-  std::array<Row, kNodes> twice{};       // integral of (point - s) f
-  std::array<Row, kNodes> powers{};      // by power of s - 1/2: its coefficient
-  std::array<double, kBetween> tried{};  // places, and
-  std::array<Row, kBetween> values{};    // the polynomial there
+  using Table = std::array<Row, kNodes>;  // by point: what a value there gives to each result
 
-  static double sum(const Row& row, const double* f) {
-    double total = 0.0;
-    for (std::size_t j = 0; j < kNodes; ++j) total += row[j] * f[j];
-    return total;
+  Row points{};
+  Table once{};                          // integrals up to each point
+  Table twice{};                         // integrals of (point - s) f
+  Table powers{};                        // of s - 1/2
+  std::array<double, kBetween> tried{};  // places, and
+  std::array<Row, kBetween> values{};    // the polynomial there, by point
+
+  static Row apply(const Table& table, const Row& f) {
+    Row out{};
+    for (std::size_t j = 0; j < kNodes; ++j) {
+      for (std::size_t i = 0; i < kNodes; ++i) out[i] += table[j][i] * f[j];
+    }
+    return out;
   }
   /// The powers of s. Those around the middle come first: on [0, 1] they would lose nine digits.
-  void take_powers(const double* f, double* c) const;
+  Row powers_of(const Row& f) const;
 };
 
 const FlightRule& flight_rule();
