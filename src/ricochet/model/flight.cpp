@@ -92,6 +92,16 @@ double Flight::open(double t, const double* q, const double* u, double accuracy)
                             formula::Jet::reach(row(1 + n_), n_, accuracy)));
 }
 
+bool Flight::is_short() const {
+  for (int i = 0; i < n_; ++i) {
+    if (std::any_of(positions(i) + 6, positions(i) + formula::Jet::kStride,
+                    [](double c) { return c != 0.0; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 double Flight::acceleration(int i, double s) const {
   const double* const u = row(1 + n_ + i);
   double sum = 0.0;

@@ -21,6 +21,8 @@ class Flight {
   /// The series from there; how long it holds that accuracy.
   double open(double t, const double* q, const double* u, double accuracy);
 
+  /// Whether two ends with their accelerations tell all: polynomials of degree 5 at most.
+  bool is_short() const;
   const double* positions(int i) const { return row(1 + i); }
   double position(int i, double s) const { return formula::Jet::value(row(1 + i), s); }
   double velocity(int i, double s) const { return formula::Jet::value(row(1 + n_ + i), s); }

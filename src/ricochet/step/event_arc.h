@@ -184,7 +184,7 @@ class EventArc : public ArcBase<M> {
     model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, start_push_, w_.gathered,
                 w_.response);
     error = relative_error(s.q) / accuracy_;
-    is_long_ = h > kShort * reach_;
+    is_long_ = !(h <= kShort * reach_ && (std::isfinite(reach_) || flight.is_short()));
     if (!is_long_) {
       path_.set(s.t, h, s.q, s.u, acceleration_[0], end_.q, end_.u, acceleration_[6]);
       return {};
