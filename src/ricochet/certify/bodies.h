@@ -110,7 +110,8 @@ class BodyJudge {
   std::vector<char> exists_;
   std::vector<body::Motion<D>> middle_;  // velocities before
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
-  std::vector<body::Motion<D>> shift_;   // x and angle
+  std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
+  std::vector<body::Vec<D>> shift_;      // how mass centres were put back
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
   std::vector<shape::Row<D>> found_;
@@ -128,5 +129,7 @@ class BodyJudge {
 
 extern template class Coverage<2>;
 extern template class BodyJudge<2>;
+extern template class Coverage<3>;
+extern template class BodyJudge<3>;
 
 }  // namespace ricochet::certify
