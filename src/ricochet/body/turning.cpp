@@ -37,7 +37,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   constexpr int kMostRounds = 30;
   constexpr double kMostTurn = 1.0;
   const Mat3 R = from.turn.toRotationMatrix();
-  const Vec<3> start = R.transpose() * from.spin;
+  const Vec<3>& start = from.rates;
   const Vec<3> whole = body.inertia * start + R.transpose() * moment;
   // I (2Ω̄ − Ω) = exp(−hΩ̄) (I Ω + Rᵀ T)
   Vec<3> mean = 0.5 * (start + body.inertia.llt().solve(whole));
@@ -57,8 +57,9 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   }
   const Eigen::Quaterniond half = rotation(0.5 * h * mean);
   made.is_found = made.is_found && h * mean.norm() <= kMostTurn && mean.allFinite();
+  made.rates = 2.0 * mean - start;
   made.before = R * (half * start);
-  made.after = R * (half * Vec<3>(2.0 * mean - start));
+  made.after = R * (half * made.rates);
   made.slope = R *
                (2.0 * Mat3::Identity() +
                 0.5 * h * half.toRotationMatrix() * hat(start) * right_slope(0.5 * h * mean)) *
@@ -66,11 +67,12 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   return made;
 }
 
-void finish_turning(const Body<3>& body, double h, const Vec<3>& before, const Vec<3>& after,
-                    Motion<3>& m) {
-  const Vec<3> mean = 0.5 * (before + after);
-  m.turn = (rotation(h * mean) * m.turn).normalized();
-  m.spin = body.is_even ? after : Vec<3>(rotation(0.5 * h * mean) * after);
+void finish_turning(const Body<3>& body, double h, const Motion<3>& from, Motion<3>& m) {
+  const double half = 0.5 * h;
+  m.turn = body.is_even ? rotation(half * (from.spin + m.spin)) * from.turn
+                        : from.turn * rotation(half * (from.rates + m.rates));
+  m.turn.normalize();
+  if (!body.is_even) m.spin = m.turn * m.rates;
 }
 
 }  // namespace ricochet::body

@@ -14,6 +14,7 @@ namespace ricochet::body {
 struct Turning {
   Vec<3> before = Vec<3>::Zero();
   Vec<3> after = Vec<3>::Zero();
+  Vec<3> rates = Vec<3>::Zero();                // Ω⁺
   shape::Mat<3> slope = shape::Mat<3>::Zero();  // d(after) / dT
   bool is_found{true};
 };
@@ -21,8 +22,7 @@ struct Turning {
 /// Newton's method; not found where h |Ω| is of the size of 1.
 Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<3>& moment);
 
-/// R⁺ and ω⁺ of the end, from those before and after in the middle.
-void finish_turning(const Body<3>& body, double h, const Vec<3>& before, const Vec<3>& after,
-                    Motion<3>& m);
+/// R⁺ and ω⁺ of the end of a motion `from`, whose spin and rates `m` has.
+void finish_turning(const Body<3>& body, double h, const Motion<3>& from, Motion<3>& m);
 
 }  // namespace ricochet::body

@@ -56,7 +56,9 @@ struct Motion<3> {
   Vec<3> x = Vec<3>::Zero();
   Eigen::Quaterniond turn{1.0, 0.0, 0.0, 0.0};  // from the frame of the body to space
   Vec<3> v = Vec<3>::Zero();
-  Vec<3> spin = Vec<3>::Zero();  // in space
+  Vec<3> spin = Vec<3>::Zero();   // in space
+  Vec<3> rates = Vec<3>::Zero();  // the same in the frame of the body, kept: rounding of `turn`
+                                  // would add up; not used where all moments of inertia are equal
 
   void advance(double h) { shift(h * v, h * spin); }
   void shift(const Vec<3>& by, const Vec<3>& turn_by) {
@@ -108,6 +110,19 @@ struct Body {
   bool moves() const { return kind != Kind::Fixed; }
   bool is_free() const { return kind == Kind::Free; }
 };
+
+inline double size_of_inertia(const Body<2>& body) { return body.inertia; }
+inline double size_of_inertia(const Body<3>& body) { return body.inertia.diagonal().minCoeff(); }
+
+/// Says of a body whether its moments of inertia are equal; in space they then are so exactly.
+inline void settle_inertia(Body<2>&) {}
+inline void settle_inertia(Body<3>& body) {
+  constexpr double kEven = 1e-12;
+  const double mean = body.inertia.trace() / 3.0;
+  const shape::Mat<3> even = mean * shape::Mat<3>::Identity();
+  body.is_even = (body.inertia - even).norm() <= kEven * mean;
+  if (body.is_even) body.inertia = even;
+}
 
 /// A shape of a body.
 template <int D>
@@ -205,6 +220,13 @@ inline shape::Pose<3> pose_of(const Body<3>& body, const Motion<3>& m) {
   shape::Pose<3> pose{m.x, m.turn.toRotationMatrix()};
   pose.x -= pose.R * body.centre;
   return pose;
+}
+
+/// Moment of momentum about the mass centre, in space.
+inline double momentum_of(const Body<2>& body, const Motion<2>& m) { return body.inertia * m.spin; }
+inline Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m) {
+  if (body.is_even) return body.inertia(0, 0) * m.spin;
+  return m.turn * Vec<3>(body.inertia * m.rates);
 }
 
 /// Names one row between two shapes from step to step.

@@ -61,19 +61,24 @@ void turn(body::Motion<3>& m, const Vec<3>& by) {
   m.turn = Eigen::Quaterniond(rotation_by(by) * matrix_of(m));
 }
 
+/// Rates in the frame of the body: of the state where it keeps them.
+Vec<3> rates_of(const body::Body<3>& body, const body::Motion<3>& m) {
+  return body.is_even ? Vec<3>(matrix_of(m).transpose() * m.spin) : m.rates;
+}
+
 /// Moment of momentum about the mass centre, in space.
 double momentum_of(const body::Body<2>& body, const body::Motion<2>& m) {
   return body.inertia * m.spin;
 }
 Vec<3> momentum_of(const body::Body<3>& body, const body::Motion<3>& m) {
-  const Mat3 R = matrix_of(m);
-  return R * (body.inertia * (R.transpose() * m.spin));
+  return matrix_of(m) * (body.inertia * rates_of(body, m));
 }
 double energy_of(const body::Body<2>& body, const body::Motion<2>& m) {
   return 0.5 * body.inertia * m.spin * m.spin;
 }
 double energy_of(const body::Body<3>& body, const body::Motion<3>& m) {
-  return 0.5 * m.spin.dot(momentum_of(body, m));
+  const Vec<3> rates = rates_of(body, m);
+  return 0.5 * rates.dot(body.inertia * rates);
 }
 
 /// The spin that a moment gives to a body at rest.
@@ -98,18 +103,15 @@ double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const 
   return trace;
 }
 
-/// Rates of a body in its own frame, their mean, and where it is at the end.
+/// Rates of a body in its own frame, and their mean.
 struct Turn {
   Mat3 from;
-  Mat3 to;
   Vec<3> before;
   Vec<3> after;
   Vec<3> mean;
 };
-Turn turn_of(const body::Motion<3>& from, const body::Motion<3>& to) {
-  Turn turn{matrix_of(from), matrix_of(to), {}, {}, {}};
-  turn.before = turn.from.transpose() * from.spin;
-  turn.after = turn.to.transpose() * to.spin;
+Turn turn_of(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to) {
+  Turn turn{matrix_of(from), rates_of(body, from), rates_of(body, to), {}};
   turn.mean = 0.5 * (turn.before + turn.after);
   return turn;
 }
@@ -123,7 +125,7 @@ void set_spins(const body::Body<D>& body, const body::Motion<D>& from, const bod
   after.spin = to.spin;
   if constexpr (D == 3) {
     if (body.is_even) return;
-    const Turn turn = turn_of(from, to);
+    const Turn turn = turn_of(body, from, to);
     const Mat3 middle = turn.from * rotation_by(0.5 * h * turn.mean);
     before.spin = middle * turn.before;
     after.spin = middle * turn.after;
@@ -137,6 +139,12 @@ double angle_off(const body::Motion<2>& is, const body::Motion<2>& wanted) {
 double angle_off(const body::Motion<3>& is, const body::Motion<3>& wanted) {
   return std::max(std::abs(is.turn.norm() - 1.0), (matrix_of(is) - matrix_of(wanted)).norm());
 }
+
+/// That a state says of its spin the same in both frames.
+bool spins_agree(const body::Body<2>&, const body::Motion<2>&) { return true; }
+bool spins_agree(const body::Body<3>& body, const body::Motion<3>& m) {
+  return (matrix_of(m) * rates_of(body, m) - m.spin).norm() <= 32.0 * kEpsilon * m.spin.norm();
+}
 double angle_size(const body::Motion<2>& m) { return std::abs(m.angle); }
 double angle_size(const body::Motion<3>&) { return 2.0; }
 
@@ -147,7 +155,7 @@ void finish_turn(const body::Body<2>&, const body::Motion<2>&, const body::Motio
 }
 void finish_turn(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to,
                  double h, body::Motion<3>& wanted) {
-  const Turn turn = turn_of(from, to);
+  const Turn turn = turn_of(body, from, to);
   const Mat3 end = body.is_even ? Mat3(rotation_by(0.5 * h * (from.spin + to.spin)) * turn.from)
                                 : Mat3(turn.from * rotation_by(h * turn.mean));
   wanted.turn = Eigen::Quaterniond(end);
@@ -291,7 +299,11 @@ bool BodyJudge<D>::check_time(const State& before, const State& after, double h)
     return false;
   }
   for (std::size_t i = 0; i < after.bodies.size(); ++i) {
+    const bool is_free = world_.bodies[i].is_free();
     if (!finite(after.bodies[i])) return fail_body(Failure::NotFinite, t, 0.0, i);
+    if (is_free && !spins_agree(world_.bodies[i], after.bodies[i])) {
+      return fail_body(Failure::Kinematics, t, 0.0, i);
+    }
   }
   return true;
 }

@@ -70,6 +70,7 @@ bool MoreauBodies<D>::linearise_turns([[maybe_unused]] double h) {
       const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
       if (!turning.is_found) return false;
       middle_[i].spin = turning.before;
+      after_[i].rates = turning.rates;
       after_[i].spin = turning.after - turning.slope * moments_[i];
       contacts_.ease(i).inverse = turning.slope;
     }
@@ -102,6 +103,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
           turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
       settled = settled && (world_.bodies[i].is_even || off <= kRounding * scale);
       after_[i].spin = turning.after;
+      after_[i].rates = turning.rates;
       middle_[i].spin = turning.before;
     }
   }
@@ -251,10 +253,7 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
     const body::Body<D>& body = world_.bodies[i];
     if (body.kind == Kind::Free) next.bodies[i].advance(0.5 * h);
     if constexpr (D == 3) {  // R+ = R exp(h (Ω + Ω+)/2)
-      if (body.kind == Kind::Free) {
-        next.bodies[i].turn = from_[i].turn;
-        body::finish_turning(body, h, middle_[i].spin, after_[i].spin, next.bodies[i]);
-      }
+      if (body.kind == Kind::Free) body::finish_turning(body, h, from_[i], next.bodies[i]);
     }
     if (body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, next.bodies[i]);
   }
