@@ -67,10 +67,10 @@ Vec<3> rates_of(const body::Body<3>& body, const body::Motion<3>& m) {
 }
 
 /// Moment of momentum about the mass centre, in space.
-double momentum_of(const body::Body<2>& body, const body::Motion<2>& m) {
+double turning_momentum(const body::Body<2>& body, const body::Motion<2>& m) {
   return body.inertia * m.spin;
 }
-Vec<3> momentum_of(const body::Body<3>& body, const body::Motion<3>& m) {
+Vec<3> turning_momentum(const body::Body<3>& body, const body::Motion<3>& m) {
   return matrix_of(m) * (body.inertia * rates_of(body, m));
 }
 double energy_of(const body::Body<2>& body, const body::Motion<2>& m) {
@@ -636,8 +636,8 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
     const Vec<D> miss = body.mass * (to.v - from.v - h * gravity_) - given[i].p;
     const double scale =
         body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) + given[i].size;
-    const body::Spin<D> start = momentum_of(body, from_[i]);
-    const body::Spin<D> end = momentum_of(body, to);
+    const body::Spin<D> start = turning_momentum(body, from_[i]);
+    const body::Spin<D> end = turning_momentum(body, to);
     const double turning = body::size_of(body::Spin<D>(end - start - given[i].moment));
     const double turn_scale = body::size_of(start) + body::size_of(end) + given[i].lever;
     const double found = std::max(miss.norm() > 0.0 ? miss.norm() / scale : 0.0,
