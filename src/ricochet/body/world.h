@@ -140,6 +140,15 @@ struct PairLaw {
   bool looks_ahead() const { return restitution == 0.0; }
 };
 
+/// Names one row between two shapes from step to step.
+struct RowKey {
+  int a{0};  // the shapes, a < b
+  int b{0};
+  shape::Key feature{0};
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
 /// Bodies and the laws between them: const while a motion is made.
 template <int D>
 struct World {
@@ -169,6 +178,16 @@ struct World {
     const Body<D>& other = body(b);
     if (a == b || (!one.is_free() && !other.is_free())) return false;
     return law(one.material, other.material).touches;
+  }
+
+  /// A free body on a fixed half-space that does not throw it back: see step/moreau_bodies.h.
+  bool rolls(const RowKey& key) const {
+    const auto is_ground = [&](int i) {
+      return solid(i).shape.kind == shape::Kind::HalfSpace &&
+             body(solid(i).body).kind == Kind::Fixed;
+    };
+    if (D == 2 || (!is_ground(key.a) && !is_ground(key.b))) return false;
+    return law(body(solid(key.a).body).material, body(solid(key.b).body).material).looks_ahead();
   }
 };
 
@@ -228,15 +247,6 @@ inline Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m) {
   if (body.is_even) return body.inertia(0, 0) * m.spin;
   return m.turn * Vec<3>(body.inertia * m.rates);
 }
-
-/// Names one row between two shapes from step to step.
-struct RowKey {
-  int a{0};  // the shapes, a < b
-  int b{0};
-  shape::Key feature{0};
-  friend bool operator==(const RowKey&, const RowKey&) = default;
-  friend auto operator<=>(const RowKey&, const RowKey&) = default;
-};
 
 /// What a row did in a step.
 template <int D>

@@ -416,6 +416,7 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
 /// them. What nobody claims has no impulse, and its law is checked all the same.
 template <int D>
 bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& claim) {
+  end_ = &after;
   after_ = middle_;
   for (std::size_t i = 0; i < after_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
@@ -461,6 +462,39 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
   return false;
 }
 
+/// What a row that rolls on a half-space has at the end of the step, its gap at the next middle and
+/// the velocity of its particle, less what is linear at this middle.
+template <int D>
+Vec<D> BodyJudge<D>::bend_of(const body::Row<D>& row, double h) const {
+  Vec<D> bend = Vec<D>::Zero();
+  if constexpr (D == 3) {
+    if (!world_.rolls(row.key)) return bend;
+    const bool of_a = world_.body(row.body_a).is_free();
+    const std::size_t i = index(of_a ? row.body_a : row.body_b);
+    const body::Motion<D>& end = end_->bodies[i];
+    const auto look = [&](const body::Motion<D>& there, Vec<D>& on) {
+      Vec<D> normal;
+      Vec<D> other;
+      const shape::Pose<D> pose = body::pose_of(world_.bodies[i], there);
+      return shape::gap_of(world_.solid(row.key.a).shape, of_a ? pose : poses_[index(row.body_a)],
+                           world_.solid(row.key.b).shape, of_a ? poses_[index(row.body_b)] : pose,
+                           row.key.feature, &normal, of_a ? &on : &other, of_a ? &other : &on);
+    };
+    Vec<D> particle;
+    body::Motion<D> next = end;
+    next.x += 0.5 * h * end.v;
+    turn(next, 0.5 * h * end.spin);
+    const double gap = look(next, particle);
+    look(end, particle);
+    const Vec<D> then = end.v + end.spin.cross(particle - end.x);
+    const Vec<D> now = after_[i].v + after_[i].spin.cross(of_a ? row.arm_a : row.arm_b);
+    const double sign = of_a ? 1.0 : -1.0;
+    bend = sign * body::in_frame(row, Vec<D>(then - now));
+    bend[0] = (gap - row.gap) / h - sign * row.normal.dot(now);
+  }
+  return bend;
+}
+
 /// û, rho and the distance from the law; |F| less what rounding of velocities and gaps makes of it.
 template <int D>
 void BodyJudge<D>::measure(Judged& one, double h) const {
@@ -487,7 +521,7 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
   };
-  const Vec<D> z = one.impulse - one.rho * lifted(one.after);
+  const Vec<D> z = one.impulse - one.rho * lifted(Vec<D>(one.after + bend_of(row, h)));
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
   double speed = 0.0;
   for (const auto* motions : {&middle_, &after_}) {
@@ -499,6 +533,7 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
       (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
   double rounding = 32.0 * kEpsilon * speed;
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
+  if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);
   one.scale = std::max(one.impulse.norm(), one.rho * lifted(forced).norm());
 }

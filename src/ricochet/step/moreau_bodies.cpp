@@ -110,6 +110,63 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
   return settled;
 }
 
+/// A free body that rolls on a fixed half-space: its row moves over it, and ends the step
+/// elsewhere. How its velocity there, and its gap at the next middle, differ from what is linear at
+/// this one; whether that was known when impulses were found.
+template <int D>
+bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
+  bool settled = true;
+  if constexpr (D == 3) {
+    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    double worst = 0.0;  // change, in roundings
+    bends_.resize(rows_.size(), Vec<D>::Zero());
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      const body::Row<D>& row = rows_[k];
+      const bool of_a = world_.body(row.body_a).is_free();
+      const auto i = index(of_a ? row.body_a : row.body_b);
+      if (!world_.rolls(row.key)) continue;
+      body::Motion<D> end = after_[i];
+      end.x += 0.5 * h * end.v;
+      body::finish_turning(world_.bodies[i], h, from_[i], end);
+      const body::Row<D> there = again(row, i, end);
+      body::Motion<D> middle = end;
+      middle.advance(0.5 * h);
+      const double sign = of_a ? 1.0 : -1.0;
+      const Vec<D> now = body::velocity_at(after_[i], of_a ? row.arm_a : row.arm_b);
+      const Vec<D> then = body::velocity_at(end, of_a ? there.arm_a : there.arm_b);
+      Vec<D> bend = sign * body::in_frame(row, Vec<D>(then - now));
+      bend[0] = (again(row, i, middle).gap - row.gap) / h - sign * row.normal.dot(now);
+      const double place = end.x.norm() + row.arm_a.norm() + row.arm_b.norm();
+      if (std::abs(bend[0]) * h <= 2.0 * kRounding * place) bend[0] = 0.0;
+      const double off = (bend - bends_[k]).norm();
+      worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
+      bends_[k] = bend;
+    }
+    settled = worst <= 1.0 || !(worst < 0.9 * last_bend_);
+    last_bend_ = worst;
+  }
+  return settled;
+}
+
+/// A row with its free body elsewhere.
+template <int D>
+body::Row<D> MoreauBodies<D>::again(const body::Row<D>& row, std::size_t i,
+                                    const body::Motion<D>& there) const {
+  const auto pose = [&](int b) {
+    return body::pose_of(world_.body(b), index(b) == i ? there : middle_[index(b)]);
+  };
+  shape::Row<D> found;
+  found.feature = row.key.feature;
+  found.gap =
+      shape::gap_of(world_.solid(row.key.a).shape, pose(row.body_a), world_.solid(row.key.b).shape,
+                    pose(row.body_b), row.key.feature, &found.normal, &found.on_a, &found.on_b);
+  body::Row<D> made = row;
+  made.gap = found.gap;
+  made.arm_a = found.on_a - there.x;
+  made.arm_b = found.on_b - there.x;
+  return made;
+}
+
 /// How far each body may come in this step.
 template <int D>
 void MoreauBodies<D>::set_reach(double h, const std::vector<body::Motion<D>>& of) {
@@ -194,6 +251,7 @@ void MoreauBodies<D>::pose_problem(const State& s, double h) {
     Vec<D> q = body::relative(row, after_[a], after_[b]);
     q[0] += law.looks_ahead() ? std::max(0.0, row.gap) / h
                               : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
+    if (i < bends_.size()) q += bends_[i];
     const auto at = static_cast<Eigen::Index>(D * i);
     contacts_.free().template segment<D>(at) = q;
     contacts_.friction()[i] = law.friction;
@@ -221,8 +279,10 @@ bool MoreauBodies<D>::outruns(double h) {
 template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
   constexpr int kMostRounds = 8;
-  constexpr int kMostTurns = 20;
+  constexpr int kMostTurns = 30;
   problem::Report report;
+  bends_.clear();
+  last_bend_ = std::numeric_limits<double>::infinity();
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
@@ -230,7 +290,8 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     report = contacts_.solve();
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
-    if (!settle_turns(h) && ++turns < kMostTurns) {
+    const bool turned = settle_turns(h);
+    if (!(settle_bends(h) && turned) && ++turns < kMostTurns) {
       --round;
       continue;
     }
@@ -240,6 +301,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     finder_.find(middle_, exists_, reach_, wider);
     if (wider.size() == before) break;
     rows_ = std::move(wider);
+    bends_.clear();
   }
   return report;
 }
