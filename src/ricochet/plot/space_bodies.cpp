@@ -26,7 +26,7 @@ shape::Mat<3> eye() {
   return rows;
 }
 
-void append_number(double value, std::string& text) {
+void append_rounded(double value, std::string& text) {
   text += fmt::format("{}{:.5g}", text.ends_with('[') ? "" : ",", value);
 }
 
@@ -34,13 +34,13 @@ std::string solid_json(const Solid& solid) {
   std::string balls = "[";
   std::string faces = "[";
   for (const auto& [centre, radius] : solid.balls) {
-    for (int k = 0; k < 3; ++k) append_number(centre[k], balls);
-    append_number(radius, balls);
+    for (int k = 0; k < 3; ++k) append_rounded(centre[k], balls);
+    append_rounded(radius, balls);
   }
   for (const std::vector<Vec3>& face : solid.faces) {
     faces += faces.ends_with('[') ? "[" : ",[";
     for (const Vec3& p : face) {
-      for (int k = 0; k < 3; ++k) append_number(p[k], faces);
+      for (int k = 0; k < 3; ++k) append_rounded(p[k], faces);
     }
     faces += ']';
   }
