@@ -127,7 +127,6 @@ void add_bodies(const Motion& motion, Values& values) {
     }
   });
 }
-}
 
 /// What the statistics of a structure add.
 void add_statistics(const record::LineRecord& line, const certify::Certificate& c, Values& values) {
