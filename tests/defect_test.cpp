@@ -21,7 +21,7 @@ struct Barred {
 };
 
 Barred run_barred(const scene::Scene& scene) {
-  DefectBar defect(scene);
+  DefectBar defect(scene, true);
   Barred barred;
   barred.motion = study::run_scene(
       scene, false, [&](const step::Sample& sample) { defect.add(sample); }, nullptr);

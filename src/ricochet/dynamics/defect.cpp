@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kMostRows = 512;  // that are looked at
 constexpr std::size_t kMostPassed = 8;  // rows between which only one of both met a wall
-constexpr double kSafety = 1.5;
+constexpr double kSafety = 2.5;
 constexpr double kSquares = 2.0;
+constexpr double kSpread = 4.0;    // times what rounding makes of a mean square
 constexpr double kLarge = 0.5;     // of the motion: a bar that tells nothing
 constexpr double kAlike = 0.05;    // of the motion: defects of other numbers of slow impacts
 constexpr double kExact = 1e-13;   // of the motion: what a series loses
@@ -22,7 +23,12 @@ constexpr double kNear = 3.0;      // times what E makes of the time of an impac
 
 }  // namespace
 
-DefectBar::DefectBar(const scene::Scene& scene) : scene_(scene), n_(0) {
+DefectBar::DefectBar(const scene::Scene& scene, bool is_wanted)
+    : scene_(scene), is_wanted_(is_wanted) {
+  if (!is_wanted) {
+    not_made_ = "not asked for";
+    return;
+  }
   if (scene.formulas() == nullptr) {
     not_made_ = "defects are those of systems of coordinates";
     return;
@@ -111,10 +117,20 @@ bool DefectBar::follow(flow::Flow& flow, std::size_t from, Window& best) {
   return false;
 }
 
+double DefectBar::rounding(Eigen::Index i) const { return kSpread * std::sqrt(spread_(i, i)); }
+
+/// The error and what rounding adds, in the sizes of the motion.
+double DefectBar::part() const {
+  double largest = 0.0;
+  for (Eigen::Index i = 0; i < sizes_.size(); ++i) {
+    largest = std::max(largest, (std::abs(error_[i]) + rounding(i)) / sizes_[i]);
+  }
+  return largest;
+}
+
 double DefectBar::width(Eigen::Index i) const {
-  const double part_of = part();
-  return kSafety * std::abs(error_[i]) +
-         sizes_[i] * (kSquares * part_of * part_of + kSafety * rounding_);
+  const double square = part() * part();
+  return kSafety * std::abs(error_[i]) + kSquares * square * sizes_[i] + rounding(i);
 }
 
 void DefectBar::note(const Row& row, record::ErrorBar& bar) const {
@@ -162,6 +178,7 @@ record::ErrorBar DefectBar::take(const step::Outcome& outcome) {
   }
   take_sizes();
   error_ = Eigen::VectorXd::Zero(2 * n_);
+  spread_ = Eigen::MatrixXd::Zero(2 * n_, 2 * n_);
   jump_ = Eigen::VectorXd::Zero(n_);
   try {
     flow::Equations equations(*scene_.formulas(), true, {});
@@ -175,13 +192,12 @@ record::ErrorBar DefectBar::take(const step::Outcome& outcome) {
         bar.horizon = rows_[k].t;
         break;
       }
-      const Eigen::MatrixXd scaled =
-          sizes_.cwiseInverse().asDiagonal() * window.columns * sizes_.asDiagonal();
-      rounding_ = kExact + rounding_ * scaled.cwiseAbs().rowwise().sum().maxCoeff();
+      spread_ = window.columns * spread_ * window.columns.transpose();
+      spread_.diagonal() += (kExact * sizes_).cwiseAbs2();
       error_ = window.columns * error_ + window.defect;
       k = window.end;
       note(rows_[k], bar);
-      if (part() + rounding_ <= kLarge) continue;
+      if (part() <= kLarge) continue;
       bar.horizon = rows_[k].t;
       why_ = "its error is more than half as large as the motion";
     }

@@ -18,7 +18,7 @@ namespace ricochet::dynamics {
 ///
 ///   E_{k+1} = D phi(y_k) E_k + y_{k+1} - phi(y_k)
 ///
-/// Rows between which only one of both met a wall are passed by. The bar is 3/2 |E|, and 2 times
+/// Rows between which only one of both met a wall are passed by. The bar is 5/2 |E|, and 2 times
 /// the square of its part of the motion, in the size of the motion; of a velocity its jump where a
 /// shock is so near to the end that it may be missing. Unresolved is a run whose bar is more than
 /// half as large as the motion, or that parts with the exact one.
@@ -26,7 +26,9 @@ class DefectBar {
  public:
   static constexpr int kMostDofs = 6;
 
-  explicit DefectBar(const scene::Scene& scene);
+  /// The scene must outlive it.
+  DefectBar(const scene::Scene& scene, bool is_wanted);
+  bool is_wanted() const { return is_wanted_; }
   /// A row of the run.
   void add(const step::Sample& sample);
   /// After the run.
@@ -49,12 +51,14 @@ class DefectBar {
   bool advance(flow::Flow& flow, double time, int& impacts);
   int shocks_between(double from, double to) const;
   void note(const Row& row, record::ErrorBar& bar) const;
-  double part() const { return error_.cwiseQuotient(sizes_).cwiseAbs().maxCoeff(); }
+  double rounding(Eigen::Index i) const;
+  double part() const;
   double width(Eigen::Index i) const;
   void finish(flow::Flow& flow, record::ErrorBar& bar);
 
-  scene::Scene scene_;
-  Eigen::Index n_;
+  const scene::Scene& scene_;
+  bool is_wanted_;
+  Eigen::Index n_{0};
   std::string not_made_;
   std::vector<Row> rows_;
   std::size_t every_{1};
@@ -63,9 +67,9 @@ class DefectBar {
   std::vector<double> shocks_;  // times of the run's
   double slow_{0.0};            // approach below which impacts do not count
   Eigen::VectorXd sizes_, error_, jump_;
-  double rounding_{0.0};  // of the exact motion, in sizes
-  double struck_{0.0};    // when the exact motion last met a wall
-  double approach_{0.0};  // and how fast
+  Eigen::MatrixXd spread_;  // mean squares of what rounding makes of the exact motion
+  double struck_{0.0};      // when the exact motion last met a wall
+  double approach_{0.0};    // and how fast
   std::string why_;
 };
 
