@@ -95,7 +95,7 @@ sanitize: setup
 clang: setup
 	@tools/install-packages optional clang
 	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=None -DRICOCHET_QUICK=ON \
-	  -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	  -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-O1 >/dev/null
 	@cmake --build $(CLANG) -j $(JOBS) --target ricochet-program ricochet-few-tests
 	@$(CLANG)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='Golden*'
 
