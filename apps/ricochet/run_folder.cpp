@@ -8,6 +8,7 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/dynamics/defect.h"
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
@@ -94,9 +95,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   study::Extent extent;
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
   dynamics::LockWatch locks(scene);
+  dynamics::DefectBar defect(scene, options.error_bar == study::BarChoice::Defect && !is_member);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     locks.add(sample);
+    defect.add(sample);
     record::fill_row(columns, sample, row);
     files.add(row);
     run.picture.add(row, sample.pushed);
@@ -114,8 +117,9 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.motion = companions.run(options.keep_rows, observe, &monitor);
   monitor.on_event = nullptr;
   bar.reset();
-  run.error_bar =
-      companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
+  const auto executor = host::make_executor(options.threads, monitor.stop);
+  run.error_bar = defect.is_wanted() ? defect.take(run.motion.outcome)
+                                     : companions.compare(run.motion, executor, &monitor);
   if (monitor.stop.load()) run.motion.outcome.interrupted = true;
   files.finish();
   run.picture.close();
