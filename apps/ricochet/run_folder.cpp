@@ -76,6 +76,15 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
   if (!error.empty()) throw host::OutputError(error);
 }
 
+/// The tables of a member; its summary is written with those of the others.
+void write_member(const std::filesystem::path& folder, const RunFiles& files, FolderRun& run) {
+  std::string error = files.error();
+  files.write_tables([&](const std::string& name, const std::string& bytes) {
+    if (error.empty()) error = host::try_to_write(folder / name, bytes);
+  });
+  run.summary = study::summary_of(run, error);
+}
+
 }  // namespace
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
@@ -130,15 +139,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   locks.warn(run.motion.scene);
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
-  if (!is_member) {
-    write_results(folder, files, run, options.report);
-  } else {
-    std::string error = files.error();
-    files.write_tables([&](const std::string& name, const std::string& bytes) {
-      if (error.empty()) error = host::try_to_write(folder / name, bytes);
-    });
-    run.summary = study::summary_of(run, error);
-  }
+  is_member ? write_member(folder, files, run) : write_results(folder, files, run, options.report);
   return run;
 }
 
