@@ -1,0 +1,172 @@
+// Rigid bodies of space: rotation, what scenes of them say, and what their judge refuses.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "ricochet/base/error.h"
+#include "ricochet/body/turning.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/step/run_bodies.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::testing::space_bodies_test {
+namespace {
+
+using body::Vec;
+
+const std::string kBox = R"toml(
+[world]
+dimension = 3
+gravity   = [0, 0, -10]
+[material.wood]
+density = 2
+[pair]
+default = { friction = 0.5 }
+[run]
+step  = 0.001
+until = 0.1
+[body.floor]
+fixed      = true
+half_space = { point = [0, 0, 0], normal = [0, 0, 1] }
+[body.box]
+box      = [1, 2, 1]
+at       = [0, 0, 0.5]
+material = "wood"
+)toml";
+
+std::string changed(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+void expect_fault(const std::string& text, const std::string& words) {
+  std::string fault;
+  try {
+    (void)scene::read_scene("space.toml", text);
+  } catch (const base::InputError& error) {
+    fault = error.what();
+  }
+  EXPECT_NE(fault.find(words), std::string::npos) << "wanted: " << words << "\nfound: " << fault;
+}
+
+/// R I Ω.
+Vec<3> momentum(const body::Body<3>& body, const body::Motion<3>& m) {
+  return m.turn.toRotationMatrix() * (body.inertia * m.rates);
+}
+
+TEST(Turning, KeepsItsBalancesWhateverTheStepAndTheMoment) {
+  body::Body<3> body;
+  body.inertia = Vec<3>(1.0, 2.0, 3.0).asDiagonal();
+  for (const double h : {1e-3, 0.03, 0.2}) {
+    body::Motion<3> from;
+    from.turn = body::rotation({0.3, -0.4, 1.2});
+    from.rates = {0.5, 2.0, -1.0};
+    from.spin = from.turn * from.rates;
+    const Vec<3> moment(0.2, -0.3, 0.1);
+    const body::Turning turning = body::turn_by(body, from, h, moment);
+    ASSERT_TRUE(turning.is_found);
+    body::Motion<3> to;
+    to.spin = turning.after;
+    to.rates = turning.rates;
+    body::finish_turning(body, h, from, to);
+    EXPECT_LT((momentum(body, to) - momentum(body, from) - moment).norm(), 1e-14);
+    const double gained = 0.5 * to.rates.dot(body.inertia * to.rates) -
+                          0.5 * from.rates.dot(body.inertia * from.rates);
+    EXPECT_NEAR(gained, 0.5 * (turning.before + turning.after).dot(moment), 1e-14);
+    for (int k = 0; k < 3; ++k) {  // the slope, by differences
+      constexpr double kDelta = 1e-6;
+      const Vec<3> more = body::turn_by(body, from, h, moment + kDelta * Vec<3>::Unit(k)).after;
+      const Vec<3> less = body::turn_by(body, from, h, moment - kDelta * Vec<3>::Unit(k)).after;
+      EXPECT_LT(((more - less) / (2.0 * kDelta) - turning.slope.col(k)).norm(), 1e-8);
+    }
+  }
+  body::Motion<3> fast;
+  fast.rates = {3000.0, 10.0, 0.0};
+  EXPECT_FALSE(body::turn_by(body, fast, 1e-3, Vec<3>::Zero()).is_found);
+}
+
+TEST(SpaceBodies, WrongInputIsRefusedWithWords) {
+  EXPECT_NO_THROW((void)scene::read_scene("space.toml", kBox));
+  const std::string at = "at       = [0, 0, 0.5]";
+  expect_fault(changed(kBox, at, "at = [0, 0, 0.4]"), "overlap by 0.1");
+  expect_fault(changed(kBox, at, "at = [0, 0.5]"), "three numbers");
+  expect_fault(changed(kBox, "dimension = 3", "dimension = 4"), "must be 2 or 3");
+  expect_fault(changed(kBox, at, at + "\nmass = 1\ninertia = [1, 1, 3]"), "belongs to no body");
+  expect_fault(changed(kBox, at, at + "\nmass = 1\ninertia = [1, -1, 1]"), "must be positive");
+  expect_fault(changed(kBox, at, at + "\nmass = 1\ninertia = [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]"),
+               "not symmetric");
+  expect_fault(changed(kBox, at, at + "\nspin = [1, 0, 0]\nrates = [1, 0, 0]"), "stands beside");
+  expect_fault(changed(kBox, at, at + "\nangle = 1\nquaternion = [1, 0, 0, 0]"), "says again");
+  expect_fault(kBox + "[body.egg]\nellipsoid = [1, 2, 3]\nat = [9, 9, 9]\nmaterial = \"wood\"\n",
+               "may touch");
+  expect_fault(changed(kBox, "half_space = {", "half_plane = {"), "has no shape");
+}
+
+TEST(SpaceBodies, RestIsRest) {
+  const study::Motion rest = study::run_scene(scene::read_scene("space.toml", kBox), false);
+  ASSERT_TRUE(rest.outcome.certificate.ok());
+  EXPECT_LT((rest.world->last_in_space.bodies[1].x - Vec<3>(0.0, 0.0, 0.5)).norm(), 1e-13);
+  EXPECT_LT(rest.world->last_in_space.bodies[1].spin.norm(), 1e-12);
+}
+
+/// One step of a world from its start.
+struct OneStep {
+  scene::Scene scene;
+  const body::World<3>& world;
+  body::WorldState<3> before;
+  body::WorldState<3> after;
+  certify::BodyClaim<3> claim;
+
+  explicit OneStep(const std::string& text)
+      : scene(scene::read_scene("space.toml", text)),
+        world(*scene.world()->space),
+        before(step::start_of(world, 0.0)),
+        after(before) {
+    step::MoreauBodies<3> stepper(world, 1e-12);
+    after.t = scene.run.step;
+    EXPECT_EQ(stepper.advance(before, scene.run.step, after, claim).status,
+              problem::Status::Solved);
+  }
+
+  certify::Failure verdict() {
+    certify::BodyJudge<3> judge(world, scene.run.limits, before);
+    (void)judge.accept(before, after, scene.run.step, claim);
+    return judge.certificate().failure;
+  }
+};
+
+TEST(SpaceBodies, TheJudgeRefusesLies) {
+  using certify::Failure;
+  const std::string moving = changed(kBox, "at       = [0, 0, 0.5]",
+                                     "at = [0, 0, 0.5]\nvelocity = [1, 0, 0]\nspin = [0, 0, 2]");
+  const auto lie = [&](const std::function<void(OneStep&)>& change) {
+    OneStep one(moving);
+    EXPECT_FALSE(one.claim.pushes.empty());
+    change(one);
+    return one.verdict();
+  };
+  EXPECT_EQ(lie([](OneStep&) {}), Failure::None);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.pushes.clear(); }), Failure::None);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].x[0] += 1e-6; }), Failure::Kinematics);
+  EXPECT_EQ(lie([](OneStep& s) {  // turned a little, with its spin
+              s.after.bodies[1].turn = body::rotation({0, 0, 1e-6}) * s.after.bodies[1].turn;
+            }),
+            Failure::Kinematics);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].turn.coeffs() *= 1.0 + 1e-9; }),
+            Failure::Kinematics);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].rates[2] += 1e-9; }), Failure::Kinematics);
+  EXPECT_NE(lie([](OneStep& s) {  // spins about z that friction did not give
+              s.after.bodies[1].rates[2] += 1e-6;
+              s.after.bodies[1].spin = s.after.bodies[1].turn * s.after.bodies[1].rates;
+            }),
+            Failure::None);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.pushes[0].impulse[2] += s.claim.pushes[0].impulse[0]; }),
+            Failure::None);
+  EXPECT_EQ(lie([](OneStep& s) { s.after.bodies[1].spin[0] = std::nan(""); }), Failure::NotFinite);
+}
+
+}  // namespace
+}  // namespace ricochet::testing::space_bodies_test
