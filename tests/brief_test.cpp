@@ -104,7 +104,7 @@ void expect_same_certificate(const State& start, double h, int steps) {
   EXPECT_GT(brief.judge.certificate().steps, 0);
   EXPECT_TRUE(brief.judge.finish() == full.judge.finish());
   for (int a = 0; a < System::kContacts; ++a)
-    EXPECT_EQ(brief.judge.gaps()[a], full.judge.gaps()[a]);
+    EXPECT_EQ(brief.judge.gaps(brief.now)[a], full.judge.gaps(full.now)[a]);
 }
 
 TEST(Brief, EntersWhatTheFullCheckEnters) {

@@ -15,6 +15,9 @@ class CrossingWatch {
  public:
   CrossingWatch(const M&, const Method&) {}
   bool exists() const { return false; }
+  bool is_far(const auto&, const auto&, double, const auto&) const { return false; }
+  void forget_gaps() {}
+  void catch_up(Context<M>&, const auto&) {}
 };
 
 template <model::Model M>
@@ -38,6 +41,21 @@ class CrossingWatch<M> {
 
   /// Gaps at the end of the last step.
   void open(const Vector<M::kContacts>& gaps) { gaps_ = gaps; }
+
+  /// Whether a step without active contacts, looked for at `point`, stays where all gaps are proved
+  /// positive: then they need not be computed.
+  [[gnu::always_inline]] bool is_far(const model::StateOf<M>& before,
+                                     const model::StateOf<M>& after, double h,
+                                     const Vector<M::kPlaces>& point) const {
+    return watch_.is_far(point) && watch_.is_far(after.q) &&
+           watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
+  }
+  void forget_gaps() { are_old_ = true; }
+  /// Gaps of the last step that holds, where they were not computed.
+  [[gnu::always_inline]] void catch_up(Context<M>& c, const model::StateOf<M>& now) {
+    if (are_old_) [[unlikely]]
+      take_gaps(c, now);
+  }
   /// The step that ended with these gaps holds: contacts that push, or approached and were kept
   /// from it by others, have seen their wall until they are out of it.
   template <class Approaches>
@@ -89,6 +107,12 @@ class CrossingWatch<M> {
   }
 
  private:
+  [[gnu::noinline]] void take_gaps(Context<M>& c, const model::StateOf<M>& now) {
+    (void)c.model.gaps_and_potential(now.t, now.q, c.end_place);
+    gaps_ = c.end_place.gap;
+    are_old_ = false;
+  }
+
   /// Whether contact a pushes, or approaches and is kept from it by others; `next` is its place
   /// among the active ones, or one before it.
   template <class Approaches>
@@ -150,8 +174,9 @@ class CrossingWatch<M> {
     return found;
   }
 
-  bool corrects_;  // violations are put right, so that none stays unseen
-  bool is_rough_;  // places are off to first order in h
+  bool corrects_;        // violations are put right, so that none stays unseen
+  bool are_old_{false};  // gaps, since steps stay far from all walls
+  bool is_rough_;        // places are off to first order in h
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;

@@ -85,6 +85,7 @@ class Judge {
   /// The same in full.
   template <Integrator I>
   bool check_fully(const State& before, const State& after, double h, const TheClaim& claim) {
+    crossings_.catch_up(c_, before);
     if (c_.certificate.steps >= next_look_) [[unlikely]]
       if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
@@ -194,7 +195,11 @@ class Judge {
       }
     }
   }
-  const Vector<K>& gaps() const { return c_.end_place.gap; }  // at the end of the last step
+  /// At the end of the last step, which is now.
+  const Vector<K>& gaps(const State& now) {
+    crossings_.catch_up(c_, now);
+    return c_.end_place.gap;
+  }
   double kinetic() const { return energy_.kinetic; }
   double potential() const { return energy_.potential; }
   /// U_T by contact and direction at the end of the last step, and what each contact did since this
@@ -211,9 +216,10 @@ class Judge {
     if (bounces_ && claim.active.size() > 1) return false;
     BriefStep s;
     Brief<M> brief(c_, before, after, h, claim);
-    if (!brief.template passes<I>(energy_, shocks_, s)) return false;
+    if (!brief.template passes<I>(energy_, shocks_, crossings_, s)) return false;
+    if (s.is_far) crossings_.forget_gaps();
     if constexpr (requires { crossings_.last_gaps(); }) {
-      if (crossings_.exists()) {
+      if (crossings_.exists() && !s.is_far) {
         const auto approaches = [&](int k) { return brief.approaches(k); };
         const auto found = crossings_.look(before, after, h, true, claim, c_.place.gap,
                                            c_.end_place.gap, approaches);
@@ -296,7 +302,7 @@ class Judge {
     if (c_.events.is_on()) [[unlikely]]
       follow_events(c_, s.claim, s.before.t, s.after.t, step, !takes_no_time(c_, s));
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
-    if (c_.method.contacts_last) enter_touches(s);
+    if (c_.method.contacts_last) enter_touches(c_, s);
     enter_energy(c_, s, energy_);
     if constexpr (model::ImplicitModel<M>) enter_works(c, s);
     c.balance_max = std::max(c.balance_max, s.balance);
@@ -311,13 +317,6 @@ class Judge {
     if (rounding_.is_due(c.steps)) [[unlikely]]
       rounding_.look(c_, s, c.steps);
     if (!takes_no_time(c_, s)) c.steps = step;
-  }
-
-  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
-    c_.touched.clear();
-    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
-      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
-    }
   }
 
   void enter_violation(const State& end, double depth, int contact) {

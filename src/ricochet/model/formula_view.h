@@ -42,6 +42,7 @@ class FormulaView {
         cone_at_(model.cone_tape().outputs(0)),
         cone_slope_at_(cone_at_.begin() + tests(), cone_at_.end()),
         end_at_(model.end_tape().outputs(0)),
+        potential_at_(model.potential_tape().outputs(0)[0]),
         force_at_(model.force_tape().outputs(0)),
         slack_(Eigen::Map<const Vector<kDynamic>>(model.slack().data(), model.contacts())),
         constant_force_(Vec::Zero(model.dofs())),
@@ -71,6 +72,7 @@ class FormulaView {
     place.gap_registers = model_.gap_tape().registers();
     place.cone_registers = model_.cone_tape().registers();
     place.end_registers = model_.end_tape().registers();
+    place.potential_registers = model_.potential_tape().registers();
     place.slack_registers = model_.cone_tape().registers();
     place.force_registers = model_.force_tape().registers();
     if (model_.has_where()) place.exists.assign(index(contacts()), 1);
@@ -107,7 +109,7 @@ class FormulaView {
   }
 
   /// g <= 0, to the rounding of the formula itself, where the row exists.
-  bool touches(int a, Place& place) const {
+  [[gnu::always_inline]] bool touches(int a, Place& place) const {
     if (!(place.gap[a] <= slack_[a])) return false;
     return (place.gap[a] <= 0.0 || is_rounding(a, place)) && exists(a, place);
   }
@@ -161,7 +163,7 @@ class FormulaView {
       double* const r = load(t, q, place.friction_registers);
       for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
       model_.friction_tape().run(0, r);
-      for (const int a : active) read_slips(r, a, place);
+      for (const int a : active) read_slips(model_, r, a, slips(a), place);
     }
   }
   bool is_lawful(int a, const Place& place) const {
@@ -177,6 +179,11 @@ class FormulaView {
                       place.coefficients[2 * a + 1], sticks);
   }
 
+  [[gnu::always_inline]] double potential(double t, const Vec& q, Place& place) const {
+    double* const r = load(t, q, place.potential_registers);
+    model_.potential_tape().run(0, r);
+    return r[potential_at_];
+  }
   [[gnu::always_inline]] double gaps_and_potential(double t, const Vec& q, Place& place) const {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
@@ -326,7 +333,8 @@ class FormulaView {
     return r;
   }
 
-  void read_gaps(const double* r, const std::vector<std::size_t>& at, Place& place) const {
+  [[gnu::always_inline]] void read_gaps(const double* r, const std::vector<std::size_t>& at,
+                                        Place& place) const {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if (!place.exists.empty()) [[unlikely]]
       read_where(r, at.data() + contacts(), place);
@@ -341,40 +349,25 @@ class FormulaView {
 
   /// `first` lists the registers of dg/dq and dg/dt, row by row: of all coordinates where their
   /// number is known, else of those in the pattern.
-  void read_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
-                   Place& place) const {
+  [[gnu::always_inline]] void read_slopes(const double* r, const std::size_t* first,
+                                          const IndexList<K>& active, Place& place) const {
+    if constexpr (N == kDynamic) return read_sparse_slopes(r, first, active, place);
+    for (const int a : active) {
+      const std::size_t* const at = first + (N + 1) * a;
+      for (int i = 0; i < N; ++i) place.normals.set(a, 0, i, r[at[i]]);
+      place.rate[a] = r[at[N]];
+    }
+  }
+  void read_sparse_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
+                          Place& place) const {
     const Pattern& pattern = model_.pattern();
     for (const int a : active) {
-      if constexpr (N != kDynamic) {
-        const std::size_t* const at = first + (N + 1) * a;
-        for (int i = 0; i < N; ++i) place.normals.set(a, 0, i, r[at[i]]);
-        place.rate[a] = r[at[N]];
-        continue;
-      }
       const std::size_t end = pattern.end(a);
       for (std::size_t e = pattern.begin(a); e < end; ++e) {
         place.normals.set(a, e, pattern.coordinates[e], r[first[e + index(a)]]);
       }
       place.rate[a] = r[first[end + index(a)]];
     }
-  }
-
-  void read_slips(const double* r, int a, Place& place) const {
-    const std::vector<std::size_t>& at = model_.friction_tape().outputs(0);
-    const Pattern& pattern = model_.slip_pattern();
-    std::size_t output = model_.friction_output(a);
-    const int directions = slips(a);
-    if (directions == 0) return;
-    for (int j = 0; j < directions; ++j) {
-      const std::size_t end = pattern.end(2 * a + j);
-      for (std::size_t e = pattern.begin(2 * a + j); e < end; ++e) {
-        place.tangents.set(T * a + j, e, pattern.coordinates[e], r[at[output++]]);
-      }
-      place.slip_rate[T * a + j] = r[at[output++]];
-    }
-    place.stretch[a] = r[at[output++]];
-    place.coefficients[2 * a] = r[at[output++]];
-    place.coefficients[2 * a + 1] = r[at[output]];
   }
 
   static constexpr double kMostFriction = 1e6;  // beyond it is a joint
@@ -387,6 +380,7 @@ class FormulaView {
   std::vector<std::size_t> cone_at_;
   std::vector<std::size_t> cone_slope_at_;
   std::vector<std::size_t> end_at_;
+  std::size_t potential_at_;
   std::vector<std::size_t> force_at_;
   Vector<K> slack_;
   bool force_varies_{false};

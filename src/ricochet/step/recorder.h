@@ -149,7 +149,7 @@ class Recorder {
     ++outcome_.steps;
     if (every_ > 0 && --until_row_ == 0) {
       show(now);
-      until_row_ = every_;
+      until_row_ = next_row();
     }
   }
   void count_solver(const problem::Report& report, double t) {
@@ -188,6 +188,12 @@ class Recorder {
   }
 
   [[gnu::noinline]] void show(const State& state);
+  /// Steps from this row to the next.
+  long long next_row() {
+    if (at_.empty()) return every_;
+    while (!at_.empty() && at_.front() <= outcome_.steps) at_ = at_.subspan(1);
+    return at_.empty() ? 0 : at_.front() - outcome_.steps;  // no more of them: 0 is never reached
+  }
 
   const M& model_;
   Monitor* monitor_;
@@ -197,11 +203,13 @@ class Recorder {
   detail::ObserverRef observe_;
   bool certifies_;
   long long every_;
-  long long until_row_;
+  std::span<const long long> at_;
+  long long until_row_{0};
   long long row_at_{0};                   // steps at the last row
   model::Vector<M::kContacts> impulses_;  // since the last row
   model::Vector<M::kContacts> pushes_;    // steps since then in which each contact pushed
   Outcome outcome_;
+  Sample sample_;  // what the observer is shown
 };
 
 template <model::Model M>
@@ -214,10 +222,12 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       observe_(observe),
       certifies_(run.certify),
       every_(run.certify ? run.record_every : 0),
-      until_row_(every_),
+      at_(run.record_at),
       impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
       pushes_(impulses_) {
   outcome_.certified = certifies_;
+  sample_.impulses = detail::view(impulses_);
+  until_row_ = next_row();
   if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }
@@ -240,7 +250,7 @@ Outcome Recorder<M>::finish(State& end) {
   end.memory.at = end.t;
   judge_.remember(end.memory);
   outcome_.certificate = judge_.finish();
-  const std::span<const double> gaps = detail::view(judge_.gaps());
+  const std::span<const double> gaps = detail::view(judge_.gaps(end));
   outcome_.gaps.assign(gaps.begin(), gaps.end());
   outcome_.wall_seconds = clock_.seconds();
   return std::move(outcome_);
@@ -248,18 +258,20 @@ Outcome Recorder<M>::finish(State& end) {
 
 template <model::Model M>
 void Recorder<M>::show(const State& state) {
-  Sample sample{outcome_.steps,
-                state.t,
-                detail::view(state.q),
-                detail::view(state.u),
-                detail::view(judge_.gaps()),
-                detail::view(impulses_),
-                judge_.kinetic(),
-                judge_.potential()};
+  Sample& sample = sample_;
+  sample.step = outcome_.steps;
+  sample.t = state.t;
+  sample.q = detail::view(state.q);
+  sample.u = detail::view(state.u);
+  sample.gaps = detail::view(judge_.gaps(state));
+  sample.kinetic = judge_.kinetic();
+  sample.potential = judge_.potential();
   const long long steps = outcome_.steps - row_at_;
   if (steps > 1) {
     pushes_ = (pushes_ / static_cast<double>(steps)).cwiseMin(1.0);
     sample.pushed = detail::view(pushes_);
+  } else {
+    sample.pushed = {};
   }
   slips_.tell(judge_, state, sample);
   observe_(sample);
