@@ -47,7 +47,7 @@ class CrossingWatch<M> {
   [[gnu::always_inline]] bool is_far(const model::StateOf<M>& before,
                                      const model::StateOf<M>& after, double h,
                                      const Vector<M::kPlaces>& point) const {
-    return watch_.is_far(point) && watch_.is_far(after.q) &&
+    return watch_.is_far(point) &&
            watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
   }
   void forget_gaps() { are_old_ = true; }

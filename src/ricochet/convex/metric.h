@@ -242,24 +242,19 @@ class Metric {
     return work(*std::get_if<FullMetric<N>>(&metric_));
   }
 
-  /// A diagonal is inlined into the step, a full matrix of known size called with copies, so that
-  /// vectors of the step may stay in registers.
+  /// A diagonal of known size is inlined into the step. A full matrix is called with copies, so
+  /// that vectors of the step may stay in registers.
   template <class Work>
   [[gnu::always_inline]] void map(const Vector<N>& v, Vector<N>& out, const Work& work) const {
+    if constexpr (N == kDynamic) return map_any(v, out, work);
     if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) return work(*d, v, out);
-    const auto& full = *std::get_if<FullMetric<N>>(&metric_);
-    if constexpr (N == kDynamic) {
-      work(full, v, out);
-    } else {
-      out = mapped(full, v, work);
-    }
+    Vector<N> mapped;
+    map_any(Vector<N>(v), mapped, work);
+    out = mapped;
   }
   template <class Work>
-  [[gnu::noinline]] static Vector<N> mapped(const FullMetric<N>& full, Vector<N> v,
-                                            const Work& work) {
-    Vector<N> out;
-    work(full, v, out);
-    return out;
+  [[gnu::noinline]] void map_any(const Vector<N>& v, Vector<N>& out, const Work& work) const {
+    visit([&](const auto& m) { work(m, v, out); });
   }
 
   std::variant<DiagonalMetric<N>, FullMetric<N>> metric_;
