@@ -20,6 +20,9 @@ BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
       parent_(world.bodies.size()),
       methods_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
+  for (const body::Body<D>& body : world.bodies) {
+    ease_.push_back(body.is_free() ? body::ease_of(body, body.start) : body::Ease<D>{});
+  }
 }
 
 /// G of one body: rows (n, t), columns (v, spin); b moves against a.
@@ -31,7 +34,12 @@ typename BodyContacts<D>::Arm BodyContacts<D>::arm_of(const body::Row<D>& row, b
   for (int k = 0; k < D; ++k) {
     const body::Vec<D> along = sign * body::in_space(row, body::Vec<D>::Unit(k));
     arm.row(k).template head<D>() = along;
-    arm(k, D) = body::moment(of_a ? row.arm_a : row.arm_b, along);
+    const body::Spin<D> turning = body::moment(of_a ? row.arm_a : row.arm_b, along);
+    if constexpr (D == 2) {
+      arm(k, D) = turning;
+    } else {
+      arm.row(k).template tail<D>() = turning;
+    }
   }
   return arm;
 }
@@ -41,8 +49,8 @@ typename BodyContacts<D>::Block BodyContacts<D>::block(const Arm& one, const Arm
                                                        int b) const {
   const body::Body<D>& body = world_.body(b);
   return one.template leftCols<D>() * other.template leftCols<D>().transpose() / body.mass +
-         one.template rightCols<body::kSpins<D>>() *
-             other.template rightCols<body::kSpins<D>>().transpose() / body.inertia;
+         ease_[index(b)].between(one.template rightCols<body::kSpins<D>>(),
+                                 other.template rightCols<body::kSpins<D>>());
 }
 
 template <int D>
@@ -262,7 +270,7 @@ void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
       const body::Body<D>& body = world_.body(b);
       if (!body.is_free()) return;
       motions[index(b)].v += sign * p / body.mass;
-      motions[index(b)].spin += sign * body::moment(arm, p) / body.inertia;
+      motions[index(b)].spin += ease_[index(b)](sign * body::moment(arm, p));
     };
     give(rows[i].body_a, rows[i].arm_a, 1.0);
     give(rows[i].body_b, rows[i].arm_b, -1.0);
@@ -270,5 +278,6 @@ void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
 }
 
 template class BodyContacts<2>;
+template class BodyContacts<3>;
 
 }  // namespace ricochet::step

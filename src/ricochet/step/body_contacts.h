@@ -21,7 +21,8 @@ class BodyContacts {
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
   void take(std::span<const body::Row<D>> rows);
-  Eigen::VectorXd& free() { return free_; }  // q, D entries a row
+  body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
+  Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
   problem::Report solve();
@@ -51,12 +52,13 @@ class BodyContacts {
   Eigen::VectorXd free_;
   std::vector<double> friction_;
   Eigen::VectorXd impulses_;
-  std::vector<Arm> arms_;     // two a row; zero where the body is not free
-  std::vector<int> parent_;   // by body
-  std::vector<int> island_;   // by row
-  std::vector<int> start_;    // of each island in members_
-  std::vector<int> members_;  // rows
-  std::vector<int> local_;    // by row: its number in its island
+  std::vector<body::Ease<D>> ease_;  // by body
+  std::vector<Arm> arms_;            // two a row; zero where the body is not free
+  std::vector<int> parent_;          // by body
+  std::vector<int> island_;          // by row
+  std::vector<int> start_;           // of each island in members_
+  std::vector<int> members_;         // rows
+  std::vector<int> local_;           // by row: its number in its island
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
@@ -69,5 +71,6 @@ class BodyContacts {
 };
 
 extern template class BodyContacts<2>;
+extern template class BodyContacts<3>;
 
 }  // namespace ricochet::step
