@@ -17,6 +17,7 @@ class CrossingWatch {
   bool exists() const { return false; }
   bool is_far(const auto&, const auto&, double, const auto&) const { return false; }
   void forget_gaps() {}
+  double potential(const auto&) { return 0.0; }
   void catch_up(Context<M>&, const auto&) {}
 };
 
@@ -36,6 +37,12 @@ class CrossingWatch<M> {
     rates_.assign(seen_.size(), kInfinity);
     suspects_.reserve(watch_.rows().size());
     entering_.reserve(seen_.size());
+    if constexpr (M::kDofs != kDynamic && M::kContacts != kDynamic) {
+      if (!exists() || !model.has_potential()) return;
+      const model::FormulaSystem& system = model.formulas().system();
+      potential_ = formula::Tape(system.graph, system.inputs(), {{system.potential}});
+      registers_ = potential_.registers();
+    }
   }
 
   bool exists() const { return !watch_.rows().empty(); }
@@ -52,6 +59,14 @@ class CrossingWatch<M> {
            watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
   }
   void forget_gaps() { are_old_ = true; }
+  /// V at such a place, without gaps.
+  double potential(const model::StateOf<M>& s) {
+    if (registers_.empty()) return 0.0;
+    registers_[0] = s.t;
+    for (int i = 0; i < M::kPlaces; ++i) registers_[1 + static_cast<std::size_t>(i)] = s.q[i];
+    potential_.run(0, registers_.data());
+    return registers_[potential_.outputs(0)[0]];
+  }
   /// Gaps of the last step that holds, where they were not computed.
   [[gnu::always_inline]] void catch_up(Context<M>& c, const model::StateOf<M>& now) {
     if (are_old_) [[unlikely]]
@@ -195,6 +210,8 @@ class CrossingWatch<M> {
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;
+  formula::Tape potential_;  // V alone, where sizes are known
+  std::vector<double> registers_;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> rates_;  // of gaps at the last place, with springs
   std::vector<int> entering_;  // contacts that still approach after their last push, with springs

@@ -210,7 +210,6 @@ void FormulaModel::compile(const std::vector<NodeId>& slopes, const std::vector<
   gap_tape_ = formula::Tape(graph, system_.inputs(), {tests, slopes});
   cone_tape_ = formula::Tape(graph, system_.inputs(), {tests_and_slopes});
   end_tape_ = formula::Tape(graph, system_.inputs(), {tests_and_potential});
-  potential_tape_ = formula::Tape(graph, system_.inputs(), {{tests_and_potential.back()}});
   force_tape_ = formula::Tape(graph, system_.inputs(), {forces});
 }
 

@@ -125,14 +125,13 @@ class FormulaModel {
   /// "g" stands for all gaps and then, if any row has one, all `where`.
   static constexpr int kGaps = 0;  // groups of the gap tape
   static constexpr int kGradients = 1;
-  const formula::Tape& gap_tape() const { return gap_tape_; }    // g; then dg/dq, dg/dt
-  const formula::Tape& cone_tape() const { return cone_tape_; }  // g, dg/dq, dg/dt at once
-  const formula::Tape& end_tape() const { return end_tape_; }    // g, V at once
-  const formula::Tape& potential_tape() const { return potential_tape_; }  // V alone
-  const formula::Tape& force_tape() const { return force_tape_; }          // Q
-  const formula::Tape& mass_tape() const { return mass_tape_; }            // entries of M(q)
-  const formula::Tape& momentum_tape() const { return momentum_tape_; }    // dT/du, dT/dq
-  const formula::Tape& applied_tape() const { return applied_tape_; }      // Q - c, where wanted
+  const formula::Tape& gap_tape() const { return gap_tape_; }            // g; then dg/dq, dg/dt
+  const formula::Tape& cone_tape() const { return cone_tape_; }          // g, dg/dq, dg/dt at once
+  const formula::Tape& end_tape() const { return end_tape_; }            // g, V at once
+  const formula::Tape& force_tape() const { return force_tape_; }        // Q
+  const formula::Tape& mass_tape() const { return mass_tape_; }          // entries of M(q)
+  const formula::Tape& momentum_tape() const { return momentum_tape_; }  // dT/du, dT/dq
+  const formula::Tape& applied_tape() const { return applied_tape_; }    // Q - c, where wanted
   const formula::Tape& bend_tape() const {
     return bend_tape_;
   }  // d2g/dt2 at du/dt = 0, where wanted
@@ -190,7 +189,6 @@ class FormulaModel {
   formula::Tape gap_tape_;
   formula::Tape cone_tape_;
   formula::Tape end_tape_;
-  formula::Tape potential_tape_;
   formula::Tape force_tape_;
   formula::Tape mass_tape_;
   formula::Tape momentum_tape_;

@@ -16,7 +16,6 @@ struct FormulaPlace : ContactPlace<N, K, T> {
   std::vector<double> gap_registers;
   std::vector<double> cone_registers;
   std::vector<double> end_registers;
-  std::vector<double> potential_registers;
   std::vector<double> slack_registers;
   std::vector<double> force_registers;
   std::vector<double> mass_registers;  // these three only where the mass varies

@@ -42,7 +42,6 @@ class FormulaView {
         cone_at_(model.cone_tape().outputs(0)),
         cone_slope_at_(cone_at_.begin() + tests(), cone_at_.end()),
         end_at_(model.end_tape().outputs(0)),
-        potential_at_(model.potential_tape().outputs(0)[0]),
         force_at_(model.force_tape().outputs(0)),
         slack_(Eigen::Map<const Vector<kDynamic>>(model.slack().data(), model.contacts())),
         constant_force_(Vec::Zero(model.dofs())),
@@ -72,7 +71,6 @@ class FormulaView {
     place.gap_registers = model_.gap_tape().registers();
     place.cone_registers = model_.cone_tape().registers();
     place.end_registers = model_.end_tape().registers();
-    place.potential_registers = model_.potential_tape().registers();
     place.slack_registers = model_.cone_tape().registers();
     place.force_registers = model_.force_tape().registers();
     if (model_.has_where()) place.exists.assign(index(contacts()), 1);
@@ -179,11 +177,6 @@ class FormulaView {
                       place.coefficients[2 * a + 1], sticks);
   }
 
-  [[gnu::always_inline]] double potential(double t, const Vec& q, Place& place) const {
-    double* const r = load(t, q, place.potential_registers);
-    model_.potential_tape().run(0, r);
-    return r[potential_at_];
-  }
   [[gnu::always_inline]] double gaps_and_potential(double t, const Vec& q, Place& place) const {
     double* const r = load(t, q, place.end_registers);
     model_.end_tape().run(0, r);
@@ -380,7 +373,6 @@ class FormulaView {
   std::vector<std::size_t> cone_at_;
   std::vector<std::size_t> cone_slope_at_;
   std::vector<std::size_t> end_at_;
-  std::size_t potential_at_;
   std::vector<std::size_t> force_at_;
   Vector<K> slack_;
   bool force_varies_{false};

@@ -149,7 +149,7 @@ class Recorder {
     ++outcome_.steps;
     if (every_ > 0 && --until_row_ == 0) {
       show(now);
-      until_row_ = next_row();
+      until_row_ = every_;
     }
   }
   void count_solver(const problem::Report& report, double t) {
@@ -188,12 +188,6 @@ class Recorder {
   }
 
   [[gnu::noinline]] void show(const State& state);
-  /// Steps from this row to the next.
-  long long next_row() {
-    if (at_.empty()) return every_;
-    while (!at_.empty() && at_.front() <= outcome_.steps) at_ = at_.subspan(1);
-    return at_.empty() ? 0 : at_.front() - outcome_.steps;  // no more of them: 0 is never reached
-  }
 
   const M& model_;
   Monitor* monitor_;
@@ -203,8 +197,7 @@ class Recorder {
   detail::ObserverRef observe_;
   bool certifies_;
   long long every_;
-  std::span<const long long> at_;
-  long long until_row_{0};
+  long long until_row_;
   long long row_at_{0};                   // steps at the last row
   model::Vector<M::kContacts> impulses_;  // since the last row
   model::Vector<M::kContacts> pushes_;    // steps since then in which each contact pushed
@@ -222,12 +215,11 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       observe_(observe),
       certifies_(run.certify),
       every_(run.certify ? run.record_every : 0),
-      at_(run.record_at),
+      until_row_(every_),
       impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
       pushes_(impulses_) {
   outcome_.certified = certifies_;
   sample_.impulses = detail::view(impulses_);
-  until_row_ = next_row();
   if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "ricochet/certify/certificate.h"
 
 namespace ricochet::step {
@@ -20,11 +18,10 @@ struct RunSettings {
   long long steps{0};    // number of steps; under step control of the largest ones
   double end_time{0.0};  // [s], under step control
   StepControl control{};
-  bool backward{false};                    // into the past; see model::TimeReversed
-  double start_time{0.0};                  // [s]
-  long long record_every{1};               // a row every N steps; 0: first and last only
-  std::span<const long long> record_at{};  // if any, rows after these steps instead, ascending
-  bool certify{true};                      // off only to measure what certificates cost
+  bool backward{false};       // into the past; see model::TimeReversed
+  double start_time{0.0};     // [s]
+  long long record_every{1};  // a row every N steps; 0: first and last only
+  bool certify{true};         // off only to measure what certificates cost
   certify::Limits limits{};
 };
 

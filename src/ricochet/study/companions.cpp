@@ -80,15 +80,12 @@ std::vector<double> marks_of(const scene::Scene& scene) {
   return marks;
 }
 
-void sort_steps(std::vector<long long>& steps) {
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-}
-
-/// Steps that tell the way of a companion: many, and all next to the shocks of the run.
-std::vector<long long> way_steps(const scene::Scene& scene, const certify::Certificate& run) {
-  constexpr long long kNear = 4;
+/// Instants that tell the way of a companion: many, and all its steps next to the shocks of the
+/// run.
+std::vector<double> way_of(const scene::Scene& scene, const certify::Certificate& run) {
+  constexpr long long kNear = 4;  // steps
   const step::RunSettings& settings = scene.run;
+  if (settings.control.is_on()) return even_marks(scene, kMostInstants);
   std::vector<long long> steps;
   const long long stride = std::max(1LL, settings.steps / kMostRows);
   for (long long i = 0; i <= settings.steps; i += stride) steps.push_back(i);
@@ -99,17 +96,12 @@ std::vector<long long> way_steps(const scene::Scene& scene, const certify::Certi
     }
   }
   steps.push_back(settings.steps);
-  sort_steps(steps);
-  return steps;
-}
-
-/// Their instants; spread evenly where nobody knows the steps.
-std::vector<double> way_of(const scene::Scene& scene, const std::vector<long long>& steps) {
-  if (scene.run.control.is_on()) return even_marks(scene, kMostInstants);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   std::vector<double> marks;
   for (const long long i : steps) {
-    const double sign = scene.run.backward ? -1.0 : 1.0;
-    marks.push_back(scene.start.t + sign * static_cast<double>(i) * scene.run.step);
+    const double sign = settings.backward ? -1.0 : 1.0;
+    marks.push_back(scene.start.t + sign * static_cast<double>(i) * settings.step);
   }
   return marks;
 }
@@ -242,8 +234,10 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
   for (std::size_t c = 0; c < 2; ++c) {
     scene::Scene companion = coarsened(scene, kCoarser[c]);
     const bool shows_all = companion.run.control.is_on() || !between_;
-    companion.run.record_every = shows_all ? 1 : strides_of(companion).row;
-    if (is_probed(c) && finds_times(scene)) {  // its way is told by rows
+    const bool is_probed =
+        c == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+    companion.run.record_every = shows_all || is_probed ? 1 : strides_of(companion).row;
+    if (is_probed && finds_times(scene)) {  // its way is told by rows
       const long long more = (kMostInstants + companion.run.steps - 1) / companion.run.steps;
       companion.run.steps *= more;
       companion.run.step /= static_cast<double>(more);
@@ -292,27 +286,17 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   return motion;
 }
 
-/// Whether the way of a companion tells of forces, friction or masses between its steps.
-bool Companions::is_probed(std::size_t which) const {
-  return which == 0 && scene_.formulas() != nullptr && ForceProbe::has_work(*scene_.formulas());
-}
-
 Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) const {
-  scene::Scene scene = scenes_[which];
+  const scene::Scene& scene = scenes_[which];
   Companion companion;
   companion.beside = &traces_[which];
   companion.trace = Trace(marks_of(scene), between_);
-  const bool probed = is_probed(which);
-  std::vector<long long> rows;
-  if (probed) {
-    rows = way_steps(scene, own_.outcome.certificate);
-    std::vector<double> marks = way_of(scene, rows);
+  const bool is_probed =
+      which == 0 && scene.formulas() != nullptr && ForceProbe::has_work(*scene.formulas());
+  if (is_probed) {
+    std::vector<double> marks = way_of(scene, own_.outcome.certificate);
     companion.way = Trace(marks, between_);
     companion.pushes = Pushes(std::move(marks));
-    const long long stride = scene.run.record_every;
-    for (long long i = stride; i < scene.run.steps; i += stride) rows.push_back(i);
-    sort_steps(rows);
-    if (stride > 1) scene.run.record_at = rows;
   }
   const bool has_friction = scene.columns.has_friction();
   Phases phases;
@@ -320,8 +304,8 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   const auto watch = [&](const step::Sample& sample) {
     companion.trace.add(sample);
     phases.add(sample);
-    if (probed) companion.way.add(sample);
-    if (probed && has_friction) companion.pushes.add(sample);
+    if (is_probed) companion.way.add(sample);
+    if (is_probed && has_friction) companion.pushes.add(sample);
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
   };
   companion.run = traced_run(scene, run_scene(scene, false, watch, &own).outcome);

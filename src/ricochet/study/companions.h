@@ -36,7 +36,6 @@ class Companions {
                    step::Monitor* monitor) const;
 
  private:
-  bool is_probed(std::size_t which) const;
   Companion run_companion(std::size_t which, step::Monitor* monitor) const;
 
   scene::Scene scene_;
