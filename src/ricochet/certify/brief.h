@@ -104,16 +104,14 @@ class Brief {
     }
     c_.model.gaps(t, *point, c_.place);
     int next = 0;
-    lasts_ = false;
     for (int a = 0; a < K; ++a) {
       const bool listed = next < active.size() && active[next] == a;
-      const bool touches = c_.model.touches(a, c_.place);
       if (listed) ++next;
-      if ((touches && !listed) || !(c_.place.gap[a] == c_.place.gap[a])) return false;
-      lasts_ = lasts_ || (listed && !touches);
+      if (listed != c_.model.touches(a, c_.place) || !(c_.place.gap[a] == c_.place.gap[a])) {
+        return false;
+      }
     }
     if (next != active.size() || (c_.method.contacts_last && !are_same())) return false;
-    if (lasts_ && !last(t, *point)) return false;
     const bool is_ahead = I == Integrator::MiddleAhead && next > 0;
     c_.model.force(t, is_ahead ? q_cone : q_mid, before_.u, c_.place, force);
     if (next == 0) return true;
@@ -122,16 +120,6 @@ class Brief {
       c_.model.gaps(t, q_cone, c_.place);
     }
     c_.model.gradients(active, c_.place);
-    return true;
-  }
-
-  /// Whether active contacts whose gaps are open last.
-  [[gnu::noinline]] bool last(double t, const Vec& point) {
-    if (!c_.method.contacts_last) return false;
-    c_.lasting.find(c_.model, t, point, before_.u, h_, c_.touched, c_.place, c_.joint_place);
-    for (const int a : claim_.active) {
-      if (!c_.model.touches(a, c_.place) && !c_.lasting.holds(a)) return false;
-    }
     return true;
   }
 
@@ -181,8 +169,6 @@ class Brief {
     if (c_.method.impact == ImpactRule::Elastic && alone) {
       reflects = free < 0.0;
       if (reflects) v += start;
-    } else if (lasts_ && c_.lasting.holds(a)) {
-      v += c_.lasting.speed(a);
     } else {
       const double e = c_.method.restitution ? *c_.method.restitution : c_.model.restitution(a);
       v += e * (c_.method.impact == ImpactRule::Free ? free : start);
@@ -244,7 +230,6 @@ class Brief {
   const State& after_;
   double h_;
   const TheClaim& claim_;
-  bool lasts_{false};  // a contact does whose gap is open
 };
 
 /// A step that passed.
