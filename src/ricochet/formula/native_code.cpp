@@ -40,8 +40,8 @@ struct alignas(32) SineAndCosine {
   return last;
 }
 
-double sine(double angle) { return both_of(angle).sine; }
-double cosine(double angle) { return both_of(angle).cosine; }
+double sine_alone(double angle) { return both_of(angle).sine; }
+double cosine_alone(double angle) { return both_of(angle).cosine; }
 /// Both results are stored where they belong, and read from there.
 void sincos(double angle, double* sine, double* cosine) {
   const SineAndCosine& both = both_of(angle);
@@ -56,8 +56,8 @@ double call_apply(double a, double b, double c) {
 
 const void* address_of(Op op) {
   if (op == Op::SinCos) return std::bit_cast<const void*>(&sincos);
-  if (op == Op::Sin) return std::bit_cast<const void*>(&sine);
-  if (op == Op::Cos) return std::bit_cast<const void*>(&cosine);
+  if (op == Op::Sin) return std::bit_cast<const void*>(&sine_alone);
+  if (op == Op::Cos) return std::bit_cast<const void*>(&cosine_alone);
   return dispatch(op, []<Op known>() { return std::bit_cast<const void*>(&call_apply<known>); });
 }
 
