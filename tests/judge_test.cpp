@@ -199,7 +199,7 @@ TEST(Judge, AfterAFailureTheCertificateShowsTheLastInstantThatHolds) {
   EXPECT_EQ(c.ledger.contacts.value(), 0.0);
   EXPECT_EQ(c.steps, 0);
   EXPECT_EQ(c.shock_counts[0], 0);
-  EXPECT_EQ(judge.gaps()[0], shocked.before.q[1]);
+  EXPECT_EQ(judge.gaps(shocked.before)[0], shocked.before.q[1]);
   EXPECT_EQ(judge.kinetic(), 2.5);
   EXPECT_EQ(c.ledger.kinetic_end, 2.5);
 }

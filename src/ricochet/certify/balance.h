@@ -35,10 +35,18 @@ template <model::Model M>
     s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
     return;
   }
-  c.model.momentum(s.before.q, s.before.u, c.place, s.start_momentum, s.slope);
-  s.start_momentum += 0.5 * s.h * s.slope;
+  auto& known = c.known;
+  if (!known.is_set || known.q != s.before.q || known.u != s.before.u) {
+    known = {s.before.q, s.before.u, s.start_momentum, s.slope, true};
+    c.model.momentum(s.before.q, s.before.u, c.place, known.momentum, known.slope);
+  }
+  s.start_momentum = known.momentum + 0.5 * s.h * known.slope;
   c.model.momentum(s.after.q, s.after.u, c.place, s.end_momentum, s.slope);
   s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
+  known.q = s.after.q;
+  known.u = s.after.u;
+  known.momentum = s.end_momentum;
+  known.slope = s.slope;
   s.end_momentum -= 0.5 * s.h * s.slope;
 }
 
@@ -46,9 +54,9 @@ template <model::Model M>
 template <model::Model M>
 [[gnu::always_inline]] inline void check_balance(Context<M>& c, Trial<M>& s) {
   recompute_momenta(c, s);
-  const double error = (s.end_momentum - s.start_momentum - s.momentum).cwiseAbs().sum();
+  const double error = convex::sum_of_sizes(s.end_momentum - s.start_momentum - s.momentum);
   const double rounding =
-      8.0 * kEpsilon * s.start_momentum.cwiseAbs().sum() + problem::Residual::kSmallest;
+      8.0 * kEpsilon * convex::sum_of_sizes(s.start_momentum) + problem::Residual::kSmallest;
   if (error <= rounding) return;
   const double scale = (s.end_momentum - s.start_momentum).cwiseAbs().sum() +
                        s.h * s.force.cwiseAbs().sum() + s.momentum.cwiseAbs().sum();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ricochet/certify/contact_ledger.h"
+#include "ricochet/certify/crossing.h"
 #include "ricochet/certify/energy.h"
 #include "ricochet/certify/kinematics.h"
 
@@ -29,6 +30,7 @@ struct BriefStep {
   double depth{0.0};  // the largest violation at the end, and whose it is
   int deepest{-1};
   int violated{0};
+  bool is_far{false};  // from all walls, so that gaps were not computed
 };
 
 template <model::Model M>
@@ -46,7 +48,7 @@ class Brief {
   /// Whether the step is plainly right. Writes to the places of the context alone.
   template <Integrator I>
   [[gnu::always_inline]] inline bool passes(const EnergyWatch& watch, const ShockWatch& shocks,
-                                            BriefStep& s) {
+                                            CrossingWatch<M>& crossings, BriefStep& s) {
     if (claim_.piece != Piece::Step || claim_.shift_weights != nullptr) return false;
     if (!is_timely(c_, before_.t, after_.t, h_)) return false;
     Vec q_mid, q_end, force;
@@ -56,11 +58,18 @@ class Brief {
     for (int i = 0; i < N; ++i) {
       if (after_.q[i] != q_end[i]) return false;
     }
-    if (!take_contacts<I>(t, q_mid, force)) return false;
+    s.is_far = claim_.active.empty() && is_far<I>(q_mid, crossings);
+    if (s.is_far) {
+      c_.model.force(t, q_mid, before_.u, c_.place, force);
+      s.potential = crossings.potential(after_);
+    } else {
+      crossings.catch_up(c_, before_);
+      if (!take_contacts<I>(t, q_mid, force)) return false;
+    }
     Vec momentum;
     for (int i = 0; i < N; ++i) momentum[i] = h_ * force[i];
     if (!claim_.active.empty() && !obey(force, shocks, momentum, s)) return false;
-    return is_balanced(momentum, s) && is_inside(s) && is_tame(force, watch, s);
+    return is_balanced(momentum, s) && (s.is_far || is_inside(s)) && is_tame(force, watch, s);
   }
 
   /// Whether the contact at place k approaches its wall where it was looked for.
@@ -70,6 +79,17 @@ class Brief {
   }
 
  private:
+  /// Whether no contact can be active, or was where contacts last.
+  template <Integrator I>
+  [[gnu::always_inline]] inline bool is_far(const Vec& q_mid,
+                                            const CrossingWatch<M>& crossings) const {
+    if (c_.method.contacts_last && !c_.touched.empty()) return false;
+    if constexpr (I == Integrator::Middle) return crossings.is_far(before_, after_, h_, q_mid);
+    Vec q_cone;
+    c_.model.advance(q_mid, before_.u, c_.method.anticipation * h_, q_cone);
+    return crossings.is_far(before_, after_, h_, q_cone);
+  }
+
   /// Gaps where contacts are looked for, Q, and whether exactly those that touch are active, as in
   /// the step before where contacts last.
   template <Integrator I>
@@ -144,7 +164,6 @@ class Brief {
     const double end = normals.dot(a, after_.u) + rate;
     const bool alone = claim_.active.size() == 1;
     if (!(W > 0.0 && p >= 0.0)) return false;
-    const double rho = 1.0 / W;
     double v = end;
     bool reflects = false;
     if (c_.method.impact == ImpactRule::Elastic && alone) {
@@ -154,9 +173,9 @@ class Brief {
       const double e = c_.method.restitution ? *c_.method.restitution : c_.model.restitution(a);
       v += e * (c_.method.impact == ImpactRule::Free ? free : start);
     }
-    const double wanted = p - rho * v;
-    const double off = std::abs(p - (reflects ? wanted : std::max(0.0, wanted)));
-    if (!(off <= rho * (32.0 * kEpsilon * normals.largest(a) * speeds))) return false;
+    // |p - max(0, p - v / W)|, as a speed; where it reflects, |v|.
+    const double off = reflects || !(p * W <= v) ? std::abs(v) : p * W;
+    if (!(off <= 32.0 * kEpsilon * normals.largest(a) * speeds)) return false;
     normals.add_to(a, p, momentum);
     s.contact_work += 0.5 * p * (start + end - 2.0 * rate);
     s.hardest = std::max(s.hardest, p * p * W);

@@ -311,6 +311,15 @@ template <model::Model M>
   if (s.gained != 0.0) c.certificate.ledger.gain.add(s.gained);
 }
 
+/// Contacts that were active in a step that holds.
+template <model::Model M>
+[[gnu::always_inline]] inline void enter_touches(Context<M>& c, const Trial<M>& s) {
+  c.touched.clear();
+  for (int k = 0; k < s.claim.active.size() - c.model.joints(); ++k) {
+    c.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
+  }
+}
+
 /// Whoever pushes in a step that holds, for those who follow its events.
 template <model::Model M, class TheClaim>
 [[gnu::noinline]] void follow_events(Context<M>& c, const TheClaim& claim, double t, double end,

@@ -15,6 +15,10 @@ class CrossingWatch {
  public:
   CrossingWatch(const M&, const Method&) {}
   bool exists() const { return false; }
+  bool is_far(const auto&, const auto&, double, const auto&) const { return false; }
+  void forget_gaps() {}
+  double potential(const auto&) { return 0.0; }
+  void catch_up(Context<M>&, const auto&) {}
 };
 
 template <model::Model M>
@@ -33,12 +37,41 @@ class CrossingWatch<M> {
     rates_.assign(seen_.size(), kInfinity);
     suspects_.reserve(watch_.rows().size());
     entering_.reserve(seen_.size());
+    if constexpr (M::kDofs != kDynamic && M::kContacts != kDynamic) {
+      if (!exists() || !model.has_potential()) return;
+      const model::FormulaSystem& system = model.formulas().system();
+      potential_ = formula::Tape(system.graph, system.inputs(), {{system.potential}});
+      registers_ = potential_.registers();
+    }
   }
 
   bool exists() const { return !watch_.rows().empty(); }
 
   /// Gaps at the end of the last step.
   void open(const Vector<M::kContacts>& gaps) { gaps_ = gaps; }
+
+  /// Whether a step without active contacts, looked for at `point`, stays where all gaps are proved
+  /// positive: then they need not be computed.
+  [[gnu::always_inline]] bool is_far(const model::StateOf<M>& before,
+                                     const model::StateOf<M>& after, double h,
+                                     const Vector<M::kPlaces>& point) const {
+    return watch_.is_far(point) &&
+           watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
+  }
+  void forget_gaps() { are_old_ = true; }
+  /// V at such a place, without gaps.
+  double potential(const model::StateOf<M>& s) {
+    if (registers_.empty()) return 0.0;
+    registers_[0] = s.t;
+    for (int i = 0; i < M::kPlaces; ++i) registers_[1 + static_cast<std::size_t>(i)] = s.q[i];
+    potential_.run(0, registers_.data());
+    return registers_[potential_.outputs(0)[0]];
+  }
+  /// Gaps of the last step that holds, where they were not computed.
+  [[gnu::always_inline]] void catch_up(Context<M>& c, const model::StateOf<M>& now) {
+    if (are_old_) [[unlikely]]
+      take_gaps(c, now);
+  }
   /// The step that ended with these gaps holds: contacts that push, or approached and were kept
   /// from it by others, have seen their wall until they are out of it.
   template <class Approaches>
@@ -104,6 +137,12 @@ class CrossingWatch<M> {
   }
 
  private:
+  [[gnu::noinline]] void take_gaps(Context<M>& c, const model::StateOf<M>& now) {
+    (void)c.model.gaps_and_potential(now.t, now.q, c.end_place);
+    gaps_ = c.end_place.gap;
+    are_old_ = false;
+  }
+
   /// Whether contact a pushes, or approaches and is kept from it by others; `next` is its place
   /// among the active ones, or one before it.
   template <class Approaches>
@@ -165,11 +204,14 @@ class CrossingWatch<M> {
     return found;
   }
 
-  bool corrects_;  // violations are put right, so that none stays unseen
-  bool is_rough_;  // places are off to first order in h
+  bool corrects_;        // violations are put right, so that none stays unseen
+  bool are_old_{false};  // gaps, since steps stay far from all walls
+  bool is_rough_;        // places are off to first order in h
   model::GapWatch watch_;
   Vector<M::kContacts> gaps_;
   std::vector<int> suspects_;
+  formula::Tape potential_;  // V alone, where sizes are known
+  std::vector<double> registers_;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> rates_;  // of gaps at the last place, with springs
   std::vector<int> entering_;  // contacts that still approach after their last push, with springs

@@ -75,8 +75,11 @@ class Judge {
                                                 const TheClaim& claim) {
     if (!c_.certificate.ok()) return false;
     if constexpr (kIsSmall<M> && is_middle(I)) {
-      if (c_.certificate.steps < brief_until_ && check_briefly<I>(before, after, h, claim)) {
-        return true;
+      const long long step = c_.certificate.steps;
+      if (step < brief_until_ && step >= brief_from_) {
+        if (check_briefly<I>(before, after, h, claim)) return true;
+        brief_from_ = step + (step - last_try_ < 8 ? 8 : 1);  // what rests never passes
+        last_try_ = step;
       }
     }
     return check_fully<I>(before, after, h, claim);
@@ -85,6 +88,7 @@ class Judge {
   /// The same in full.
   template <Integrator I>
   bool check_fully(const State& before, const State& after, double h, const TheClaim& claim) {
+    crossings_.catch_up(c_, before);
     if (c_.certificate.steps >= next_look_) [[unlikely]]
       if (!look(before, h)) return false;
     if (!std::isfinite(after.q.sum() + after.u.sum())) {
@@ -194,7 +198,10 @@ class Judge {
       }
     }
   }
-  const Vector<K>& gaps() const { return c_.end_place.gap; }  // at the end of the last step
+  const Vector<K>& gaps(const State& now) {  // at the end of the last step, which is now
+    crossings_.catch_up(c_, now);
+    return c_.end_place.gap;
+  }
   double kinetic() const { return energy_.kinetic; }
   double potential() const { return energy_.potential; }
   /// U_T by contact and direction at the end of the last step, and what each contact did since this
@@ -211,9 +218,10 @@ class Judge {
     if (bounces_ && claim.active.size() > 1) return false;
     BriefStep s;
     Brief<M> brief(c_, before, after, h, claim);
-    if (!brief.template passes<I>(energy_, shocks_, s)) return false;
+    if (!brief.template passes<I>(energy_, shocks_, crossings_, s)) return false;
+    if (s.is_far) crossings_.forget_gaps();
     if constexpr (requires { crossings_.last_gaps(); }) {
-      if (crossings_.exists()) {
+      if (crossings_.exists() && !s.is_far) {
         const auto approaches = [&](int k) { return brief.approaches(k); };
         const auto found = crossings_.look(before, after, h, true, claim, c_.place.gap,
                                            c_.end_place.gap, approaches);
@@ -296,7 +304,7 @@ class Judge {
     if (c_.events.is_on()) [[unlikely]]
       follow_events(c_, s.claim, s.before.t, s.after.t, step, !takes_no_time(c_, s));
     for (const int a : c_.held) shocks_.last_push(a) = step;  // along an arc
-    if (c_.method.contacts_last) enter_touches(s);
+    if (c_.method.contacts_last) enter_touches(c_, s);
     enter_energy(c_, s, energy_);
     if constexpr (model::ImplicitModel<M>) enter_works(c, s);
     c.balance_max = std::max(c.balance_max, s.balance);
@@ -311,13 +319,6 @@ class Judge {
     if (rounding_.is_due(c.steps)) [[unlikely]]
       rounding_.look(c_, s, c.steps);
     if (!takes_no_time(c_, s)) c.steps = step;
-  }
-
-  [[gnu::always_inline]] inline void enter_touches(const Trial<M>& s) {
-    c_.touched.clear();
-    for (int k = 0; k < s.claim.active.size() - c_.model.joints(); ++k) {
-      c_.touched.push_back(static_cast<model::Key>(s.claim.active[k]));
-    }
   }
 
   void enter_violation(const State& end, double depth, int contact) {
@@ -381,11 +382,12 @@ class Judge {
   CrossingWatch<M> crossings_;
   RoundingWatch<M> rounding_;
   DerivativeCheck<M> derivatives_;
-  long long next_look_{0};      // the step before which derivatives are looked at again
-  Vector<M::kPlaces> deepest_;  // configuration of the largest violation
-  bool bounces_{false};         // some law has e > 0
-  bool may_be_brief_{false};    // steps may pass a brief check
-  long long brief_until_{0};    // the step before which they may
+  long long next_look_{0};                  // the step before which derivatives are looked at again
+  Vector<M::kPlaces> deepest_;              // configuration of the largest violation
+  bool bounces_{false};                     // some law has e > 0
+  bool may_be_brief_{false};                // steps may pass a brief check
+  long long brief_until_{0};                // the step before which they may
+  long long brief_from_{0}, last_try_{-8};  // from which on; the last one that did not pass
 };
 
 /// Defined here, so that it is compiled once for a model and not for each scheme.

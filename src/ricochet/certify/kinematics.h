@@ -111,7 +111,7 @@ template <model::Model M>
 [[gnu::always_inline]] inline void check_positions(Context<M>& c, Trial<M>& s) {
   c.model.advance(s.q_mid, s.after.u, 0.5 * s.h, s.q_work);
   c.model.difference(s.after.q, s.q_work, s.work);
-  double error = s.work.cwiseAbs().sum();
+  double error = convex::sum_of_sizes(s.work);
   if (error <= 0.0) return;
   double way = s.h * (s.before.u.cwiseAbs().sum() + s.after.u.cwiseAbs().sum());
   if (s.is_shifted) {

@@ -132,6 +132,11 @@ struct Context {
   typename M::Place joint_place;  // at q_M, then at the next middle
   typename M::Place ahead_place;  // at the next middle
   Scratch<M::kPlaces, N> scratch;
+  struct Momenta {  // dT/du and dT/dq at the end of the last step, where the mass varies
+    Vector<M::kPlaces> q;
+    Vector<N> u, momentum, slope;
+    bool is_set{false};
+  } known{};
   ByPlace<Push, K> pushes{};
   ByPlace<FrictionPush, M::kSlips == 0 ? 0 : K> friction_pushes{};
   struct Doubt {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 
 namespace ricochet::convex {
@@ -63,6 +64,19 @@ class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
     }
   }
   double rcond() const;
+  /// Whether the matrix, of few rows, is finite and positive definite to 1e-14.
+  bool is_regular() const {
+    if (m_info != Eigen::Success) return false;
+    double least = m_matrix(0, 0), most = least;
+    for (Eigen::Index k = 0; k < rows(); ++k) {
+      for (Eigen::Index i = k; i < rows(); ++i) {
+        if (!std::isfinite(m_matrix(i, k))) return false;
+      }
+      least = std::min(least, m_matrix(k, k));
+      most = std::max(most, m_matrix(k, k));
+    }
+    return least > 1e-7 * most;
+  }
   void solve(Eigen::VectorXd& x) const {  // x becomes A^-1 x
     half_solve(x);
     half_solve_transposed(x);
@@ -82,9 +96,9 @@ class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
       x[i] = (x[i] - sum) / m_matrix(i, i);
     }
   }
+  bool is_small() const { return rows() <= 4; }
 
  private:
-  bool is_small() const { return rows() <= 4; }
   void compute_large(const Eigen::MatrixXd& matrix);
   void half_solve_large(Eigen::VectorXd& x) const;
   void half_solve_transposed_large(Eigen::VectorXd& x) const;

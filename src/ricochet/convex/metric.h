@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <cmath>
 #include <concepts>
 #include <type_traits>
 #include <utility>
@@ -23,11 +24,28 @@ inline constexpr int kDynamic = Eigen::Dynamic;
 template <int N>
 [[gnu::always_inline]] inline void add_scaled(const Vector<N>& a, double s, const Vector<N>& b,
                                               Vector<N>& out) {
-  if constexpr (N == kDynamic || N % 2 == 0) {
+  if constexpr (N == kDynamic) {
+    if (out.size() != a.size()) out.resize(a.size());
+    for (Eigen::Index i = 0; i < a.size(); ++i) out[i] = a[i] + s * b[i];
+  } else if constexpr (N % 2 == 0) {
     out = a + s * b;
   } else {
     for (int i = 0; i < N; ++i) out[i] = a[i] + s * b[i];
   }
+}
+
+/// Entries added up without their signs: few of a vector of any size in a plain loop, in the order
+/// in which Eigen adds them.
+template <class V>
+[[gnu::always_inline]] inline double sum_of_sizes(const V& v) {
+  if constexpr (V::RowsAtCompileTime == kDynamic) {
+    if (v.size() <= 3) {
+      double sum = 0.0;
+      for (Eigen::Index i = 0; i < v.size(); ++i) sum += std::abs(v[i]);
+      return sum;
+    }
+  }
+  return v.cwiseAbs().sum();
 }
 
 /// Entry by entry.
@@ -104,6 +122,9 @@ class FullMetric {
   bool reset(const Matrix<N, N>& m) {
     matrix_ = m;
     factor_.compute(matrix_);
+    if constexpr (N == kDynamic) {
+      if (factor_.is_small()) return factor_.is_regular();
+    }
     if (!matrix_.allFinite() || factor_.info() != Eigen::Success) return false;
     const auto pivots = factor_.matrixLLT().diagonal();
     return pivots.minCoeff() > 1e-7 * pivots.maxCoeff();  // M to 1e-14; rcond would allocate
@@ -173,11 +194,11 @@ class Metric {
     return visit([](const auto& m) { return m.is_valid(); });
   }
 
-  void apply(const Vector<N>& v, Vector<N>& out) const {
-    visit([&](const auto& m) { m.apply(v, out); });
+  [[gnu::always_inline]] void apply(const Vector<N>& v, Vector<N>& out) const {
+    map(v, out, [](const auto& m, const Vector<N>& a, Vector<N>& b) { m.apply(a, b); });
   }
-  void solve(const Vector<N>& v, Vector<N>& out) const {
-    visit([&](const auto& m) { m.solve(v, out); });
+  [[gnu::always_inline]] void solve(const Vector<N>& v, Vector<N>& out) const {
+    map(v, out, [](const auto& m, const Vector<N>& a, Vector<N>& b) { m.solve(a, b); });
   }
   void half_solve(const Vector<N>& v, Vector<N>& out) const {
     visit([&](const auto& m) { m.half_solve(v, out); });
@@ -219,6 +240,21 @@ class Metric {
   [[gnu::always_inline]] decltype(auto) visit(Work&& work) const {
     if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) return work(*d);
     return work(*std::get_if<FullMetric<N>>(&metric_));
+  }
+
+  /// A diagonal of known size is inlined into the step. A full matrix is called with copies, so
+  /// that vectors of the step may stay in registers.
+  template <class Work>
+  [[gnu::always_inline]] void map(const Vector<N>& v, Vector<N>& out, const Work& work) const {
+    if constexpr (N == kDynamic) return map_any(v, out, work);
+    if (const auto* d = std::get_if<DiagonalMetric<N>>(&metric_)) return work(*d, v, out);
+    Vector<N> mapped;
+    map_any(Vector<N>(v), mapped, work);
+    out = mapped;
+  }
+  template <class Work>
+  [[gnu::noinline]] void map_any(const Vector<N>& v, Vector<N>& out, const Work& work) const {
+    visit([&](const auto& m) { work(m, v, out); });
   }
 
   std::variant<DiagonalMetric<N>, FullMetric<N>> metric_;

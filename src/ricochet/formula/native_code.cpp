@@ -19,29 +19,34 @@ struct alignas(32) SineAndCosine {
   double cosine{1.0};
 };
 
-[[gnu::noinline]] void compute(double angle, SineAndCosine& kept, double* sine, double* cosine) {
+[[gnu::noinline]] void compute(double angle, SineAndCosine& kept) {
 #if defined(__GLIBC__)
-  ::sincos(angle, sine, cosine);
+  ::sincos(angle, &kept.sine, &kept.cosine);
 #else
-  *sine = std::sin(angle);
-  *cosine = std::cos(angle);
+  kept.sine = std::sin(angle);
+  kept.cosine = std::cos(angle);
 #endif
-  kept = {std::bit_cast<std::uint64_t>(angle), *sine, *cosine};
+  kept.angle = std::bit_cast<std::uint64_t>(angle);
 }
 
-/// Both results are stored where they belong, and read from there. A step asks for the same angles
-/// several times (masses, gaps and forces at one position, then whoever checks it), so the last few
-/// are remembered.
-void sincos(double angle, double* sine, double* cosine) {
-  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
+/// A step asks for the same angles several times (masses, gaps and forces at one position, then
+/// whoever checks it), so the last few are remembered.
+[[gnu::always_inline]] inline const SineAndCosine& both_of(double angle) {
+  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 64> remembered;
   const auto bits = std::bit_cast<std::uint64_t>(angle);
-  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 60U];
-  if (last.angle == bits) [[likely]] {
-    *sine = last.sine;
-    *cosine = last.cosine;
-    return;
-  }
-  compute(angle, last, sine, cosine);
+  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 58U];
+  if (last.angle != bits) [[unlikely]]
+    compute(angle, last);
+  return last;
+}
+
+double sine_alone(double angle) { return both_of(angle).sine; }
+double cosine_alone(double angle) { return both_of(angle).cosine; }
+/// Both results are stored where they belong, and read from there.
+void sincos(double angle, double* sine, double* cosine) {
+  const SineAndCosine& both = both_of(angle);
+  *sine = both.sine;
+  *cosine = both.cosine;
 }
 
 template <Op op>
@@ -51,6 +56,8 @@ double call_apply(double a, double b, double c) {
 
 const void* address_of(Op op) {
   if (op == Op::SinCos) return std::bit_cast<const void*>(&sincos);
+  if (op == Op::Sin) return std::bit_cast<const void*>(&sine_alone);
+  if (op == Op::Cos) return std::bit_cast<const void*>(&cosine_alone);
   return dispatch(op, []<Op known>() { return std::bit_cast<const void*>(&call_apply<known>); });
 }
 

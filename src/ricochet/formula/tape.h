@@ -30,7 +30,7 @@ class Tape {
   std::vector<double> registers() const { return initial_; }
 
   /// Runs one group; group 0 must have been run on these registers at this point.
-  void run(int group, double* registers) const {
+  [[gnu::always_inline]] void run(int group, double* registers) const {
     assert(group >= 0 && group < groups());
     if (native_.exists()) return native_.run(group, registers);
     interpret(group, registers);

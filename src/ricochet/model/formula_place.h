@@ -76,4 +76,24 @@ template <int N, int K, int T>
   }
 }
 
+/// The tangential side of contact a from the registers of the friction tape.
+template <int N, int K, int T>
+void read_slips(const FormulaModel& model, const double* r, int a, int directions,
+                FormulaPlace<N, K, T>& place) {
+  const std::vector<std::size_t>& at = model.friction_tape().outputs(0);
+  const Pattern& pattern = model.slip_pattern();
+  std::size_t output = model.friction_output(a);
+  if (directions == 0) return;
+  for (int j = 0; j < directions; ++j) {
+    const std::size_t end = pattern.end(2 * a + j);
+    for (std::size_t e = pattern.begin(2 * a + j); e < end; ++e) {
+      place.tangents.set(T * a + j, e, pattern.coordinates[e], r[at[output++]]);
+    }
+    place.slip_rate[T * a + j] = r[at[output++]];
+  }
+  place.stretch[a] = r[at[output++]];
+  place.coefficients[2 * a] = r[at[output++]];
+  place.coefficients[2 * a + 1] = r[at[output]];
+}
+
 }  // namespace ricochet::model

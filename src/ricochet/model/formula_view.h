@@ -107,7 +107,7 @@ class FormulaView {
   }
 
   /// g <= 0, to the rounding of the formula itself, where the row exists.
-  bool touches(int a, Place& place) const {
+  [[gnu::always_inline]] bool touches(int a, Place& place) const {
     if (!(place.gap[a] <= slack_[a])) return false;
     return (place.gap[a] <= 0.0 || is_rounding(a, place)) && exists(a, place);
   }
@@ -161,7 +161,7 @@ class FormulaView {
       double* const r = load(t, q, place.friction_registers);
       for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
       model_.friction_tape().run(0, r);
-      for (const int a : active) read_slips(r, a, place);
+      for (const int a : active) read_slips(model_, r, a, slips(a), place);
     }
   }
   bool is_lawful(int a, const Place& place) const {
@@ -326,7 +326,8 @@ class FormulaView {
     return r;
   }
 
-  void read_gaps(const double* r, const std::vector<std::size_t>& at, Place& place) const {
+  [[gnu::always_inline]] void read_gaps(const double* r, const std::vector<std::size_t>& at,
+                                        Place& place) const {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if (!place.exists.empty()) [[unlikely]]
       read_where(r, at.data() + contacts(), place);
@@ -341,40 +342,25 @@ class FormulaView {
 
   /// `first` lists the registers of dg/dq and dg/dt, row by row: of all coordinates where their
   /// number is known, else of those in the pattern.
-  void read_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
-                   Place& place) const {
+  [[gnu::always_inline]] void read_slopes(const double* r, const std::size_t* first,
+                                          const IndexList<K>& active, Place& place) const {
+    if constexpr (N == kDynamic) return read_sparse_slopes(r, first, active, place);
+    for (const int a : active) {
+      const std::size_t* const at = first + (N + 1) * a;
+      for (int i = 0; i < N; ++i) place.normals.set(a, 0, i, r[at[i]]);
+      place.rate[a] = r[at[N]];
+    }
+  }
+  void read_sparse_slopes(const double* r, const std::size_t* first, const IndexList<K>& active,
+                          Place& place) const {
     const Pattern& pattern = model_.pattern();
     for (const int a : active) {
-      if constexpr (N != kDynamic) {
-        const std::size_t* const at = first + (N + 1) * a;
-        for (int i = 0; i < N; ++i) place.normals.set(a, 0, i, r[at[i]]);
-        place.rate[a] = r[at[N]];
-        continue;
-      }
       const std::size_t end = pattern.end(a);
       for (std::size_t e = pattern.begin(a); e < end; ++e) {
         place.normals.set(a, e, pattern.coordinates[e], r[first[e + index(a)]]);
       }
       place.rate[a] = r[first[end + index(a)]];
     }
-  }
-
-  void read_slips(const double* r, int a, Place& place) const {
-    const std::vector<std::size_t>& at = model_.friction_tape().outputs(0);
-    const Pattern& pattern = model_.slip_pattern();
-    std::size_t output = model_.friction_output(a);
-    const int directions = slips(a);
-    if (directions == 0) return;
-    for (int j = 0; j < directions; ++j) {
-      const std::size_t end = pattern.end(2 * a + j);
-      for (std::size_t e = pattern.begin(2 * a + j); e < end; ++e) {
-        place.tangents.set(T * a + j, e, pattern.coordinates[e], r[at[output++]]);
-      }
-      place.slip_rate[T * a + j] = r[at[output++]];
-    }
-    place.stretch[a] = r[at[output++]];
-    place.coefficients[2 * a] = r[at[output++]];
-    place.coefficients[2 * a + 1] = r[at[output]];
   }
 
   static constexpr double kMostFriction = 1e6;  // beyond it is a joint

@@ -35,6 +35,7 @@ GapWatch::GapWatch(const FormulaModel& model)
       until_(index(model.contacts()), -kInfinity),
       reach_(index(model.contacts()), kReach),
       quiet_(index(model.contacts()), 0),
+      far_(index(model.contacts()), 0),
       curves_(model.curves().size(), kInfinity),
       most_(index(model.dofs()), 0.0),
       legs_(2) {
@@ -155,13 +156,16 @@ double GapWatch::take_box(const StepPath& path, int row, double reach) {
   evaluate(plan.slopes);
   rates_[a] = most_of(slope(row, pattern_.end(row)));
   double change = rates_[a] * (reach + 1.0) * path.h;
+  double rounding = 1024.0 * kRounding * rates_[a] * std::abs(path.t);
   for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
     const double size = std::abs(path.q1[index(pattern_.coordinates[e])]);
     slopes_[e] = most_of(slope(row, e));
     change += slopes_[e] * (0.5 * (boxes_[e].high - boxes_[e].low) + 1024.0 * kRounding * size);
+    rounding += 1024.0 * kRounding * slopes_[e] * (size + boxes_[e].high - boxes_[e].low);
     if (!(slopes_[e] < kInfinity)) rates_[a] = kInfinity;
   }
   quiet_[a] = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change) ? 1 : 0;
+  far_[a] = quiet_[a] != 0 && std::max(gap(row).low, path.g1[row] - change) > rounding ? 1 : 0;
   return change;
 }
 
@@ -203,7 +207,9 @@ void GapWatch::gather() {
   loud_.clear();
   shared_.assign(common_.size(), {-kMost, kMost});
   common_until_ = kInfinity;
+  all_far_ = !model_.has_where() && static_cast<int>(rows_.size()) == model_.contacts();
   for (const int row : rows_) {
+    all_far_ = all_far_ && is_quiet(row) && far_[index(row)] != 0;
     if (!is_quiet(row)) {
       loud_.push_back(row);
       continue;

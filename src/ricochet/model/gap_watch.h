@@ -53,6 +53,18 @@ class GapWatch {
     return inside;
   }
 
+  /// Whether all contacts have boxes in which their gaps are positive beyond rounding, and a place
+  /// is in all of them, as one of a step for which `is_quiet` holds.
+  template <class Q>
+  [[gnu::always_inline]] bool is_far(const Q& q) const {
+    bool inside = all_far_;
+    const Ball* ball = common_.data();
+    for (Eigen::Index i = 0; inside && i < q.size(); ++i, ++ball) {
+      inside = std::abs(q[i] - ball->center) <= ball->radius;
+    }
+    return inside;
+  }
+
   /// Whether gap `row` stays above 0 in a step: in its box if it is quiet, else by bounds of its
   /// slopes or of its curve.
   bool is_clear(const StepPath& path, int row) const {
@@ -172,6 +184,8 @@ class GapWatch {
   std::vector<double> rates_, until_;  // by row
   std::vector<double> reach_;          // steps that the box of a row is made for
   std::vector<char> quiet_, affine_;   // by row
+  std::vector<char> far_;              // the same: quiet, and positive beyond rounding
+  bool all_far_{false};                // all contacts are
   std::vector<int> loud_;
   std::vector<Ball> common_;  // what the boxes of quiet rows have in common, by coordinate
   std::vector<formula::Range> shared_;  // the same as ranges

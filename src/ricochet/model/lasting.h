@@ -132,32 +132,43 @@ class Lasting {
     if (model.load_mass(q, scratch)) model.mass(scratch).solve(force_, acceleration_);
   }
 
-  [[gnu::cold, gnu::noinline]] void measure(const M& model, double t, const Vector<M::kPlaces>& q,
-                                            const Vec& u, double h, typename M::Place& place,
-                                            typename M::Place& scratch, bool ahead) {
-    constexpr double kFall = ImplicitModel<M> ? 16.0 * kRounding : 1.0;
-    accelerate(model, t, q, u, h, place, scratch);
-    for (const int a : open_) curve_[a] = -2.0 * place.gap[a];
+  /// What curved and moving walls do, h^2 gamma, and the gaps at the next middle.
+  [[gnu::noinline]] void take_curves(const M& model, double t, const Vector<M::kPlaces>& q,
+                                     const Vec& u, double h, const typename M::Place& place,
+                                     typename M::Place& scratch) {
+    for (const int a : candidates_) curve_[a] = -2.0 * place.gap[a];
     for (const double way : {h, -h}) {
       model.advance(q, u, way, moved_);
       model.gaps(t + way, moved_, scratch);
-      for (const int a : open_) {
+      for (const int a : candidates_) {
         curve_[a] += scratch.gap[a];
         if (way > 0.0) next_[a] = scratch.gap[a];
       }
     }
+  }
+
+  [[gnu::noinline]] void measure(const M& model, double t, const Vector<M::kPlaces>& q,
+                                 const Vec& u, double h, typename M::Place& place,
+                                 typename M::Place& scratch, bool ahead) {
+    constexpr double kFall = ImplicitModel<M> ? 16.0 * kRounding : 1.0;
+    accelerate(model, t, q, u, h, place, scratch);
     model.gradients(open_, place);
     difference_size(model, q, slope_);
     candidates_ = open_;
     open_.clear();
+    bool has_curves = false;  // most last without
     for (const int a : candidates_) {
-      const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
       const double fall = kFall * h * h * place.normals.abs_dot(a, acceleration_);
       const double rounding = kRounding * place.normals.abs_dot(a, slope_);
       const bool is_ahead = ahead && is_inelastic(model, a);
-      const double way = is_ahead ? 2.0 * std::max(0.0, place.gap[a] - next_[a]) : 0.0;
-      const double reach = fall + bend + rounding + way;
-      if (!(place.gap[a] <= reach || (is_ahead && model.touches(a, place)))) continue;
+      if (is_ahead || !(place.gap[a] <= fall + rounding)) {
+        if (!has_curves) take_curves(model, t, q, u, h, place, scratch);
+        has_curves = true;
+        const double bend = std::isfinite(curve_[a]) ? std::abs(curve_[a]) : 0.0;
+        const double way = is_ahead ? 2.0 * std::max(0.0, place.gap[a] - next_[a]) : 0.0;
+        const double reach = fall + bend + rounding + way;
+        if (!(place.gap[a] <= reach || (is_ahead && model.touches(a, place)))) continue;
+      }
       open_.push(a);
       speed_[a] = std::max(0.0, place.gap[a] - rounding) / h;
       if (is_ahead) ahead_.push(a);

@@ -202,6 +202,7 @@ class Recorder {
   model::Vector<M::kContacts> impulses_;  // since the last row
   model::Vector<M::kContacts> pushes_;    // steps since then in which each contact pushed
   Outcome outcome_;
+  Sample sample_;  // what the observer is shown
 };
 
 template <model::Model M>
@@ -218,6 +219,7 @@ Recorder<M>::Recorder(const M& model, const certify::Method& method, const RunSe
       impulses_(model::Vector<M::kContacts>::Zero(model.contacts())),
       pushes_(impulses_) {
   outcome_.certified = certifies_;
+  sample_.impulses = detail::view(impulses_);
   if (monitor != nullptr && monitor->on_event) judge_.open_events(monitor->on_event);
   if (certifies_) show(start);
 }
@@ -240,7 +242,7 @@ Outcome Recorder<M>::finish(State& end) {
   end.memory.at = end.t;
   judge_.remember(end.memory);
   outcome_.certificate = judge_.finish();
-  const std::span<const double> gaps = detail::view(judge_.gaps());
+  const std::span<const double> gaps = detail::view(judge_.gaps(end));
   outcome_.gaps.assign(gaps.begin(), gaps.end());
   outcome_.wall_seconds = clock_.seconds();
   return std::move(outcome_);
@@ -248,18 +250,20 @@ Outcome Recorder<M>::finish(State& end) {
 
 template <model::Model M>
 void Recorder<M>::show(const State& state) {
-  Sample sample{outcome_.steps,
-                state.t,
-                detail::view(state.q),
-                detail::view(state.u),
-                detail::view(judge_.gaps()),
-                detail::view(impulses_),
-                judge_.kinetic(),
-                judge_.potential()};
+  Sample& sample = sample_;
+  sample.step = outcome_.steps;
+  sample.t = state.t;
+  sample.q = detail::view(state.q);
+  sample.u = detail::view(state.u);
+  sample.gaps = detail::view(judge_.gaps(state));
+  sample.kinetic = judge_.kinetic();
+  sample.potential = judge_.potential();
   const long long steps = outcome_.steps - row_at_;
   if (steps > 1) {
     pushes_ = (pushes_ / static_cast<double>(steps)).cwiseMin(1.0);
     sample.pushed = detail::view(pushes_);
+  } else {
+    sample.pushed = {};
   }
   slips_.tell(judge_, state, sample);
   observe_(sample);

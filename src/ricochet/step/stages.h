@@ -31,9 +31,11 @@ template <model::Model M>
 void relax(const M& model, double h, const model::Vector<M::kDofs>& v, Workspace<M>& w) {
   model.advance(w.q_mid, v, 0.5 * h, w.q_end);
   model.momentum(w.q_end, v, w.place, w.gathered, w.slope);
-  w.gathered -= 0.5 * h * w.slope + w.momentum;
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    w.gathered[i] -= 0.5 * h * w.slope[i] + w.momentum[i];
+  }
   model.mass(w.place).solve(w.gathered, w.response);
-  w.free = v - w.response;
+  for (Eigen::Index i = 0; i < v.size(); ++i) w.free[i] = v[i] - w.response[i];
 }
 
 inline constexpr int kMostRounds = 50;  // of a fixed point within a step
@@ -43,7 +45,7 @@ inline constexpr int kMostRounds = 50;  // of a fixed point within a step
 template <class V>
 bool is_settled(const V& now, const V& before, double size) {
   constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
-  return (now - before).cwiseAbs().sum() <= kRounding * (now.cwiseAbs().sum() + size);
+  return convex::sum_of_sizes(now - before) <= kRounding * (convex::sum_of_sizes(now) + size);
 }
 
 /// After all rounds: rounding may keep the last digits moving; what matters the judge will see.
@@ -76,7 +78,7 @@ problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s
   model.momentum(s.q, s.u, w.place, w.momentum, w.slope);
   w.momentum += 0.5 * h * w.slope + h * w.force;
   w.free = s.u;
-  const double size = s.u.cwiseAbs().sum();
+  const double size = convex::sum_of_sizes(s.u);
   for (int round = 0; round < kMostRounds; ++round) {
     w.last = w.free;
     relax(model, h, w.last, w);

@@ -187,11 +187,19 @@ void ForceProbe::follow_masses() {
 /// Between two marks, or a little beyond the ends of the run: velocities linear, positions their
 /// integral.
 void ForceProbe::place_at(double time, Place& place) const {
-  std::size_t k = 0;
-  for (std::size_t end = trace_.marks() - 1; k + 1 < end;) {  // the last mark that is not later
-    const std::size_t middle = k + (end - k) / 2;
-    (trace_.since_start(middle) <= time ? k : end) = middle;
+  const auto is_here = [&](std::size_t mark) {
+    return mark + 2 < trace_.marks() && trace_.since_start(mark) <= time &&
+           time < trace_.since_start(mark + 1);
+  };
+  std::size_t k = is_here(last_) ? last_ : last_ + 1;  // most are asked for in their order
+  if (!is_here(k)) {
+    k = 0;
+    for (std::size_t end = trace_.marks() - 1; k + 1 < end;) {  // the last mark that is not later
+      const std::size_t middle = k + (end - k) / 2;
+      (trace_.since_start(middle) <= time ? k : end) = middle;
+    }
   }
+  last_ = k;
   place.t = trace_.time(0) + trace_.sign() * time;
   if (ways_[k] == Way::Kinked) return place_at_kink(k, time, place);
   const double dt = trace_.since_start(k + 1) - trace_.since_start(k);

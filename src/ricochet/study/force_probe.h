@@ -88,6 +88,7 @@ class ForceProbe {
   const Pushes& pushes_;
   double h_;
   bool in_middle_;
+  mutable std::size_t last_{0};  // mark of the last place
   bool nets_;
   bool are_forces_{false};
   int left_{0};  // pieces that may be looked at

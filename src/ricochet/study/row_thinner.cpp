@@ -25,7 +25,6 @@ void RowThinner::take(const step::Sample& sample) {
 }
 
 void RowThinner::sum(const step::Sample& sample) {
-  step_ = sample.step;
   ++steps_;
   for (std::size_t a = 0; a < impulses_.size(); ++a) {
     if (sample.impulses[a] == 0.0) continue;

@@ -22,14 +22,24 @@ class RowThinner {
   void add(const step::Sample& sample) {
     if (every_ == 1) {
       observe_(sample);
+    } else if (is_quiet(sample)) {
+      ++steps_;
+      --until_row_;
+      pending_ = true;
     } else {
       take(sample);
     }
+    step_ = sample.step;
   }
   /// After a run that ended; shows its last instant where no row did.
   void finish(const Motion& motion);
 
  private:
+  /// Whether nothing happens in a step that has no row.
+  bool is_quiet(const step::Sample& sample) const {
+    return impulses_.size() == 1 && sample.impulses[0] == 0.0 && states_.empty() &&
+           until_row_ != 1 && sample.step != last_;
+  }
   void take(const step::Sample& sample);
   void sum(const step::Sample& sample);
   void show(step::Sample sample);

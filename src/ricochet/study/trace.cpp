@@ -123,6 +123,17 @@ double Pushes::force(std::size_t mark, int contact) const {
   return sums_[at] / std::abs(marks_[mark + 1] - marks_[mark]);
 }
 
+NearMisses::NearMisses(bool is_rough, const model::FormulaModel* model)
+    : is_rough_(is_rough), model_(model) {
+  const auto is_flat = [&](formula::NodeId slope) {
+    return model->system().graph[slope].op == formula::Op::Constant;
+  };
+  if (model != nullptr && model->outside() == nullptr &&
+      std::all_of(model->slopes().begin(), model->slopes().end(), is_flat)) {
+    model_ = nullptr;
+  }
+}
+
 /// The lowest gap of a parabola through three samples; impacts of others bend the way at once.
 bool NearMisses::turns_near(const Watched& w, double fell) const {
   constexpr double kKink = 4.0;     // times the bend before
@@ -162,25 +173,10 @@ bool NearMisses::is_small(std::size_t contact, const step::Sample& sample) const
   return dot < 0.9 * std::sqrt(one * other);
 }
 
-/// Far from its wall, long after a push, a contact is followed by its gap alone.
-bool NearMisses::is_far(Watched& w, double gap, double impulse) {
-  constexpr double kFar = 8.0;  // of the largest change in a step
-  const double fell = w.gap - gap;
-  const double fast = std::max(w.fastest, std::abs(fell));
-  if (impulse != 0.0 || w.quiet <= kQuiet || w.missed || !(gap > kFar * fast)) return false;
-  ++w.quiet;
-  w.fastest = fast;
-  w.bend = w.fell - fell;
-  w.largest = std::max(w.largest, std::abs(w.bend));
-  w.fell = fell;
-  w.gap = gap;
-  w.inside = 0;
-  return true;
-}
-
 void NearMisses::follow(const step::Sample& sample) {
   const bool opens = watched_.empty();
   if (opens) watched_.resize(sample.gaps.size());
+  if (watched_.empty()) return;
   bool all_far = !opens;
   for (std::size_t a = 0; a < watched_.size(); ++a) {
     if (!opens && is_far(watched_[a], sample.gaps[a], sample.impulses[a])) continue;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -97,11 +99,13 @@ class NearMisses {
  public:
   /// `is_rough`: positions are known to first order in the step, as they are after events.
   /// Of walls smaller than a step, where the model tells, the judge has looked already.
-  NearMisses(bool is_rough, const model::FormulaModel* model)
-      : is_rough_(is_rough), model_(model) {}
+  NearMisses(bool is_rough, const model::FormulaModel* model);
 
   void add(const step::Sample& sample) {
-    if (!sample.gaps.empty()) follow(sample);
+    if (watched_.size() != 1 || !is_far(watched_[0], sample.gaps[0], sample.impulses[0])) {
+      return follow(sample);
+    }
+    last_t_ = sample.t;
   }
   struct Miss {
     double t{0.0};  // [s]
@@ -133,12 +137,26 @@ class NearMisses {
   static constexpr int kQuiet = 12;  // steps before and after without a push: else in contact
   void follow(const step::Sample& sample);
   void follow_closely(std::size_t contact, const step::Sample& sample, bool opens);
-  static bool is_far(Watched& w, double gap, double impulse);
+  /// Far from its wall, long after a push, a contact is followed by its gap alone.
+  [[gnu::always_inline]] static bool is_far(Watched& w, double gap, double impulse) {
+    constexpr double kFar = 8.0;  // of the largest change in a step
+    const double fell = w.gap - gap;
+    const double fast = std::max(w.fastest, std::abs(fell));
+    if (impulse != 0.0 || w.quiet <= kQuiet || w.missed || !(gap > kFar * fast)) return false;
+    ++w.quiet;
+    w.fastest = fast;
+    w.bend = w.fell - fell;
+    w.largest = std::max(w.largest, std::abs(w.bend));
+    w.fell = fell;
+    w.gap = gap;
+    w.inside = 0;
+    return true;
+  }
   bool turns_near(const Watched& w, double fell) const;
   bool is_small(std::size_t contact, const step::Sample& sample) const;
 
   bool is_rough_;
-  const model::FormulaModel* model_;           // null: not known
+  const model::FormulaModel* model_;           // null: not known, or all walls are flat
   std::array<std::vector<double>, 2> places_;  // the last, and the one before
   double last_t_{0.0};
   std::vector<Watched> watched_;  // by contact
