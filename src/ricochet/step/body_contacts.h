@@ -8,6 +8,7 @@
 #include "ricochet/body/world.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/solve/contact_path.h"
 #include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::step {
@@ -23,6 +24,7 @@ class BodyContacts {
   void take(std::span<const body::Row<D>> rows);
   Eigen::VectorXd& free() { return free_; }  // q, D entries a row
   std::vector<double>& friction() { return friction_; }
+  std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
   problem::Report solve();
 
@@ -33,6 +35,7 @@ class BodyContacts {
   int islands() const { return static_cast<int>(start_.size()) - 1; }
 
  private:
+  using Vector = Eigen::Matrix<double, D, 1>;
   using Block = Eigen::Matrix<double, D, D>;
   using Arm = Eigen::Matrix<double, D, D + body::kSpins<D>>;
   Arm arm_of(const body::Row<D>& row, bool of_a) const;
@@ -43,6 +46,10 @@ class BodyContacts {
   void gather(int island);
   void gather_row(int row, int local);
   problem::Report solve_island(int island);
+  bool improve_island(int island);
+  bool follow_path(int island);
+  bool is_enough(int island, double residual);
+  double worst_part(int island);
   double insist();
 
   const body::World<D>& world_;
@@ -50,13 +57,15 @@ class BodyContacts {
   std::span<const body::Row<D>> rows_;
   Eigen::VectorXd free_;
   std::vector<double> friction_;
+  std::vector<double> noise_;
   Eigen::VectorXd impulses_;
-  std::vector<Arm> arms_;     // two a row; zero where the body is not free
-  std::vector<int> parent_;   // by body
-  std::vector<int> island_;   // by row
-  std::vector<int> start_;    // of each island in members_
-  std::vector<int> members_;  // rows
-  std::vector<int> local_;    // by row: its number in its island
+  std::vector<Arm> arms_;      // two a row; zero where the body is not free
+  std::vector<int> parent_;    // by body
+  std::vector<int> island_;    // by row
+  std::vector<int> start_;     // of each island in members_
+  std::vector<int> members_;   // rows
+  std::vector<int> local_;     // by row: its number in its island
+  std::vector<double> scale_;  // by body that stands for a part, for a moment
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
@@ -64,7 +73,9 @@ class BodyContacts {
   std::vector<double> mu_;
   Eigen::VectorXd r_;
   Eigen::VectorXd best_;
+  Eigen::VectorXd trial_;
   solve::WarmContacts<D> methods_;
+  solve::ContactPath path_;
   long long fallbacks_{0};
 };
 

@@ -1,0 +1,244 @@
+#include "ricochet/solve/contact_path.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace ricochet::solve {
+namespace {
+
+constexpr double kAlpha = 1e-10;  // of the proximal term
+constexpr int kMostChanged = 24;  // contacts apart from the factored piece
+constexpr int kMostPaths = 6;     // each from the end of the one before
+constexpr double kDone = 1e-15;
+
+std::size_t place(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+ContactPath::Mode ContactPath::mode_of(int i) const {
+  if (!(z_[2 * i] > 0.0)) return Open;
+  const double most = problem_.mu[place(i)] * z_[2 * i];
+  if (most == 0.0) return SlipUp;  // without friction there is one way to be closed
+  return z_[2 * i + 1] > most ? SlipUp : z_[2 * i + 1] < -most ? SlipDown : Stick;
+}
+
+ContactPath::Vector ContactPath::impulse_of(int i) const {
+  const double n = std::max(0.0, z_[2 * i]);
+  const double most = problem_.mu[place(i)] * n;
+  return {n, std::clamp(z_[2 * i + 1], -most, most)};
+}
+
+/// The derivative of P.
+ContactPath::Block ContactPath::slope(int i, Mode mode) const {
+  Block E = Block::Zero();
+  if (mode == Open) return E;
+  E(0, 0) = 1.0;
+  if (mode == Stick) E(1, 1) = 1.0;
+  if (mode == SlipUp) E(1, 0) = problem_.mu[place(i)];
+  if (mode == SlipDown) E(1, 0) = -problem_.mu[place(i)];
+  return E;
+}
+
+double ContactPath::edge_value(int i, Edge edge, const Eigen::VectorXd& at) const {
+  if (edge == Normal) return at[2 * i];
+  return (edge == Up ? at[2 * i + 1] : -at[2 * i + 1]) - problem_.mu[place(i)] * at[2 * i];
+}
+
+/// The sign of an edge's function within a piece; 0: not an edge of it.
+double ContactPath::side_inside(int i, Edge edge) const {
+  const Mode mode = modes_[place(i)];
+  if (edge == Normal) return mode == Open ? -1.0 : 1.0;
+  if (problem_.mu[place(i)] == 0.0) return 0.0;
+  if (mode == Stick) return -1.0;
+  return mode == (edge == Up ? SlipUp : SlipDown) ? 1.0 : 0.0;
+}
+
+ContactPath::Mode ContactPath::beyond(int i, Edge edge) const {
+  const Mode mode = modes_[place(i)];
+  if (edge == Normal && mode != Open) return Open;
+  if (edge == Normal) {
+    return z_[2 * i + 1] > 0.0 || problem_.mu[place(i)] == 0.0 ? SlipUp : SlipDown;
+  }
+  if (mode != Stick) return Stick;
+  return edge == Up ? SlipUp : SlipDown;
+}
+
+void ContactPath::begin(const Eigen::VectorXd& r) {
+  const problem::BlockRows& W = problem_.W;
+  const Eigen::Index size = 2 * Eigen::Index{W.rows};
+  if (z_.size() != size) {
+    for (Eigen::VectorXd* v : {&z_, &r_, &centre_, &f_, &start_, &base_, &way_}) v->resize(size);
+    columns_.resize(size, 2 * kMostChanged);
+    all_.resize(place(W.rows));
+    std::iota(all_.begin(), all_.end(), 0);
+  }
+  slot_.assign(place(W.rows), -1);
+  rho_.resize(place(W.rows));
+  modes_.resize(place(W.rows));
+  column_.assign(place(W.rows), Block::Zero());
+  lu_.choose_order(W.rows, W.start, W.column);
+  r_ = r.head(size);
+  problem::multiply(W, r_, f_);
+  scale_ = 0.0;
+  for (int i = 0; i < W.rows; ++i) {
+    const double rho = 2.0 / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace();
+    const Vector q = problem_.q.segment<2>(2 * i);
+    rho_[place(i)] = rho;
+    z_.segment<2>(2 * i) = r_.segment<2>(2 * i) - rho * (f_.segment<2>(2 * i) + q);
+    scale_ = std::max({scale_, r_.segment<2>(2 * i).norm(), rho * q.norm()});
+  }
+}
+
+/// r = P(z) and F(z).
+void ContactPath::measure() {
+  const problem::BlockRows& W = problem_.W;
+  for (int i = 0; i < W.rows; ++i) r_.segment<2>(2 * i) = impulse_of(i);
+  problem::multiply(W, r_, f_);
+  for (int i = 0; i < W.rows; ++i) {
+    const Vector r = r_.segment<2>(2 * i);
+    f_.segment<2>(2 * i) +=
+        problem_.q.segment<2>(2 * i) +
+        (kAlpha * (r - centre_.segment<2>(2 * i)) - r + z_.segment<2>(2 * i)) / rho_[place(i)];
+  }
+}
+
+/// F' = (W + alpha/rho) P' + (1 - P') / rho of the present piece, and its direction -F'^-1 F(z_0).
+bool ContactPath::factor() {
+  const problem::BlockRows& W = problem_.W;
+  for (const int i : changed_) slot_[place(i)] = -1;
+  changed_.clear();
+  factored_ = modes_;
+  if (!lu_.begin(all_)) return false;
+  const auto put_row = [&](int i, auto&& put) {
+    for (int k = W.start[place(i)]; k < W.start[place(i) + 1]; ++k) {
+      const int j = W.column[place(k)];
+      if (i != j && factored_[place(j)] == Open) continue;
+      const Block E = slope(j, factored_[place(j)]);
+      Block block = Eigen::Map<const Block>(W.block(place(k))) * E;
+      if (i == j) block += (Block::Identity() - (1.0 - kAlpha) * E) / rho_[place(i)];
+      put(j, block);
+    }
+  };
+  if (!lu_.solve(put_row, [&](int i) -> Vector { return -start_.segment<2>(2 * i); })) return false;
+  for (const int i : all_) base_.segment<2>(2 * i) = lu_.x(i);
+  return base_.allFinite();
+}
+
+/// What the factor's inverse makes of the two columns of W - 1/rho of a contact.
+bool ContactPath::add_column(int i) {
+  if (slot_[place(i)] >= 0) return true;
+  if (static_cast<int>(changed_.size()) == kMostChanged) return false;
+  const problem::BlockRows& W = problem_.W;
+  const auto slot = static_cast<Eigen::Index>(changed_.size());
+  for (int k = W.start[place(i)]; k < W.start[place(i) + 1]; ++k) {
+    Block& block = column_[place(W.column[place(k)])];
+    block = Eigen::Map<const Block>(W.block(place(k))).transpose();
+    if (W.column[place(k)] == i) {
+      block.diagonal().array() -= (1.0 - kAlpha) / rho_[place(i)];
+    }
+  }
+  for (int side = 0; side < 2; ++side) {
+    lu_.solve_again([&](int j) -> Vector { return column_[place(j)].col(side); });
+    for (const int j : all_) columns_.col(2 * slot + side).segment<2>(2 * j) = lu_.x(j);
+  }
+  for (int k = W.start[place(i)]; k < W.start[place(i) + 1]; ++k) {
+    column_[place(W.column[place(k)])].setZero();
+  }
+  slot_[place(i)] = static_cast<int>(slot);
+  changed_.push_back(i);
+  return true;
+}
+
+/// The direction of the present piece from that of the factored one.
+bool ContactPath::find_direction() {
+  const auto size = static_cast<Eigen::Index>(2 * changed_.size());
+  way_ = base_;
+  if (size == 0) return true;
+  small_.setIdentity(size, size);
+  share_.resize(size);
+  for (Eigen::Index a = 0; 2 * a < size; ++a) {
+    const int i = changed_[static_cast<std::size_t>(a)];
+    const Block change = slope(i, modes_[place(i)]) - slope(i, factored_[place(i)]);
+    small_.middleRows<2>(2 * a) += change * columns_.leftCols(size).middleRows<2>(2 * i);
+    share_.segment<2>(2 * a) = change * base_.segment<2>(2 * i);
+  }
+  share_ = small_.partialPivLu().solve(share_).eval();
+  way_.noalias() -= columns_.leftCols(size) * share_;
+  return way_.allFinite();
+}
+
+ContactPath::Crossing ContactPath::next_crossing(double sign, const Crossing& last) const {
+  Crossing next;
+  next.way = std::numeric_limits<double>::infinity();
+  for (const int i : all_) {
+    for (const Edge edge : {Normal, Up, Down}) {
+      const double inside = side_inside(i, edge);
+      if (inside == 0.0 || (i == last.contact && edge == last.edge)) continue;
+      const double rate = sign * edge_value(i, edge, way_);
+      if (!(rate * inside < 0.0)) continue;
+      const double way = std::max(0.0, -edge_value(i, edge, z_) / rate);
+      if (way < next.way) next = {i, edge, -inside, way};
+    }
+  }
+  return next;
+}
+
+/// One path, from z to F(z) = 0.
+bool ContactPath::trace(int most_pieces) {
+  double tau = 1.0;
+  double sign = 1.0;  // of -d tau
+  Crossing last;
+  if (!factor()) return false;
+  for (int piece = 0; piece < most_pieces; ++piece) {
+    ++pieces_;
+    if (last.contact >= 0 && !add_column(last.contact)) {  // too many: from here anew
+      measure();
+      if (!(tau > 1e-6)) return false;
+      start_ = f_ / tau;
+      if (!factor()) return false;
+    }
+    if (!find_direction()) return false;
+    const bool turns =
+        last.contact >= 0 && sign * last.side * edge_value(last.contact, last.edge, way_) < 0.0;
+    if (turns) sign = -sign;
+    const Crossing next = next_crossing(sign, last);
+    if (sign > 0.0 && next.way >= tau) {
+      z_ += tau * way_;
+      return true;
+    }
+    constexpr double kAstray = 1e8;
+    if (!(next.way < kAstray)) return false;
+    z_ += (sign * next.way) * way_;
+    tau -= sign * next.way;
+    modes_[place(next.contact)] = beyond(next.contact, next.edge);
+    last = next;
+  }
+  return false;
+}
+
+bool ContactPath::follow(Eigen::VectorXd& r, int most_pieces) {
+  begin(r);
+  for (int path = 0; path < kMostPaths; ++path) {
+    for (const int i : all_) {
+      modes_[place(i)] = mode_of(i);
+      centre_.segment<2>(2 * i) = impulse_of(i);
+    }
+    measure();
+    double size = 0.0;
+    for (const int i : all_) {
+      size = std::max(size, rho_[place(i)] * f_.segment<2>(2 * i).norm());
+    }
+    if (size <= kDone * scale_) break;
+    start_ = f_;
+    if (!trace(most_pieces)) return false;
+  }
+  measure();
+  if (!r_.allFinite()) return false;
+  r.head(r_.size()) = r_;
+  return true;
+}
+
+}  // namespace ricochet::solve
