@@ -1,6 +1,7 @@
 #include "ricochet/step/body_contacts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "ricochet/base/index.h"
@@ -267,9 +268,9 @@ bool BodyContacts<D>::is_enough(int island, double residual) {
 template <int D>
 bool BodyContacts<D>::follow_path(int island) {
   if constexpr (D == 2) {
-    constexpr int kPieces = 200;
+    constexpr int kPieces = 60;
     trial_ = r_;
-    if (path_.follow(r_, kPieces + W_.rows) && is_enough(island, methods_.residual(r_))) {
+    if (path_.follow(r_, kPieces + W_.rows / 4) && is_enough(island, methods_.residual(r_))) {
       return true;
     }
     r_ = trial_;
@@ -278,16 +279,37 @@ bool BodyContacts<D>::follow_path(int island) {
   return false;
 }
 
-/// Sweeps, Newton's method and paths, from the impulses of the step before and from zero.
+/// Sweeps, Newton's method and paths. A path that finds its end does so in few pieces, others wind
+/// about: so many starts, from parts of the impulses of the step before, and few pieces each.
 template <int D>
 bool BodyContacts<D>::improve_island(int island) {
-  constexpr int kAnew = 0;
-  for (const int sweeps : {5, 20, 100, kAnew, 50, 200, 400}) {
-    if (sweeps == kAnew) {
-      r_.head(D * W_.rows).setZero();
-      continue;
-    }
-    double residual = methods_.improve(r_, sweeps, 0.1 * tolerance_);
+  struct Start {
+    double part;  // of the first impulses; below 0: go on from where the last one led
+    int sweeps;
+  };
+  constexpr double kOn = -1.0;
+  constexpr std::array<Start, 16> kStarts = {{{kOn, 5},
+                                              {kOn, 15},
+                                              {0.8, 20},
+                                              {kOn, 60},
+                                              {0.5, 20},
+                                              {0.9, 10},
+                                              {0.0, 50},
+                                              {kOn, 100},
+                                              {0.7, 40},
+                                              {0.3, 30},
+                                              {0.95, 30},
+                                              {0.6, 80},
+                                              {0.4, 100},
+                                              {0.2, 150},
+                                              {1.0, 200},
+                                              {0.0, 300}}};
+  const Eigen::Index size = Eigen::Index{D} * W_.rows;
+  first_ = r_.head(size);
+  const bool is_cold = (first_.array() == 0.0).all();
+  for (const Start& start : kStarts) {
+    if (start.part >= 0.0 && !(is_cold && start.part > 0.0)) r_.head(size) = start.part * first_;
+    double residual = methods_.improve(r_, start.sweeps, 0.1 * tolerance_);
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }

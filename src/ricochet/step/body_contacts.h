@@ -74,6 +74,7 @@ class BodyContacts {
   Eigen::VectorXd r_;
   Eigen::VectorXd best_;
   Eigen::VectorXd trial_;
+  Eigen::VectorXd first_;  // impulses that an island began with
   solve::WarmContacts<D> methods_;
   solve::ContactPath path_;
   long long fallbacks_{0};
