@@ -19,76 +19,89 @@ std::size_t place(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 ContactPath::Mode ContactPath::mode_of(int i) const {
-  if (!(z_[2 * i] > 0.0)) return Open;
-  const double most = problem_.mu[place(i)] * z_[2 * i];
-  if (most == 0.0) return SlipUp;  // without friction there is one way to be closed
-  return z_[2 * i + 1] > most ? SlipUp : z_[2 * i + 1] < -most ? SlipDown : Stick;
+  const double n = z_[2 * i];
+  const double t = z_[2 * i + 1];
+  if (!(n + tilt(i) * std::abs(t) > 0.0)) return Open;
+  const double most = problem_.mu[place(i)] * n;
+  if (problem_.mu[place(i)] == 0.0) return SlipUp;  // without friction closed in one way
+  return t > most ? SlipUp : t < -most ? SlipDown : Stick;
 }
 
 ContactPath::Vector ContactPath::impulse_of(int i) const {
-  const double n = std::max(0.0, z_[2 * i]);
-  const double most = problem_.mu[place(i)] * n;
-  return {n, std::clamp(z_[2 * i + 1], -most, most)};
+  const Mode mode = mode_of(i);
+  if (mode == Open) return Vector::Zero();
+  if (mode == Stick) return z_.segment<2>(2 * i);
+  return slope(i, mode) * z_.segment<2>(2 * i);
 }
 
 /// The derivative of P.
 ContactPath::Block ContactPath::slope(int i, Mode mode) const {
-  Block E = Block::Zero();
-  if (mode == Open) return E;
-  E(0, 0) = 1.0;
-  if (mode == Stick) E(1, 1) = 1.0;
-  if (mode == SlipUp) E(1, 0) = problem_.mu[place(i)];
-  if (mode == SlipDown) E(1, 0) = -problem_.mu[place(i)];
-  return E;
+  if (mode == Open) return Block::Zero();
+  if (mode == Stick) return Block::Identity();
+  const double sign = mode == SlipUp ? 1.0 : -1.0;
+  const double mu = problem_.mu[place(i)];
+  const double c = tilt(i);
+  return Vector(1.0, sign * mu) * Vector(1.0, sign * c).transpose() / (1.0 + c * mu);
 }
 
 double ContactPath::edge_value(int i, Edge edge, const Eigen::VectorXd& at) const {
-  if (edge == Normal) return at[2 * i];
-  return (edge == Up ? at[2 * i + 1] : -at[2 * i + 1]) - problem_.mu[place(i)] * at[2 * i];
+  const double n = at[2 * i];
+  const double t = at[2 * i + 1];
+  switch (edge) {
+    case Up: return t - problem_.mu[place(i)] * n;
+    case Down: return -t - problem_.mu[place(i)] * n;
+    case ShutUp: return n + tilt(i) * t;
+    default: return n - tilt(i) * t;
+  }
 }
 
 /// The sign of an edge's function within a piece; 0: not an edge of it.
 double ContactPath::side_inside(int i, Edge edge) const {
   const Mode mode = modes_[place(i)];
-  if (edge == Normal) return mode == Open ? -1.0 : 1.0;
-  if (problem_.mu[place(i)] == 0.0) return 0.0;
-  if (mode == Stick) return -1.0;
-  return mode == (edge == Up ? SlipUp : SlipDown) ? 1.0 : 0.0;
+  const bool is_shut = edge == ShutUp || edge == ShutDown;
+  if (mode == Open) return is_shut ? -1.0 : 0.0;
+  if (mode == Stick) return is_shut ? 0.0 : -1.0;
+  if (problem_.mu[place(i)] == 0.0) return edge == ShutUp ? 1.0 : 0.0;
+  return (mode == SlipUp) == (edge == Up || edge == ShutUp) ? 1.0 : 0.0;
 }
 
+/// The piece beyond an edge, which z has come to.
 ContactPath::Mode ContactPath::beyond(int i, Edge edge) const {
   const Mode mode = modes_[place(i)];
-  if (edge == Normal && mode != Open) return Open;
-  if (edge == Normal) {
-    return z_[2 * i + 1] > 0.0 || problem_.mu[place(i)] == 0.0 ? SlipUp : SlipDown;
+  if (edge == ShutUp || edge == ShutDown) {
+    return mode != Open ? Open : edge == ShutUp ? SlipUp : SlipDown;
   }
   if (mode != Stick) return Stick;
   return edge == Up ? SlipUp : SlipDown;
 }
 
-void ContactPath::begin(const Eigen::VectorXd& r) {
+void ContactPath::begin(const Eigen::VectorXd& r, bool is_associated) {
   const problem::BlockRows& W = problem_.W;
   const Eigen::Index size = 2 * Eigen::Index{W.rows};
   if (z_.size() != size) {
-    for (Eigen::VectorXd* v : {&z_, &r_, &centre_, &f_, &start_, &base_, &way_}) v->resize(size);
+    for (auto* v : {&z_, &r_, &centre_, &free_, &f_, &start_, &base_, &way_}) v->resize(size);
     columns_.resize(size, 2 * kMostChanged);
     all_.resize(place(W.rows));
     std::iota(all_.begin(), all_.end(), 0);
   }
+  is_associated_ = is_associated;
   slot_.assign(place(W.rows), -1);
+  changed_.clear();
   rho_.resize(place(W.rows));
   modes_.resize(place(W.rows));
   column_.assign(place(W.rows), Block::Zero());
   lu_.choose_order(W.rows, W.start, W.column);
   r_ = r.head(size);
   problem::multiply(W, r_, f_);
+  free_ = problem_.q.head(size);
   scale_ = 0.0;
   for (int i = 0; i < W.rows; ++i) {
     const double rho = 2.0 / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace();
-    const Vector q = problem_.q.segment<2>(2 * i);
     rho_[place(i)] = rho;
-    z_.segment<2>(2 * i) = r_.segment<2>(2 * i) - rho * (f_.segment<2>(2 * i) + q);
-    scale_ = std::max({scale_, r_.segment<2>(2 * i).norm(), rho * q.norm()});
+    free_[2 * i] += tilt(i) * std::abs(f_[2 * i + 1] + free_[2 * i + 1]);
+    const Vector free = free_.segment<2>(2 * i);
+    z_.segment<2>(2 * i) = r_.segment<2>(2 * i) - rho * (f_.segment<2>(2 * i) + free);
+    scale_ = std::max({scale_, r_.segment<2>(2 * i).norm(), rho * free.norm()});
   }
 }
 
@@ -100,7 +113,7 @@ void ContactPath::measure() {
   for (int i = 0; i < W.rows; ++i) {
     const Vector r = r_.segment<2>(2 * i);
     f_.segment<2>(2 * i) +=
-        problem_.q.segment<2>(2 * i) +
+        free_.segment<2>(2 * i) +
         (kAlpha * (r - centre_.segment<2>(2 * i)) - r + z_.segment<2>(2 * i)) / rho_[place(i)];
   }
 }
@@ -174,7 +187,7 @@ ContactPath::Crossing ContactPath::next_crossing(double sign, const Crossing& la
   Crossing next;
   next.way = std::numeric_limits<double>::infinity();
   for (const int i : all_) {
-    for (const Edge edge : {Normal, Up, Down}) {
+    for (const Edge edge : {Up, Down, ShutUp, ShutDown}) {
       const double inside = side_inside(i, edge);
       if (inside == 0.0 || (i == last.contact && edge == last.edge)) continue;
       const double rate = sign * edge_value(i, edge, way_);
@@ -182,6 +195,13 @@ ContactPath::Crossing ContactPath::next_crossing(double sign, const Crossing& la
       const double way = std::max(0.0, -edge_value(i, edge, z_) / rate);
       if (way < next.way) next = {i, edge, -inside, way};
     }
+  }
+  // An open contact of Coulomb's law closes through one edge, which is both.
+  const bool is_both = next.contact >= 0 && next.edge == ShutUp && tilt(next.contact) == 0.0 &&
+                       modes_[place(next.contact)] == Open;
+  if (is_both && problem_.mu[place(next.contact)] > 0.0) {
+    const Eigen::Index t = 2 * Eigen::Index{next.contact} + 1;
+    if (z_[t] + sign * next.way * way_[t] < 0.0) next.edge = ShutDown;
   }
   return next;
 }
@@ -219,22 +239,34 @@ bool ContactPath::trace(int most_pieces) {
   return false;
 }
 
+/// A path begins here: its centre, its pieces, F(z). Returns the size of F.
+double ContactPath::prepare() {
+  for (const int i : all_) {
+    modes_[place(i)] = mode_of(i);
+    centre_.segment<2>(2 * i) = impulse_of(i);
+  }
+  measure();
+  start_ = f_;
+  double size = 0.0;
+  for (const int i : all_) size = std::max(size, rho_[place(i)] * f_.segment<2>(2 * i).norm());
+  return size;
+}
+
 bool ContactPath::follow(Eigen::VectorXd& r, int most_pieces) {
-  begin(r);
+  begin(r, false);
   for (int path = 0; path < kMostPaths; ++path) {
-    for (const int i : all_) {
-      modes_[place(i)] = mode_of(i);
-      centre_.segment<2>(2 * i) = impulse_of(i);
-    }
-    measure();
-    double size = 0.0;
-    for (const int i : all_) {
-      size = std::max(size, rho_[place(i)] * f_.segment<2>(2 * i).norm());
-    }
-    if (size <= kDone * scale_) break;
-    start_ = f_;
+    if (prepare() <= kDone * scale_) break;
     if (!trace(most_pieces)) return false;
   }
+  measure();
+  if (!r_.allFinite()) return false;
+  r.head(r_.size()) = r_;
+  return true;
+}
+
+bool ContactPath::approach(Eigen::VectorXd& r, int most_pieces) {
+  begin(r, true);
+  if (prepare() > kDone * scale_ && !trace(most_pieces)) return false;
   measure();
   if (!r_.allFinite()) return false;
   r.head(r_.size()) = r_;

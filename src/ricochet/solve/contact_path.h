@@ -24,6 +24,10 @@ namespace ricochet::solve {
 ///
 /// A piece differs from the one that was factored by a few contacts: their columns are kept and a
 /// small system does the rest, until there are many.
+///
+/// Paths of Coulomb's law may wind. Those of the associated law, with s = mu |u_T| held in u_N + s
+/// and P the nearest point of the cone, never turn, W being symmetric and not negative; `approach`
+/// solves for s by such rounds [Haslinger 1983], which end near a solution.
 class ContactPath {
  public:
   /// The problem must outlive this; its numbers and size may change. W is symmetric.
@@ -32,16 +36,20 @@ class ContactPath {
   /// r becomes the end of the path. False when it has none within so many pieces, or W cannot be
   /// factored; r is then as it was.
   bool follow(Eigen::VectorXd& r, int most_pieces);
+  /// One round of the associated law, s taken from r. False as above.
+  bool approach(Eigen::VectorXd& r, int most_pieces);
   int pieces() const { return pieces_; }  // of all paths so far
 
  private:
   using Vector = Eigen::Vector2d;
   using Block = Eigen::Matrix2d;
   enum Mode : char { Open, Stick, SlipUp, SlipDown };
-  enum Edge { Normal, Up, Down };  // zeros of z_N, z_T - mu z_N, -z_T - mu z_N
+  // Zeros of z_T - mu z_N and -z_T - mu z_N, where stick ends, and of z_N + c z_T and z_N - c z_T,
+  // where slip does; c = 0 of Coulomb's law, mu of the associated one.
+  enum Edge { Up, Down, ShutUp, ShutDown };
   struct Crossing {
     int contact{-1};
-    Edge edge{Normal};
+    Edge edge{Up};
     double side{0.0};  // the sign of its function beyond
     double way{0.0};
   };
@@ -51,7 +59,11 @@ class ContactPath {
   double edge_value(int i, Edge edge, const Eigen::VectorXd& at) const;
   double side_inside(int i, Edge edge) const;
   Mode beyond(int i, Edge edge) const;
-  void begin(const Eigen::VectorXd& r);
+  double tilt(int i) const {
+    return is_associated_ ? problem_.mu[static_cast<std::size_t>(i)] : 0.0;
+  }
+  void begin(const Eigen::VectorXd& r, bool is_associated);
+  double prepare();
   void measure();
   bool trace(int most_pieces);
   bool factor();
@@ -70,6 +82,7 @@ class ContactPath {
   Eigen::VectorXd z_;
   Eigen::VectorXd r_;
   Eigen::VectorXd centre_;
+  Eigen::VectorXd free_;     // q, and s along the normal
   Eigen::VectorXd f_;        // F at z
   Eigen::VectorXd start_;    // F(z_0)
   Eigen::VectorXd base_;     // the factored piece's direction
@@ -79,6 +92,7 @@ class ContactPath {
   Eigen::VectorXd share_;
   std::vector<Block> column_;  // one of W - 1/rho, by row
   double scale_{0.0};
+  bool is_associated_{false};
   int pieces_{0};
 };
 

@@ -48,6 +48,7 @@ class BodyContacts {
   problem::Report solve_island(int island);
   bool improve_island(int island);
   bool follow_path(int island);
+  bool approach(int island);
   bool is_enough(int island, double residual);
   double worst_part(int island);
   double insist();
@@ -74,6 +75,7 @@ class BodyContacts {
   Eigen::VectorXd r_;
   Eigen::VectorXd best_;
   Eigen::VectorXd trial_;
+  Eigen::VectorXd kept_;
   Eigen::VectorXd first_;  // impulses that an island began with
   solve::WarmContacts<D> methods_;
   solve::ContactPath path_;
