@@ -175,35 +175,43 @@ void BodyContacts<D>::gather(int island) {
   }
 }
 
-/// Every other method, from what there is and from zero, until one is good enough; the best stays.
+/// r by a method of solve_contacts, from where it is.
 template <int D>
-double BodyContacts<D>::insist() {
-  using solve::ContactMethod;
+double BodyContacts<D>::ask(solve::ContactMethod method) {
+  constexpr int kMany = 60;  // contacts for which the slow methods are not worth their time
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
   problem::ContactProblem problem;
   problem.dim = D;
   problem.mu = mu_;
   problem.q = q_.head(size);
   problem.matrix = W_;
+  using solve::ContactMethod;
+  const bool is_slow = method == ContactMethod::Pivoting || method == ContactMethod::Admm;
+  if (!solve::suits(method, problem) || (is_slow && W_.rows > kMany)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  solve::ContactSettings settings;
+  settings.method = method;
+  settings.tolerance = std::numeric_limits<double>::max();
+  settings.scale_free_tolerance = tolerance_;
+  settings.judge_by_impulses = false;
+  settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
+  Eigen::VectorXd r = r_.head(size);
+  (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
+  r_.head(size) = r;
+  return methods_.finish(r_);
+}
+
+/// Every other method, from zero, until one is good enough; the best stays.
+template <int D>
+double BodyContacts<D>::insist() {
+  using solve::ContactMethod;
   double least = std::numeric_limits<double>::infinity();
-  bool is_first = true;
   for (const ContactMethod method :
-       {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
-        ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
-    constexpr int kMany = 60;  // contacts for which the slow methods are not worth their time
-    const bool is_slow = method == ContactMethod::Pivoting || method == ContactMethod::Admm;
-    if (!solve::suits(method, problem) || (is_slow && W_.rows > kMany)) continue;
-    solve::ContactSettings settings;
-    settings.method = method;
-    settings.tolerance = std::numeric_limits<double>::max();
-    settings.scale_free_tolerance = tolerance_;
-    settings.judge_by_impulses = false;
-    settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
-    Eigen::VectorXd r = is_first ? Eigen::VectorXd(r_.head(size)) : Eigen::VectorXd::Zero(size);
-    is_first = false;
-    (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
-    r_.head(size) = r;
-    const double found = methods_.finish(r_);
+       {ContactMethod::Auto, ContactMethod::Pivoting, ContactMethod::InteriorPoint,
+        ContactMethod::ProximalNewton, ContactMethod::Admm}) {
+    r_.head(D * W_.rows).setZero();
+    const double found = ask(method);
     if (found < least) {
       least = found;
       best_ = r_;
@@ -325,9 +333,12 @@ bool BodyContacts<D>::improve_island(int island) {
       residual = methods_.finish(r_);
     }
     if (is_enough(island, residual) || follow_path(island)) return true;
-    if (&start == &kStarts[2] || &start == &kStarts.back()) {
-      if (approach(island)) return true;
+    if (&start == &kStarts[1]) {
+      kept_ = r_;
+      if (is_enough(island, ask(solve::ContactMethod::Auto)) || follow_path(island)) return true;
+      r_ = kept_;
     }
+    if (&start == &kStarts.back() && approach(island)) return true;
   }
   return false;
 }

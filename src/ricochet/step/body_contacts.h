@@ -51,6 +51,7 @@ class BodyContacts {
   bool approach(int island);
   bool is_enough(int island, double residual);
   double worst_part(int island);
+  double ask(solve::ContactMethod method);
   double insist();
 
   const body::World<D>& world_;
