@@ -1,5 +1,6 @@
 #include "hand_written.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ricochet::bench {
@@ -99,6 +100,27 @@ HandResult hand_rod(double h, long long steps) {
     w = wm + 0.5 * h * r;
   }
   return {x, y};
+}
+
+HandResult hand_oscillator(long long impacts) {
+  constexpr double kW = 2.8, kMost = 3.0;  // |x''| at most
+  const double g = 1.0 / (1.0 - kW * kW);
+  double t = 0.0, x = -0.1, u = 0.1;
+  for (long long k = 0; k < impacts; ++k) {
+    const double a = x - g * std::cos(kW * t), b = u + g * kW * std::sin(kW * t), start = t;
+    for (bool begins = true; begins || x < -1e-14; begins = false) {
+      // No earlier than under the largest acceleration; near the wall, by Newton.
+      const double earliest = (-u + std::sqrt(u * u - 2.0 * kMost * x)) / kMost;
+      const bool is_near = x > -1e-3 && u > 0.1 && !begins;
+      t += is_near ? -x / u : std::max(earliest, 1e-9);
+      const double s = t - start, c = std::cos(s), d = std::sin(s);
+      x = g * std::cos(kW * t) + a * c + b * d;
+      u = -g * kW * std::sin(kW * t) - a * d + b * c;
+    }
+    x = 0.0;
+    u *= -0.8;
+  }
+  return {t, u};
 }
 
 }  // namespace ricochet::bench

@@ -16,4 +16,7 @@ HandResult hand_pendulum(double h, long long steps);
 /// step), written the same way.
 HandResult hand_rod(double h, long long steps);
 
+/// x'' + x = cos 2.8 t, x <= 0, e = 0.8 for so many impacts: arcs in closed form.
+HandResult hand_oscillator(long long impacts);
+
 }  // namespace ricochet::bench

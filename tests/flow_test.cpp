@@ -10,8 +10,8 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/random.h"
 #include "ricochet/flow/flow.h"
-#include "ricochet/flow/roots.h"
 #include "ricochet/formula/lower.h"
+#include "ricochet/formula/roots.h"
 #include "support.h"
 
 namespace ricochet::flow::flow_test {
@@ -96,7 +96,8 @@ TEST(Flow, TheFirstZeroIsFoundHoweverNearTheNext) {
     double least = 1.0;  // distance of neighbours: what rounding does to a zero
     for (std::size_t k = 1; k < zeros.size(); ++k) least = std::min(least, zeros[k] - zeros[k - 1]);
     if (least < 1e-5 || std::abs(expected - 1.0) < 1e-5 || std::abs(expected) < 1e-5) continue;
-    const std::optional<double> found = first_fall(row.data(), 0, 1.0);
+    const std::optional<double> found =
+        formula::first_fall(row.data(), formula::Jet::kOrder, 0, 1.0);
     ASSERT_EQ(found.has_value(), expected > 0.0) << trial;
     if (found) {
       EXPECT_NEAR(*found, expected, 0.3 * least) << trial;

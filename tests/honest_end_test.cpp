@@ -86,6 +86,33 @@ TEST(HonestEnd, GapsWithoutAUsableGradientAreRefused) {
   }
 }
 
+TEST(HonestEnd, GapsWhoseSquaresLoseTheirDigitsAreRefused) {
+  for (const char* scheme : {"event-driven", "moreau", "inel", "paoli-schatzman"}) {
+    for (const double scale : {1e-150, 1e-156, 5.2e-161, 1e-162}) {
+      const auto motion =
+          fall_on(fmt::format("keep = \"{:.17g}*x >= 0\"\nrestitution = 0.46", scale), scheme);
+      EXPECT_NE(word_of(motion), "ok") << scheme << ' ' << scale;
+    }
+    const auto motion = fall_on("keep = \"1e-120*x >= 0\"\nrestitution = 0.46", scheme);
+    EXPECT_TRUE(motion.outcome.certificate.ok()) << scheme;
+  }
+}
+
+/// A particle that meets a post far thinner than its step, in the middle: it turns back, or the run
+/// says that it did not.
+TEST(HonestEnd, SpringsOfThinPostsAreNotGoneThrough) {
+  for (int k = 0; k < 40; ++k) {
+    const double radius = 0.01 * (1.0 + 0.37 * k);
+    const auto motion = testing::run_text(
+        fmt::format("[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n[contact.post]\n"
+                    "keep = \"hypot(x - {:.17g}, y) >= {:.17g}\"\nrestitution = 1\n[start]\n"
+                    "position = {{ x = 0, y = 0 }}\nvelocity = {{ x = 1 }}\n",
+                    7.0 + 0.011 * k, radius) +
+        run_of("penalty", 0.1, 14.0));
+    if (word_of(motion) == "ok") EXPECT_LT(end_of(motion), 1.0) << radius;
+  }
+}
+
 /// From 1/x - 1 = +oo to -oo within a step, opening on both sides; from 0.5 to -6.5.
 TEST(HonestEnd, AGapThatJumpsIsNoWall) {
   for (const char* scheme : {"moreau", "mabrouk", "moreau-jean"}) {

@@ -31,6 +31,8 @@ Row<D> row_of(const World<D>& world, int a, int b, const shape::Row<D>& found,
 
 template Row<2> row_of(const World<2>&, int, int, const shape::Row<2>&,
                        const std::vector<Motion<2>>&);
+template Row<3> row_of(const World<3>&, int, int, const shape::Row<3>&,
+                       const std::vector<Motion<3>>&);
 
 template <int D>
 Finder<D>::Finder(const World<D>& world)
@@ -83,5 +85,6 @@ void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& 
 }
 
 template class Finder<2>;
+template class Finder<3>;
 
 }  // namespace ricochet::body

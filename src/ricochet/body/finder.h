@@ -32,6 +32,7 @@ class Finder {
 };
 
 extern template class Finder<2>;
+extern template class Finder<3>;
 
 /// A row of the world from one of two shapes. Between free bodies the impulse acts at one point of
 /// space, in the middle of the gap, so that the pair keeps its moment of momentum; for features

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ricochet/shape/gaps.h"
@@ -16,12 +18,20 @@ template <int D>
 using Vec = shape::Vec<D>;
 template <int D>
 inline constexpr int kSpins = D == 2 ? 1 : 3;
-template <int D>
-using Spin = Eigen::Matrix<double, kSpins<D>, 1>;
-template <int D>
-using Inertia = Eigen::Matrix<double, kSpins<D>, kSpins<D>>;
+template <int D>  // rates of rotation, moments
+using Spin = std::conditional_t<D == 2, double, Vec<3>>;
+template <int D>  // about the mass centre, in space in the frame of the shapes
+using Inertia = std::conditional_t<D == 2, double, shape::Mat<3>>;
 
-/// Where a body is and how it moves: its mass centre, in the plane its angle, both velocities.
+/// The rotation by |a| about a.
+inline Eigen::Quaterniond rotation(const Vec<3>& a) {
+  constexpr double kSmall = 1e-4;
+  const double angle = a.norm();
+  const double part = angle > kSmall ? std::sin(0.5 * angle) / angle : 0.5 - angle * angle / 48.0;
+  return {std::cos(0.5 * angle), part * a[0], part * a[1], part * a[2]};
+}
+
+/// Where a body is and how it moves: its mass centre, its angle or rotation, both velocities.
 template <int D>
 struct Motion;
 template <>
@@ -36,15 +46,36 @@ struct Motion<2> {
     x += h * v;
     angle += h * spin;
   }
+  void shift(const Vec<2>& by, double turn_by) {
+    x += by;
+    angle += turn_by;
+  }
+};
+template <>
+struct Motion<3> {
+  Vec<3> x = Vec<3>::Zero();
+  Eigen::Quaterniond turn{1.0, 0.0, 0.0, 0.0};  // from the frame of the body to space
+  Vec<3> v = Vec<3>::Zero();
+  Vec<3> spin = Vec<3>::Zero();   // in space
+  Vec<3> rates = Vec<3>::Zero();  // the same in the frame of the body, kept: rounding of `turn`
+                                  // would add up; not used where all moments of inertia are equal
+
+  void advance(double h) { shift(h * v, h * spin); }
+  void shift(const Vec<3>& by, const Vec<3>& turn_by) {
+    x += by;
+    turn = (rotation(turn_by) * turn).normalized();
+  }
 };
 
 /// Velocity of the particle of a body at an arm from its mass centre.
 inline Vec<2> velocity_at(const Motion<2>& m, const Vec<2>& arm) {
   return m.v + m.spin * Vec<2>(-arm[1], arm[0]);
 }
+inline Vec<3> velocity_at(const Motion<3>& m, const Vec<3>& arm) { return m.v + m.spin.cross(arm); }
 
 /// arm × impulse.
 inline double moment(const Vec<2>& arm, const Vec<2>& p) { return arm[0] * p[1] - arm[1] * p[0]; }
+inline Vec<3> moment(const Vec<3>& arm, const Vec<3>& p) { return arm.cross(p); }
 
 enum class Kind : char {
   Free,    // moves by forces and impulses
@@ -52,26 +83,46 @@ enum class Kind : char {
   Driven,  // its place is a function of t
 };
 
+template <int D>
+Inertia<D> no_inertia() {
+  if constexpr (D == 2) return 0.0;
+  if constexpr (D == 3) return shape::Mat<3>::Zero();
+}
+
 /// A rigid body: shapes that ride on one frame. `at` of scenes is that frame's origin.
 template <int D>
 struct Body {
   std::string name;
   Kind kind{Kind::Free};
   int material{0};
-  double mass{0.0};                // [kg]; per length in the plane
-  double inertia{0.0};             // about the mass centre [kg m^2]
-  Vec<D> centre = Vec<D>::Zero();  // the mass centre in the frame of the shapes [m]
-  int first_shape{0};              // in World::solids
+  double mass{0.0};                      // [kg]; per length in the plane
+  Inertia<D> inertia = no_inertia<D>();  // about the mass centre [kg m^2]
+  bool is_even{D == 2};                  // all its moments of inertia are equal
+  Vec<D> centre = Vec<D>::Zero();        // the mass centre in the frame of the shapes [m]
+  int first_shape{0};                    // in World::solids
   int shapes{0};
   double reach{0.0};  // from the mass centre to its farthest particle [m]
   double size{0.0};   // a length to measure rounding and slack by [m]
   double born{-std::numeric_limits<double>::infinity()};  // [s]
   Motion<D> start;
-  std::function<void(double t, Motion<D>& place)> drive;  // of driven ones: x and angle
+  std::function<void(double t, Motion<D>& place)> drive;  // of driven ones: where it is
 
   bool moves() const { return kind != Kind::Fixed; }
   bool is_free() const { return kind == Kind::Free; }
 };
+
+inline double size_of_inertia(const Body<2>& body) { return body.inertia; }
+inline double size_of_inertia(const Body<3>& body) { return body.inertia.diagonal().minCoeff(); }
+
+/// Says of a body whether its moments of inertia are equal; in space they then are so exactly.
+inline void settle_inertia(Body<2>&) {}
+inline void settle_inertia(Body<3>& body) {
+  constexpr double kEven = 1e-12;
+  const double mean = body.inertia.trace() / 3.0;
+  const shape::Mat<3> even = mean * shape::Mat<3>::Identity();
+  body.is_even = (body.inertia - even).norm() <= kEven * mean;
+  if (body.is_even) body.inertia = even;
+}
 
 /// A shape of a body.
 template <int D>
@@ -87,6 +138,15 @@ struct PairLaw {
   double friction{0.0};
   double restitution{0.0};
   bool looks_ahead() const { return restitution == 0.0; }
+};
+
+/// Names one row between two shapes from step to step.
+struct RowKey {
+  int a{0};  // the shapes, a < b
+  int b{0};
+  shape::Key feature{0};
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
 /// Bodies and the laws between them: const while a motion is made.
@@ -119,6 +179,16 @@ struct World {
     if (a == b || (!one.is_free() && !other.is_free())) return false;
     return law(one.material, other.material).touches;
   }
+
+  /// A free body on a fixed half-space that does not throw it back: see step/moreau_bodies.h.
+  bool rolls(const RowKey& key) const {
+    const auto is_ground = [&](int i) {
+      return solid(i).shape.kind == shape::Kind::HalfSpace &&
+             body(solid(i).body).kind == Kind::Fixed;
+    };
+    if (D == 2 || (!is_ground(key.a) && !is_ground(key.b))) return false;
+    return law(body(solid(key.a).body).material, body(solid(key.b).body).material).looks_ahead();
+  }
 };
 
 /// How far a gap may be below zero, or above, and still count as touching: rounding of places, and
@@ -131,18 +201,32 @@ double slack_of(const Body<D>& a, const Body<D>& b, const Vec<D>& where) {
   return std::max(kPart * size, kRounding * (where.norm() + size));
 }
 
+inline double size_of(double spin) { return std::abs(spin); }
+inline double size_of(const Vec<3>& spin) { return spin.norm(); }
+
 /// No particle of the body is faster.
-inline double speed_bound(const Body<2>& body, const Motion<2>& m) {
-  return body.kind == Kind::Fixed ? 0.0 : m.v.norm() + std::abs(m.spin) * body.reach;
+template <int D>
+double speed_bound(const Body<D>& body, const Motion<D>& m) {
+  return body.kind == Kind::Fixed ? 0.0 : m.v.norm() + size_of(m.spin) * body.reach;
+}
+
+/// The mean rate of rotation between two places.
+inline double spin_between(const Motion<2>& from, const Motion<2>& to, double h) {
+  return (to.angle - from.angle) / h;
+}
+inline Vec<3> spin_between(const Motion<3>& from, const Motion<3>& to, double h) {
+  const Eigen::AngleAxisd by(to.turn * from.turn.conjugate());
+  return by.angle() / h * by.axis();
 }
 
 /// A driven body at t, with the mean velocity of the time between t and t + h, h of either sign.
-inline void drive(const Body<2>& body, double t, double h, Motion<2>& m) {
-  Motion<2> there;
+template <int D>
+void drive(const Body<D>& body, double t, double h, Motion<D>& m) {
+  Motion<D> there;
   body.drive(t, m);
   body.drive(t + h, there);
   m.v = (there.x - m.x) / h;
-  m.spin = (there.angle - m.angle) / h;
+  m.spin = spin_between(m, there, h);
 }
 
 /// The frame of a body's shapes.
@@ -151,15 +235,18 @@ inline shape::Pose<2> pose_of(const Body<2>& body, const Motion<2>& m) {
   pose.x -= pose.R * body.centre;
   return pose;
 }
+inline shape::Pose<3> pose_of(const Body<3>& body, const Motion<3>& m) {
+  shape::Pose<3> pose{m.x, m.turn.toRotationMatrix()};
+  pose.x -= pose.R * body.centre;
+  return pose;
+}
 
-/// Names one row between two shapes from step to step.
-struct RowKey {
-  int a{0};  // the shapes, a < b
-  int b{0};
-  shape::Key feature{0};
-  friend bool operator==(const RowKey&, const RowKey&) = default;
-  friend auto operator<=>(const RowKey&, const RowKey&) = default;
-};
+/// Moment of momentum about the mass centre, in space.
+inline double momentum_of(const Body<2>& body, const Motion<2>& m) { return body.inertia * m.spin; }
+inline Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m) {
+  if (body.is_even) return body.inertia(0, 0) * m.spin;
+  return m.turn * Vec<3>(body.inertia * m.rates);
+}
 
 /// What a row did in a step.
 template <int D>
@@ -191,16 +278,64 @@ struct Row {
   double slack{0.0};
 };
 
-/// Relative velocity of the two particles of a row, (n, t).
-inline Vec<2> relative(const Row<2>& row, const Motion<2>& a, const Motion<2>& b) {
-  const Vec<2> u = velocity_at(a, row.arm_a) - velocity_at(b, row.arm_b);
+/// Columns n, t, t': right-handed, by a rule that is smooth but where n_z changes sign.
+inline shape::Mat<3> frame_of(const Row<3>& row) {
+  const Vec<3>& n = row.normal;
+  const double sign = std::copysign(1.0, n[2]);
+  const double a = -1.0 / (sign + n[2]);
+  const double b = n[0] * n[1] * a;
+  shape::Mat<3> frame;
+  frame << n, Vec<3>(1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]),
+      Vec<3>(b, sign + n[1] * n[1] * a, -n[1]);
+  return frame;
+}
+
+/// The parts (n, t) of a vector of space.
+inline Vec<2> in_frame(const Row<2>& row, const Vec<2>& u) {
   const Vec<2> tangent(-row.normal[1], row.normal[0]);
   return {row.normal.dot(u), tangent.dot(u)};
+}
+inline Vec<3> in_frame(const Row<3>& row, const Vec<3>& u) { return frame_of(row).transpose() * u; }
+
+/// Relative velocity of the two particles of a row, (n, t).
+template <int D>
+Vec<D> relative(const Row<D>& row, const Motion<D>& a, const Motion<D>& b) {
+  const Vec<D> u = velocity_at(a, row.arm_a) - velocity_at(b, row.arm_b);
+  return in_frame(row, u);
 }
 
 /// The impulse on a in space, of its parts (n, t).
 inline Vec<2> in_space(const Row<2>& row, const Vec<2>& p) {
   return row.normal * p[0] + Vec<2>(-row.normal[1], row.normal[0]) * p[1];
+}
+inline Vec<3> in_space(const Row<3>& row, const Vec<3>& p) { return frame_of(row) * p; }
+
+/// What a moment does to a body's spin: in space a matrix that the step sets.
+template <int D>
+struct Ease;
+template <>
+struct Ease<2> {
+  double inertia{0.0};
+  double operator()(double given) const { return given / inertia; }
+  template <class A, class B>
+  auto between(const A& one, const B& other) const {
+    return (one * other.transpose() / inertia).eval();
+  }
+};
+template <>
+struct Ease<3> {
+  shape::Mat<3> inverse = shape::Mat<3>::Zero();
+  Vec<3> operator()(const Vec<3>& given) const { return inverse * given; }
+  template <class A, class B>
+  auto between(const A& one, const B& other) const {
+    return (one * inverse * other.transpose()).eval();
+  }
+};
+inline Ease<2> ease_of(const Body<2>& body, const Motion<2>&) { return {body.inertia}; }
+inline Ease<3> ease_of(const Body<3>& body, const Motion<3>& m) {
+  if (body.is_even) return {shape::Mat<3>::Identity() / body.inertia(0, 0)};
+  const shape::Mat<3> R = m.turn.toRotationMatrix();
+  return {R * body.inertia.inverse() * R.transpose()};
 }
 
 }  // namespace ricochet::body

@@ -1,15 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "ricochet/certify/energy.h"
-#include "ricochet/certify/kinematics.h"
-#include "ricochet/certify/law.h"
-#include "ricochet/model/arc_sizes.h"
-#include "ricochet/model/chord.h"
-#include "ricochet/model/gap_path.h"
+#include "ricochet/certify/flight.h"
 
 /// Motions from impact to impact. An arc is smooth, so that
 ///
@@ -21,139 +12,6 @@
 /// off by, of which the limit is a multiple. Along the same polynomial every gap is bounded, so
 /// that no wall is stepped over.
 namespace ricochet::certify {
-
-/// What is remembered of arcs and impacts, and the arc under judgement.
-template <model::Model M>
-struct ArcMemory : model::JudgeMemory::Arcs {
-  using Vec = Vector<M::kDofs>;
-  std::array<Vector<M::kPlaces>, kArcNodes> q;
-  std::array<Vec, kArcNodes> u;
-  std::array<Vec, kArcNodes> a;
-  Vec force;              // Q - c at the start
-  model::ArcSizes known;  // with the arc
-  model::ArcPath<M> path;
-  model::GapSweep<M> sweep;
-  model::Chord<M> chord;
-  model::GapBends<M> bends;
-  Vector<M::kContacts> bend;
-  bool decided{true};  // no wall could have been stepped over
-
-  ArcMemory(const M& model, const model::StateOf<M>& start)
-      : force(start.u),
-        path(model, start.q, start.u),
-        sweep(model, start.q, start.u),
-        chord(model, start.q, start.u),
-        bends(model, start.q),
-        bend(Vector<M::kContacts>::Zero(model.contacts())) {
-    static_cast<model::JudgeMemory::Arcs&>(*this) = start.memory.judge.arcs;
-    impacts.resize(static_cast<std::size_t>(model.contacts()));
-    model::grow(sizes, model, start.q, force);
-    model::open_gaps(sizes, model, start.t, start.q);
-    known = sizes;
-    q.fill(start.q);
-    u.fill(start.u);
-    a.fill(start.u);
-  }
-};
-
-template <model::Model M>
-double arc_limit(const Context<M>& c) {
-  return c.limits.arc * c.method.accuracy;
-}
-
-/// How far from zero a gap may be along an arc: what positions may be off by. Gaps of contacts that
-/// last along affine velocities drift where the ways of pieces are near rounding.
-template <model::Model M>
-double allowed_gap(const Context<M>& c, const ArcMemory<M>& arc, int a) {
-  const double part = (is_split(c.method.integrator) ? 1e3 : 1.0) * c.limits.touching;
-  const double rounding = part * model::gap_size(c.place.normals, a, arc.known);
-  return arc_limit(c) * model::reach(c.place.normals, a, arc.known.q) + rounding;
-}
-
-/// A velocity that is kept at 0 is so at the ends of an arc; between them the path is known less
-/// well than the motion, and its acceleration is checked.
-template <model::Model M>
-void check_arc_roll(Context<M>& c, const ArcMemory<M>& arc, int node, double t, int a) {
-  const auto i = static_cast<std::size_t>(node);
-  if (i > 0 && i + 1 < kArcNodes) return;
-  const double v = velocity_of(c.place, a, arc.u[i]);
-  const double size = model::reach(c.place.normals, a, arc.known.u) + std::abs(c.place.rate[a]);
-  if (!(std::abs(v) <= (arc_limit(c) + 64.0 * kEpsilon) * size)) c.fail(Failure::Law, t, a, v);
-}
-
-/// Reactions at a node push, and only where the node touches; no wall is crossed there. Joints are
-/// kept, by reactions of either sign.
-template <model::Model M>
-void check_arc_contacts(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node, double t) {
-  const auto i = static_cast<std::size_t>(node);
-  const auto reaction = [&](int a) {
-    return s.claim.reactions != nullptr ? (*s.claim.reactions)[i][a] : 0.0;
-  };
-  c.listed.clear();
-  c.model.gaps(t, arc.q[i], c.place);
-  for (int a = 0; a < c.model.contacts(); ++a) {
-    const double gap = c.place.gap[a];
-    if (std::isnan(gap)) return c.fail(Failure::NotFinite, t, a);
-    if (reaction(a) != 0.0 || a >= c.contacts() || (gap < 0.0 && c.model.exists(a, c.place))) {
-      c.listed.push(a);
-    }
-  }
-  if (c.listed.empty()) return;
-  c.model.gradients(c.listed, c.place);
-  for (const int a : c.listed) {
-    const double gap = c.place.gap[a];
-    const double allowed = allowed_gap(c, arc, a);
-    if (a >= c.contacts()) {
-      if (!(std::abs(gap) <= allowed)) c.fail(Failure::ActiveSet, t, a, gap);
-      if (a >= c.first_roll()) check_arc_roll(c, arc, node, t, a);
-      continue;
-    }
-    const double beyond = arc.sizes.beyond[static_cast<std::size_t>(a)];
-    if (!(reaction(a) >= 0.0)) c.fail(Failure::Law, t, a, reaction(a));
-    if (!(gap >= beyond - allowed)) {
-      c.fail(c.place.normals.norm(a) > 0.0 ? Failure::ActiveSet : Failure::Degenerate, t, a, gap);
-    }
-    if (reaction(a) == 0.0) continue;
-    if constexpr (M::kSlips > 0) {
-      if (c.model.slips(a) > 0) c.fail(Failure::LastingFriction, t, a);
-    }
-    if (!(gap <= allowed) || !c.model.exists(a, c.place)) c.fail(Failure::ActiveSet, t, a, gap);
-    if (std::find(c.held.begin(), c.held.end(), a) == c.held.end()) c.held.push(a);
-  }
-}
-
-/// a = M^-1 (Q - c + J^T r) at a node, and what forces and reactions do there. The first node sets
-/// the sizes.
-template <model::Model M>
-bool accelerate(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc, int node) {
-  const auto i = static_cast<std::size_t>(node);
-  const double t = s.before.t + kArcPoints[i] * s.h;
-  const double weight = s.h * kArcWeights[i];
-  if (!c.model.load_mass(arc.q[i], c.place)) {
-    c.fail(Failure::SingularMass, t);
-    return false;
-  }
-  model::applied_force(c.model, t, arc.q[i], arc.u[i], c.place, s.momentum);
-  if (node == 0) {
-    arc.known = arc.sizes;
-    model::grow(arc.known, c.model, c.place, s.h, s.after.q, s.before.u, s.after.u, s.momentum,
-                s.work, s.slope);
-  }
-  check_arc_contacts(c, s, arc, node, t);
-  if (!c.certificate.ok()) return false;
-  s.work = s.momentum;
-  if (!c.has_constant_mass()) c.model.force(t, arc.q[i], arc.u[i], c.place, s.work);
-  s.force_work += weight * arc.u[i].dot(s.work);
-  for (const int a : c.listed) {
-    if (s.claim.reactions == nullptr) break;
-    const double r = (*s.claim.reactions)[i][a];
-    c.place.normals.add_to(a, r, s.momentum);
-    (a < c.contacts() ? s.contact_work : s.joint_work) +=
-        weight * r * c.place.normals.dot(a, arc.u[i]);
-  }
-  c.model.mass(c.place).solve(s.momentum, arc.a[i]);
-  return true;
-}
 
 /// No wall is met between the nodes by contacts that do not push.
 template <model::Model M>
@@ -172,23 +30,21 @@ void check_between(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   c.fail(Failure::ActiveSet, arc.path.time_at(crossing.to), crossing.contact);
 }
 
+/// What forces and reactions leave unexplained at the end of an arc, relative.
 template <model::Model M>
-[[gnu::noinline]] void check_arc(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc,
-                                 EnergyWatch& energy) {
-  check_time(c, s, s.h);
-  if (!s.claim.active.empty()) return c.fail(Failure::ActiveSet, s.before.t);
+void check_nodes(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc) {
   constexpr std::size_t kEnd = kArcNodes - 1;
-  c.held.clear();
-  arc.q[0] = s.before.q;
-  arc.u[0] = s.before.u;
+  const auto take = [&](std::size_t i) {
+    return accelerate(c, s, arc, i, kArcPoints[i], kArcWeights[i]);
+  };
   arc.q[kEnd] = s.after.q;
   arc.u[kEnd] = s.after.u;
-  if (!accelerate(c, s, arc, 0) || !accelerate(c, s, arc, kArcNodes - 1)) return;
+  if (!take(0) || !take(kEnd)) return;
   arc.path.set(s.before.t, s.h, arc.q[0], arc.u[0], arc.a[0], arc.q[kEnd], arc.u[kEnd],
                arc.a[kEnd]);
   for (std::size_t i = 1; i < kEnd; ++i) {
     arc.path.at(kArcPoints[i], arc.q[i], arc.u[i]);
-    if (!accelerate(c, s, arc, static_cast<int>(i))) return;
+    if (!take(i)) return;
   }
   s.force = s.after.u - s.before.u;
   c.model.difference(s.after.q, s.before.q, s.momentum);
@@ -202,11 +58,27 @@ template <model::Model M>
   model::difference_size(c.model, s.before.q, s.work);
   s.work *= 8.0 * kEpsilon;
   const double off_q = model::relative<Vector<M::kDofs>>(s.momentum, arc.known.q, s.work);
-  if (!(off_u <= arc_limit(c))) c.fail(Failure::Balance, s.before.t, -1, off_u);
-  if (!(off_q <= arc_limit(c))) c.fail(Failure::Kinematics, s.before.t, -1, off_q);
+  if (!(off_u <= arc_limit(c, arc))) c.fail(Failure::Balance, s.before.t, -1, off_u);
+  if (!(off_q <= arc_limit(c, arc))) c.fail(Failure::Kinematics, s.before.t, -1, off_q);
+  s.arc = std::max(off_u, off_q);
+}
+
+template <model::Model M>
+[[gnu::noinline]] void check_arc(Context<M>& c, Trial<M>& s, ArcMemory<M>& arc,
+                                 EnergyWatch& energy) {
+  check_time(c, s, s.h);
+  if (!s.claim.active.empty()) return c.fail(Failure::ActiveSet, s.before.t);
+  c.held.clear();
+  arc.q[0] = s.before.q;
+  arc.u[0] = s.before.u;
+  arc.flew = s.claim.flight != nullptr;
+  if constexpr (M::kPlaces == M::kDofs) {
+    arc.flew ? check_flight(c, s, arc) : check_nodes(c, s, arc);
+  } else {
+    check_nodes(c, s, arc);
+  }
   if (!c.certificate.ok()) return;
   check_between(c, s, arc);
-  s.arc = std::max(off_u, off_q);
   c.model.momentum(s.after.q, s.after.u, c.place, s.end_momentum, s.slope);
   s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
   c.model.mass(c.place).apply(arc.a[0], s.force);  // the first arc sets the scale of the energy

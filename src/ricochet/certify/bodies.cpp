@@ -38,6 +38,128 @@ Vec<D> nearest_in_cone(double mu, const Vec<D>& z) {
 bool finite(const body::Motion<2>& m) {
   return m.x.allFinite() && std::isfinite(m.angle) && m.v.allFinite() && std::isfinite(m.spin);
 }
+bool finite(const body::Motion<3>& m) {
+  return m.x.allFinite() && m.turn.coeffs().allFinite() && m.v.allFinite() && m.spin.allFinite();
+}
+
+using Mat3 = shape::Mat<3>;
+
+/// The judge's own rotations are matrices: by |a| about a, as Rodrigues wrote it.
+Mat3 rotation_by(const Vec<3>& a) {
+  const double angle = a.norm();
+  if (angle == 0.0) return Mat3::Identity();
+  const Vec<3> n = a / angle;
+  Mat3 cross;
+  cross << 0.0, -n[2], n[1], n[2], 0.0, -n[0], -n[1], n[0], 0.0;
+  const double half = std::sin(0.5 * angle);
+  return Mat3::Identity() + std::sin(angle) * cross + 2.0 * half * half * cross * cross;
+}
+Mat3 matrix_of(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
+
+void turn(body::Motion<2>& m, double by) { m.angle += by; }
+void turn(body::Motion<3>& m, const Vec<3>& by) {
+  m.turn = Eigen::Quaterniond(rotation_by(by) * matrix_of(m));
+}
+
+/// Rates in the frame of the body: of the state where it keeps them.
+Vec<3> rates_of(const body::Body<3>& body, const body::Motion<3>& m) {
+  return body.is_even ? Vec<3>(matrix_of(m).transpose() * m.spin) : m.rates;
+}
+
+/// Moment of momentum about the mass centre, in space.
+double turning_momentum(const body::Body<2>& body, const body::Motion<2>& m) {
+  return body.inertia * m.spin;
+}
+Vec<3> turning_momentum(const body::Body<3>& body, const body::Motion<3>& m) {
+  return matrix_of(m) * (body.inertia * rates_of(body, m));
+}
+double energy_of(const body::Body<2>& body, const body::Motion<2>& m) {
+  return 0.5 * body.inertia * m.spin * m.spin;
+}
+double energy_of(const body::Body<3>& body, const body::Motion<3>& m) {
+  const Vec<3> rates = rates_of(body, m);
+  return 0.5 * rates.dot(body.inertia * rates);
+}
+
+/// The spin that a moment gives to a body at rest.
+double spin_by(const body::Body<2>& body, const body::Motion<2>&, double moment) {
+  return moment / body.inertia;
+}
+Vec<3> spin_by(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& moment) {
+  const Mat3 R = matrix_of(m);
+  return R * body.inertia.llt().solve(R.transpose() * moment);
+}
+
+/// Trace of what impulses at an arm do to its own velocity, without the part of the mass.
+double turning_trace(const body::Body<2>& body, const body::Motion<2>&, const Vec<2>& arm) {
+  return arm.squaredNorm() / body.inertia;
+}
+double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& arm) {
+  double trace = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const Vec<3> moment = arm.cross(Vec<3>::Unit(k));
+    trace += moment.dot(spin_by(body, m, moment));
+  }
+  return trace;
+}
+
+/// Rates of a body in its own frame, and their mean.
+struct Turn {
+  Mat3 from;
+  Vec<3> before;
+  Vec<3> after;
+  Vec<3> mean;
+};
+Turn turn_of(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to) {
+  Turn turn{matrix_of(from), rates_of(body, from), rates_of(body, to), {}};
+  turn.mean = 0.5 * (turn.before + turn.after);
+  return turn;
+}
+
+/// Spins of rows before and after: in the plane those of the states, in space R̄Ω and R̄Ω⁺,
+/// R̄ = R exp(½hΩ̄); where all moments of inertia are equal those of the states.
+template <int D>
+void set_spins(const body::Body<D>& body, const body::Motion<D>& from, const body::Motion<D>& to,
+               [[maybe_unused]] double h, body::Motion<D>& before, body::Motion<D>& after) {
+  before.spin = from.spin;
+  after.spin = to.spin;
+  if constexpr (D == 3) {
+    if (body.is_even) return;
+    const Turn turn = turn_of(body, from, to);
+    const Mat3 middle = turn.from * rotation_by(0.5 * h * turn.mean);
+    before.spin = middle * turn.before;
+    after.spin = middle * turn.after;
+  }
+}
+
+/// How far a rotation is from where it should be.
+double angle_off(const body::Motion<2>& is, const body::Motion<2>& wanted) {
+  return std::abs(is.angle - wanted.angle);
+}
+double angle_off(const body::Motion<3>& is, const body::Motion<3>& wanted) {
+  return std::max(std::abs(is.turn.norm() - 1.0), (matrix_of(is) - matrix_of(wanted)).norm());
+}
+
+/// That a state says of its spin the same in both frames.
+bool spins_agree(const body::Body<2>&, const body::Motion<2>&) { return true; }
+bool spins_agree(const body::Body<3>& body, const body::Motion<3>& m) {
+  return (matrix_of(m) * rates_of(body, m) - m.spin).norm() <= 32.0 * kEpsilon * m.spin.norm();
+}
+double angle_size(const body::Motion<2>& m) { return std::abs(m.angle); }
+double angle_size(const body::Motion<3>&) { return 2.0; }
+
+/// Where a free body's rotation ends: in space R⁺ = R exp(½h(Ω + Ω⁺)).
+void finish_turn(const body::Body<2>&, const body::Motion<2>&, const body::Motion<2>& to, double h,
+                 body::Motion<2>& wanted) {
+  wanted.angle += 0.5 * h * to.spin;
+}
+void finish_turn(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to,
+                 double h, body::Motion<3>& wanted) {
+  const Turn turn = turn_of(body, from, to);
+  const Mat3 end = body.is_even ? Mat3(rotation_by(0.5 * h * (from.spin + to.spin)) * turn.from)
+                                : Mat3(turn.from * rotation_by(h * turn.mean));
+  wanted.turn = Eigen::Quaterniond(end);
+}
 
 /// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
 /// the particle of the only body that is free.
@@ -130,7 +252,7 @@ double BodyJudge<D>::kinetic(const State& s) const {
     const body::Body<D>& body = world_.bodies[i];
     if (!body.is_free()) continue;
     sum.add(0.5 * body.mass * s.bodies[i].v.squaredNorm());
-    sum.add(0.5 * body.inertia * s.bodies[i].spin * s.bodies[i].spin);
+    sum.add(energy_of(body, s.bodies[i]));
   }
   return sum.value();
 }
@@ -177,7 +299,11 @@ bool BodyJudge<D>::check_time(const State& before, const State& after, double h)
     return false;
   }
   for (std::size_t i = 0; i < after.bodies.size(); ++i) {
+    const bool is_free = world_.bodies[i].is_free();
     if (!finite(after.bodies[i])) return fail_body(Failure::NotFinite, t, 0.0, i);
+    if (is_free && !spins_agree(world_.bodies[i], after.bodies[i])) {
+      return fail_body(Failure::Kinematics, t, 0.0, i);
+    }
   }
   return true;
 }
@@ -187,16 +313,17 @@ void BodyJudge<D>::make_middle(const State& before, double h) {
   t_mid_ = before.t + 0.5 * h;
   gravity_ = world_.gravity(t_mid_);
   middle_ = before.bodies;
+  from_ = before.bodies;
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
     exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
-    shift_[i] = {};
+    shift_[i].setZero();
     if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
     if (body.kind == Kind::Driven) {
       body::drive(body, t_mid_, -h, middle_[i]);
     } else {
       middle_[i].x += 0.5 * h * before.bodies[i].v;
-      middle_[i].angle += 0.5 * h * before.bodies[i].spin;
+      turn(middle_[i], 0.5 * h * before.bodies[i].spin);
     }
   }
 }
@@ -233,8 +360,9 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
       const body::Body<D>& body = world_.body(i);
       if (!body.is_free()) continue;
       const double sign = of_a ? 1.0 : -1.0;
-      moved[index(i)].x += sign * p / body.mass;
-      moved[index(i)].angle += sign * body::moment(of_a ? row.arm_a : row.arm_b, p) / body.inertia;
+      const body::Spin<D> moment = sign * body::moment(of_a ? row.arm_a : row.arm_b, p);
+      moved[index(i)].v += sign * p / body.mass;
+      moved[index(i)].spin += spin_by(body, middle_[index(i)], moment);
     }
   }
   if (!(deepest > -1e-15) && !rows.empty()) {
@@ -242,17 +370,18 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
   }
   for (std::size_t k = 0; k < rows.size(); ++k) {  // who pushes ends at -slack/2, not beyond
     const body::Row<D>& row = rows[k];
-    body::Motion<D> a = moved[index(row.body_a)];
-    body::Motion<D> b = moved[index(row.body_b)];
-    a.v = a.x, a.spin = a.angle, b.v = b.x, b.spin = b.angle;
-    const double end = row.gap + body::relative(row, a, b)[0];
+    const double end =
+        row.gap + body::relative(row, moved[index(row.body_a)], moved[index(row.body_b)])[0];
     const double way = std::max(std::abs(row.gap), deepest);
     if (end > 0.5 * row.slack + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
   }
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    for (body::Motion<D>* m : {&middle_[i], &shift_[i]}) {
-      m->x += moved[i].x;
-      m->angle += moved[i].angle;
+    shift_[i] += moved[i].v;
+    middle_[i].x += moved[i].v;
+    turn(middle_[i], moved[i].spin);
+    if constexpr (D == 3) {  // its rates in its own frame stay
+      turn(from_[i], moved[i].spin);
+      from_[i].spin = rotation_by(moved[i].spin) * from_[i].spin;
     }
   }
   return true;
@@ -287,6 +416,7 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
 /// them. What nobody claims has no impulse, and its law is checked all the same.
 template <int D>
 bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& claim) {
+  end_ = &after;
   after_ = middle_;
   for (std::size_t i = 0; i < after_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
@@ -294,7 +424,7 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
       body::drive(body, t_mid_, h, after_[i]);
     } else {
       after_[i].v = after.bodies[i].v;
-      after_[i].spin = after.bodies[i].spin;
+      set_spins(body, from_[i], after.bodies[i], h, middle_[i], after_[i]);
     }
     reach_[i] = h * body::speed_bound(body, after_[i]) + 16.0 * kEpsilon * middle_[i].x.norm() +
                 1e-9 * (std::isfinite(body.size) ? body.size : 0.0);
@@ -332,6 +462,39 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
   return false;
 }
 
+/// What a row that rolls on a half-space has at the end of the step, its gap at the next middle and
+/// the velocity of its particle, less what is linear at this middle.
+template <int D>
+Vec<D> BodyJudge<D>::bend_of(const body::Row<D>& row, double h) const {
+  Vec<D> bend = Vec<D>::Zero();
+  if constexpr (D == 3) {
+    if (!world_.rolls(row.key)) return bend;
+    const bool of_a = world_.body(row.body_a).is_free();
+    const std::size_t i = index(of_a ? row.body_a : row.body_b);
+    const body::Motion<D>& end = end_->bodies[i];
+    const auto look = [&](const body::Motion<D>& there, Vec<D>& on) {
+      Vec<D> normal;
+      Vec<D> other;
+      const shape::Pose<D> pose = body::pose_of(world_.bodies[i], there);
+      return shape::gap_of(world_.solid(row.key.a).shape, of_a ? pose : poses_[index(row.body_a)],
+                           world_.solid(row.key.b).shape, of_a ? poses_[index(row.body_b)] : pose,
+                           row.key.feature, &normal, of_a ? &on : &other, of_a ? &other : &on);
+    };
+    Vec<D> particle;
+    body::Motion<D> next = end;
+    next.x += 0.5 * h * end.v;
+    turn(next, 0.5 * h * end.spin);
+    const double gap = look(next, particle);
+    look(end, particle);
+    const Vec<D> then = end.v + end.spin.cross(particle - end.x);
+    const Vec<D> now = after_[i].v + after_[i].spin.cross(of_a ? row.arm_a : row.arm_b);
+    const double sign = of_a ? 1.0 : -1.0;
+    bend = sign * body::in_frame(row, Vec<D>(then - now));
+    bend[0] = (gap - row.gap) / h - sign * row.normal.dot(now);
+  }
+  return bend;
+}
+
 /// û, rho and the distance from the law; |F| less what rounding of velocities and gaps makes of it.
 template <int D>
 void BodyJudge<D>::measure(Judged& one, double h) const {
@@ -347,10 +510,8 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     const body::Body<D>& body = world_.body(of_a ? row.body_a : row.body_b);
     if (!body.is_free()) continue;
     const Vec<D>& arm = of_a ? row.arm_a : row.arm_b;
-    trace += D / body.mass + arm.squaredNorm() / body.inertia;
-    const double sign = of_a ? 1.0 : -1.0;
-    const Vec<D> tangent(-row.normal[1], row.normal[0]);
-    forced += sign * Vec<D>(row.normal.dot(g), tangent.dot(g));
+    trace += D / body.mass + turning_trace(body, middle_[of_a ? a : b], arm);
+    forced += (of_a ? 1.0 : -1.0) * body::in_frame(row, g);
   }
   one.rho = D / trace;
   const double mu = one.law->friction;
@@ -360,7 +521,7 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
   };
-  const Vec<D> z = one.impulse - one.rho * lifted(one.after);
+  const Vec<D> z = one.impulse - one.rho * lifted(Vec<D>(one.after + bend_of(row, h)));
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
   double speed = 0.0;
   for (const auto* motions : {&middle_, &after_}) {
@@ -372,6 +533,7 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
       (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
   double rounding = 32.0 * kEpsilon * speed;
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
+  if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);
   one.scale = std::max(one.impulse.norm(), one.rho * lifted(forced).norm());
 }
@@ -480,7 +642,7 @@ template <int D>
 bool BodyJudge<D>::check_balance(const State& before, const State& after, double h) {
   struct Given {
     Vec<D> p = Vec<D>::Zero();
-    double moment{0.0};
+    body::Spin<D> moment = body::Motion<D>{}.spin;
     double size{0.0};
     double lever{0.0};
   };
@@ -502,18 +664,19 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
     const body::Motion<D>& from = before.bodies[i];
     const body::Motion<D>& to = after.bodies[i];
     const double kept = exists_[i] == 0 || body.kind == Kind::Fixed
-                            ? (to.v - from.v).norm() + std::abs(to.spin - from.spin)
+                            ? (to.v - from.v).norm() + body::size_of(to.spin - from.spin)
                             : 0.0;
     if (kept > 0.0) return fail_body(Failure::Balance, t_mid_, kept, i);
     if (!body.is_free() || exists_[i] == 0) continue;
     const Vec<D> miss = body.mass * (to.v - from.v - h * gravity_) - given[i].p;
     const double scale =
         body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) + given[i].size;
-    const double turn = body.inertia * (to.spin - from.spin) - given[i].moment;
-    const double turn_scale =
-        body.inertia * (std::abs(from.spin) + std::abs(to.spin)) + given[i].lever;
+    const body::Spin<D> start = turning_momentum(body, from_[i]);
+    const body::Spin<D> end = turning_momentum(body, to);
+    const double turning = body::size_of(body::Spin<D>(end - start - given[i].moment));
+    const double turn_scale = body::size_of(start) + body::size_of(end) + given[i].lever;
     const double found = std::max(miss.norm() > 0.0 ? miss.norm() / scale : 0.0,
-                                  turn != 0.0 ? std::abs(turn) / turn_scale : 0.0);
+                                  turning != 0.0 ? turning / turn_scale : 0.0);
     c_.balance_max = std::max(c_.balance_max, found);
     if (!(found <= limits_.balance)) return fail_body(Failure::Balance, t_mid_, found, i);
   }
@@ -532,18 +695,19 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
       wanted = middle_[i];
       wanted.v = after.bodies[i].v;
       wanted.spin = after.bodies[i].spin;
-      wanted.advance(0.5 * h);
+      wanted.x += 0.5 * h * wanted.v;
+      finish_turn(body, from_[i], after.bodies[i], h, wanted);
     }
     const bool leaves = exists_[i] != 0 && body.is_free() && !world_.keeps(after.bodies[i].x);
     if ((after.gone[i] != 0) != (leaves || before.gone[i] != 0)) {
       return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
     }
     const double off = (after.bodies[i].x - wanted.x).norm();
-    const double turned = std::abs(after.bodies[i].angle - wanted.angle);
+    const double turned = angle_off(after.bodies[i], wanted);
     const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
-    const double turn = h * (std::abs(wanted.spin) + std::abs(before.bodies[i].spin));
+    const double turn = h * (body::size_of(wanted.spin) + body::size_of(before.bodies[i].spin));
     const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
-                       turned <= limits_.balance * turn + 8.0 * kEpsilon * std::abs(wanted.angle);
+                       turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted);
     if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
   }
   return true;
@@ -615,9 +779,9 @@ void BodyJudge<D>::enter(const State& before, const State& after, double h) {
     const Vec<D> mean = 0.5 * (before.bodies[i].v + after.bodies[i].v);
     forces.add(h * body.mass * gravity_.dot(mean));
     speed_max_ = std::max(speed_max_, body::speed_bound(body, after.bodies[i]));
-    if (shift_[i].x.squaredNorm() == 0.0) continue;
-    ledger.correction.add(-body.mass * gravity_.dot(shift_[i].x));
-    told_.shift_max = std::max(told_.shift_max, shift_[i].x.norm());
+    if (shift_[i].squaredNorm() == 0.0) continue;
+    ledger.correction.add(-body.mass * gravity_.dot(shift_[i]));
+    told_.shift_max = std::max(told_.shift_max, shift_[i].norm());
   }
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
   for (std::size_t i = 0; i < after.gone.size(); ++i)
@@ -704,5 +868,7 @@ BodyStatistics BodyJudge<D>::statistics() const {
 
 template class Coverage<2>;
 template class BodyJudge<2>;
+template class Coverage<3>;
+template class BodyJudge<3>;
 
 }  // namespace ricochet::certify

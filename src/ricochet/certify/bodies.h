@@ -91,6 +91,7 @@ class BodyJudge {
   bool check_separation(int a, int b, double t);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
+  body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
   bool check_islands(double t);
   bool check_passing(double h);
   bool check_balance(const State& before, const State& after, double h);
@@ -110,7 +111,9 @@ class BodyJudge {
   std::vector<char> exists_;
   std::vector<body::Motion<D>> middle_;  // velocities before
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
-  std::vector<body::Motion<D>> shift_;   // x and angle
+  std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
+  std::vector<body::Vec<D>> shift_;      // how mass centres were put back
+  const State* end_{nullptr};            // of the step that is looked at
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
   std::vector<shape::Row<D>> found_;
@@ -128,5 +131,7 @@ class BodyJudge {
 
 extern template class Coverage<2>;
 extern template class BodyJudge<2>;
+extern template class Coverage<3>;
+extern template class BodyJudge<3>;
 
 }  // namespace ricochet::certify

@@ -67,6 +67,8 @@ struct Claim : SlipClaim<K, T>, LawClaim<K> {
   /// contacts that touch there and the joints, in order; null: none.
   const Eigen::VectorXd* shift_weights{nullptr};
   const ArcReactions<K>* reactions{nullptr};  // of an arc; null: it is free
+  /// States q, u of a flight inside `FlightRule`'s points, one behind the other; null: another arc.
+  const double* flight{nullptr};
 
   Claim() = default;
   explicit Claim(int contacts) : SlipClaim<K, T>(contacts), active(contacts), impulses(contacts) {

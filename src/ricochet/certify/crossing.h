@@ -30,8 +30,9 @@ class CrossingWatch<M> {
         watch_(model.formulas()),
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {
-    clear_rates();
+    rates_.assign(seen_.size(), kInfinity);
     suspects_.reserve(watch_.rows().size());
+    entering_.reserve(seen_.size());
   }
 
   bool exists() const { return !watch_.rows().empty(); }
@@ -52,13 +53,27 @@ class CrossingWatch<M> {
       is_rough_ = true;
     }
   }
-  /// Rate of gap a at the place before, velocities being those of now: of a gap that was open it
-  /// was negative, else it would not be closed.
+  /// Rate of gap a at the place before, velocities being those of now: of a gap that was open there
+  /// or since it was negative, else it would not be closed. Nothing is known of the start.
   double rate_before(int a) const {
     return gaps_[a] > 0.0 ? -kInfinity : rates_[static_cast<std::size_t>(a)];
   }
-  void clear_rates() { rates_.assign(seen_.size(), kInfinity); }
-  void set_rate(int a, double rate) { rates_[static_cast<std::size_t>(a)] = rate; }
+  void clear_rates() {
+    rates_.assign(seen_.size(), -kInfinity);
+    entering_.clear();
+  }
+  void set_rate(int a, double rate, bool enters) {
+    rates_[static_cast<std::size_t>(a)] = rate;
+    if (enters) entering_.push_back(a);
+  }
+  /// A contact that went on to enter its wall after the last push, and is open at these gaps; -1:
+  /// none.
+  int came_out(const Vector<M::kContacts>& gaps) const {
+    for (const int a : entering_) {
+      if (gaps[a] > 0.0) return a;
+    }
+    return -1;
+  }
   const Vector<M::kContacts>& last_gaps() const { return gaps_; }
 
   using Finding = model::GapWatch::Finding;
@@ -157,11 +172,13 @@ class CrossingWatch<M> {
   std::vector<int> suspects_;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> rates_;  // of gaps at the last place, with springs
+  std::vector<int> entering_;  // contacts that still approach after their last push, with springs
   std::vector<char> seen_;     // by contact: it pushed since it entered its wall
 };
 
 /// A spring pushes back on the side from where its wall was entered: where a contact departs that
-/// approached with the same velocity at the place before, the place is beyond its wall.
+/// approached with the same velocity at the place before, the place is beyond its wall. So it is
+/// where a contact is open at the end of a step, or at the next middle, that goes on to enter.
 template <model::Model M>
 void check_sides(Context<M>& c, const Trial<M>& s, CrossingWatch<M>& watch) {
   constexpr double kMuch = 0.2;  // of |J| |u|
@@ -172,9 +189,17 @@ void check_sides(Context<M>& c, const Trial<M>& s, CrossingWatch<M>& watch) {
       return c.fail(Failure::SteppedOver, s.before.t, a, c.place.gap[a]);
     }
   }
+  if (const int a = watch.came_out(c.place.gap); a >= 0) {
+    return c.fail(Failure::SteppedOver, s.before.t, a, c.place.gap[a]);
+  }
   watch.clear_rates();
   for (const int a : s.claim.active) {
-    watch.set_rate(a, c.place.normals.dot(a, s.after.u) + c.place.rate[a]);
+    const double rate = c.place.normals.dot(a, s.after.u) + c.place.rate[a];
+    const bool enters = rate < -kMuch * c.place.normals.abs_dot(a, s.after.u);
+    watch.set_rate(a, rate, enters);
+    if (enters && c.end_place.gap[a] > 0.0) {
+      return c.fail(Failure::SteppedOver, s.before.t, a, c.place.gap[a]);
+    }
   }
 }
 

@@ -57,7 +57,7 @@ class Judge {
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
     if (is_located(method.integrator)) {
-      if (!is_split(method.integrator)) c_.certificate.arc_limit = arc_limit(c_);
+      if (!is_split(method.integrator)) c_.certificate.arc_limit = c_.limits.arc * method.accuracy;
       arcs_ = std::make_unique<ArcMemory<M>>(model, start);
     }
   }

@@ -125,7 +125,8 @@ void check_springs(Context<M>& c, Trial<M>& s) {
     const double W = weight_of(c, s, a);
     const double p = s.claim.impulses[k];
     if (!is_weight(W)) {
-      return c.fail(W <= 0.0 ? Failure::Degenerate : Failure::NotFinite, s.t_contact, a, W);
+      return c.fail(W <= kLeastWeight ? Failure::Degenerate : Failure::NotFinite, s.t_contact, a,
+                    W);
     }
     const double m = 1.0 / W;
     const double stiffness = problem::spring_stiffness(c.method.stiffness, m, s.h);

@@ -330,15 +330,19 @@ constexpr double most_restitution() {
   }
 }
 
-/// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero nor beyond all numbers.
-inline bool is_weight(double W) { return W > 0.0 && W < std::numeric_limits<double>::infinity(); }
+/// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero, nor so small that its digits are
+/// lost, nor beyond all numbers.
+inline constexpr double kLeastWeight = 1e-290;  // well above numbers that have fewer digits
+inline bool is_weight(double W) {
+  return W > kLeastWeight && W < std::numeric_limits<double>::infinity();
+}
 
 /// A gap whose gradient vanishes cannot push; that is no harm where it is not negative and need
 /// not. One whose W is no number at all is.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] void check_flat_contact(Context<M>& c, double t, int a, double W,
                                                      double p, double velocity) {
-  if (!(W <= 0.0)) return c.fail(Failure::NotFinite, t, a, W);
+  if (!(W <= kLeastWeight)) return c.fail(Failure::NotFinite, t, a, W);
   const bool violated = a < c.contacts() && c.place.gap[a] < 0.0;
   if (p != 0.0 || violated || !(velocity >= 0.0)) c.fail(Failure::Degenerate, t, a);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ricochet/flow/roots.h"
+#include "ricochet/formula/roots.h"
 
 namespace ricochet::flow {
 namespace {
@@ -157,31 +157,9 @@ bool Flow::take_sides() {
   return fits;
 }
 
-/// The logarithm to base 2 of the longest time for which the last terms of the series of these rows
-/// are within the accuracy of the largest of the first three.
 double Flow::group_length(std::size_t first, int count) const {
-  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
-  double sizes[3] = {0.0, 0.0, 0.0};
-  double ends[2] = {0.0, 0.0};
-  const double* c = work_->series.data() + first * formula::Jet::kStride;
-  for (int i = 0; i < count; ++i, c += formula::Jet::kStride) {
-    for (int k = 0; k < 3; ++k) sizes[k] = std::max(sizes[k], std::abs(c[k]));
-    for (int k = 0; k < 2; ++k) ends[k] = std::max(ends[k], std::abs(c[kOrder - k]));
-    if (!std::isfinite(c[kOrder])) return -kAnyTime;
-  }
-  if (ends[0] == 0.0 && ends[1] == 0.0) return kAnyTime;
-  if (sizes[0] + sizes[1] + sizes[2] == 0.0) return kAnyTime;  // a gap that has just opened
-  double logs[3];
-  for (int k = 0; k < 3; ++k) logs[k] = std::log2(settings_.accuracy * sizes[k]);
-  double shortest = kAnyTime;
-  for (int end = 0; end < 2; ++end) {
-    if (ends[end] == 0.0) continue;
-    const double log = std::log2(ends[end]);
-    double longest = -kAnyTime;
-    for (int k = 0; k < 3; ++k) longest = std::max(longest, (logs[k] - log) / (kOrder - end - k));
-    shortest = std::min(shortest, longest);
-  }
-  return shortest;
+  return formula::Jet::reach(work_->series.data() + first * formula::Jet::kStride, count,
+                             settings_.accuracy);
 }
 
 double Flow::arc_length() {
@@ -210,7 +188,9 @@ double Flow::arc_length() {
 }
 
 void Flow::look_for(const double* polynomial, int lift, EventKind kind, int index) {
-  if (const auto time = first_fall(polynomial, lift, next_.time)) next_ = {*time, kind, index};
+  if (const auto time = formula::first_fall(polynomial, kOrder, lift, next_.time)) {
+    next_ = {*time, kind, index};
+  }
 }
 
 void Flow::find_next() {

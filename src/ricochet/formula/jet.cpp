@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -234,6 +235,34 @@ void Jet::expand(double* rows, const signed char* sides) const {
     }
   }
   for (const Step& step : after_) extend(step, 0, kOrder, rows, sides);
+}
+
+double Jet::reach(const double* rows, int count, double accuracy) {
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  constexpr int kMostLeftOut = 7;
+  double sizes[3] = {0.0, 0.0, 0.0};
+  double ends[kMostLeftOut + 2] = {};
+  for (int i = 0; i < count; ++i, rows += kStride) {
+    for (int k = 0; k < 3; ++k) sizes[k] = std::max(sizes[k], std::abs(rows[k]));
+    for (int k = 0; k < kMostLeftOut + 2; ++k) {
+      ends[k] = std::max(ends[k], std::abs(rows[kOrder - k]));
+    }
+    if (!std::isfinite(rows[kOrder])) return -kAnyTime;
+  }
+  if (sizes[0] + sizes[1] + sizes[2] == 0.0) return kAnyTime;  // a gap that has just opened
+  double logs[3];
+  for (int k = 0; k < 3; ++k) logs[k] = std::log2(accuracy * sizes[k]);
+  double shortest = kAnyTime;
+  int last = 1;
+  while (last <= kMostLeftOut && ends[last] == 0.0 && ends[last - 1] == 0.0) ++last;
+  for (int end = last - 1; end <= last; ++end) {
+    if (ends[end] == 0.0) continue;
+    const double log = std::log2(ends[end]);
+    double longest = -kAnyTime;
+    for (int k = 0; k < 3; ++k) longest = std::max(longest, (logs[k] - log) / (kOrder - end - k));
+    shortest = std::min(shortest, longest);
+  }
+  return shortest;
 }
 
 /// Coefficients `first` to `last` of the row `step.out`; all lower ones are there.

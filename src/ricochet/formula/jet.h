@@ -53,6 +53,11 @@ class Jet {
     return sum;
   }
 
+  /// The logarithm to base 2 of the longest time for which the last terms of the series of so many
+  /// rows, one behind the other, are within the accuracy of the largest of the first three.
+  /// Recurrences may leave out orders, up to seven in a row; what ends before is a polynomial.
+  static double reach(const double* rows, int count, double accuracy);
+
  private:
   friend class JetBuilder;
   enum class Rule : std::uint8_t {

@@ -1,10 +1,13 @@
 #include "ricochet/host/ranks.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "ricochet/base/error.h"
 
 #ifdef RICOCHET_MPI
+#define OMPI_SKIP_MPICXX 1  // classes of C++ that the standard has dropped, and that do not compile
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 #endif
 
@@ -54,7 +57,7 @@ base::Ranks begin() {
 #else
 base::Ranks begin() {
   throw base::InputError("mpirun", "this program was built without MPI",
-                         "build it with cmake -DRICOCHET_MPI=ON, or run it without mpirun");
+                         "make mpi builds ricochet-mpi; or run it without mpirun");
 }
 #endif
 

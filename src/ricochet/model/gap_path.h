@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ricochet/formula/tape.h"
-#include "ricochet/model/model.h"
+#include "ricochet/model/arc_path.h"
 
 namespace ricochet::model {
 
@@ -15,73 +15,6 @@ namespace ricochet::model {
 template <class M>
 concept HasFormulas = requires(const M& m) {
   m.formulas().gap_tape();
-};
-
-/// Positions between two instants: the polynomial of degree 5 that has the positions, velocities
-/// and accelerations of both, in s from 0 to 1. Where the way is so short that it is rounding, its
-/// length is that of the velocities and accelerations.
-template <Model M>
-class ArcPath {
- public:
-  using Vec = Vector<M::kDofs>;
-  using Place = Vector<M::kPlaces>;
-
-  ArcPath(const M& model, const Place& q, const Vec& u) : model_(model), start_(q), off_(u) {
-    for (Vec& c : c_) c = Vec::Zero(u.size());
-  }
-
-  void set(double t, double h, const Place& q0, const Vec& u0, const Vec& a0, const Place& q1,
-           const Vec& u1, const Vec& a1) {
-    constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-    t_ = t;
-    h_ = h;
-    start_ = q0;
-    model_.difference(q1, q0, c_[5]);
-    difference_size(model_, q0, off_);
-    if (2.0 * kEpsilon * off_.norm() > 1e-13 * c_[5].norm()) {
-      c_[5] = 0.5 * h * (u0 + u1) + h * h / 12.0 * (a0 - a1);
-    }
-    c_[1] = h * u0;
-    c_[2] = 0.5 * h * h * a0;
-    const Vec& way = c_[5];
-    c_[3] = 10.0 * way - h * (6.0 * u0 + 4.0 * u1) + h * h * (0.5 * a1 - 1.5 * a0);
-    c_[4] = -15.0 * way + h * (8.0 * u0 + 7.0 * u1) + h * h * (1.5 * a0 - a1);
-    c_[5] = 6.0 * way - 3.0 * h * (u0 + u1) + 0.5 * h * h * (a1 - a0);
-  }
-
-  double time_at(double s) const { return t_ + s * h_; }
-  double length() const { return h_; }
-  const Place& start() const { return start_; }
-
-  void at(double s, Place& q, Vec& u) {
-    off_ = s * (c_[1] + s * (c_[2] + s * (c_[3] + s * (c_[4] + s * c_[5]))));
-    model_.advance(start_, off_, 1.0, q);
-    u = (c_[1] + s * (2.0 * c_[2] + s * (3.0 * c_[3] + s * (4.0 * c_[4] + s * 5.0 * c_[5])))) / h_;
-  }
-
-  /// What the way, and the velocity, of coordinate i are between s - w and s + w.
-  void bound(int i, double s, double w, formula::Range& way, formula::Range& velocity) const {
-    std::array<double, 6> b{};  // of the same polynomial around s
-    for (std::size_t k = 0; k < 6; ++k) b[k] = c_[k][i];
-    for (std::size_t k = 0; k < 5; ++k) {
-      for (std::size_t j = 5; j-- > k;) b[j] += s * b[j + 1];
-    }
-    double spread = 0.0, change = 0.0;
-    for (std::size_t k = 5; k > 0; --k) spread = w * (std::abs(b[k]) + spread);
-    for (std::size_t k = 5; k > 1; --k) {
-      change = w * (static_cast<double>(k) * std::abs(b[k]) + change);
-    }
-    way = {b[0] - spread, b[0] + spread};
-    velocity = {(b[1] - change) / h_, (b[1] + change) / h_};
-  }
-
- private:
-  const M& model_;
-  double t_{0.0};
-  double h_{0.0};
-  Place start_;
-  Vec off_;
-  std::array<Vec, 6> c_;  // of s^k
 };
 
 /// Gaps along a path: whether some wall is crossed, and where first. The path is cut in two until
@@ -107,13 +40,17 @@ class GapSweep {
     for (Look& look : looks_) look = {place_.gap, place_.gap, {}};
     for (Look& look : looks_) look.exists.assign(static_cast<std::size_t>(model.contacts()), 1);
     speeds_.resize(static_cast<std::size_t>(u.size()));
-    if constexpr (HasFormulas<M>) registers_ = model.formulas().gap_tape().range_registers();
+    if constexpr (HasFormulas<M>) {
+      registers_ = model.formulas().gap_tape().range_registers();
+      take_straight_walls();
+    }
   }
 
   /// The first crossing; depth(a) is how far below zero counts as none, and is negative for
   /// contacts that are not looked at.
   template <class Depth>
   Crossing first(ArcPath<M>& path, Depth&& depth) {
+    if (path.degree() > 5 && is_straight_) return first_of_straight(path, depth);
     Crossing crossing;
     int left = kMostLooks;
     std::size_t waiting = 1;
@@ -162,6 +99,56 @@ class GapSweep {
   };
   static constexpr int kMostLooks = 4000;       // at one path
   static constexpr double kShortest = 0x1p-46;  // piece
+
+  /// Walls whose gradients and rates are numbers.
+  void take_straight_walls() {
+    const auto& formulas = model_.formulas();
+    if (formulas.has_where() || formulas.has_outside_gaps() || formulas.rolls() > 0) return;
+    is_straight_ = true;
+    for (const formula::NodeId slope : formulas.slopes()) {
+      is_straight_ = is_straight_ && formulas.system().graph.is_constant(slope);
+      slopes_.push_back(formulas.system().graph[slope].value);
+    }
+  }
+
+  template <class Powers>
+  static double value_of(const Powers& c, int degree, double s) {
+    double sum = c[index(degree)];
+    for (int k = degree - 1; k >= 0; --k) sum = sum * s + c[index(k)];
+    return sum;
+  }
+
+  /// The same where every gap along the path is a polynomial, whose zeros are isolated.
+  template <class Depth>
+  Crossing first_of_straight(const ArcPath<M>& path, Depth&& depth) {
+    Crossing crossing;
+    if constexpr (HasFormulas<M>) {
+      const Pattern& pattern = model_.formulas().pattern();
+      model_.gaps(path.time_at(0.0), path.start(), place_);
+      std::array<double, ArcPath<M>::kStride> gap;
+      for (int a = 0; a < model_.contacts(); ++a) {
+        const double d = depth(a);
+        if (d < 0.0) continue;
+        gap.fill(0.0);
+        for (std::size_t e = pattern.begin(a); e < pattern.end(a); ++e) {
+          const double* const way = path.powers(pattern.coordinates[e]);
+          for (std::size_t k = 1; k <= index(path.degree()); ++k) {
+            gap[k] += slopes_[e + index(a)] * way[k];
+          }
+        }
+        gap[0] = place_.gap[a] + d;
+        gap[1] += path.length() * slopes_[pattern.end(a) + index(a)];
+        const auto fall = formula::first_fall(gap.data(), path.degree(), 0, crossing.to);
+        if (!fall) continue;
+        double from = 0.0;
+        for (double w = 1e-6; w < 1.0 && from == 0.0; w *= 8.0) {
+          if (value_of(gap, path.degree(), *fall * (1.0 - w)) > d) from = *fall * (1.0 - w);
+        }
+        crossing = {a, from, *fall};
+      }
+    }
+    return crossing;
+  }
 
   bool proves() const {
     if constexpr (HasFormulas<M>) return !model_.formulas().has_outside_gaps();
@@ -267,7 +254,9 @@ class GapSweep {
   std::array<Piece, 64> pieces_{};
   std::vector<Range> registers_;
   std::vector<Range> speeds_;
-  double length_{0.0};  // [s]
+  std::vector<double> slopes_;  // of straight walls: dg/dq by the pattern, each row's then dg/dt
+  bool is_straight_{false};     // all of them
+  double length_{0.0};          // [s]
   bool has_rates_{false};
 };
 

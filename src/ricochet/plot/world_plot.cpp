@@ -211,8 +211,9 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   constexpr double kMargin = 24.0;
   constexpr double kLeft = 66.0;  // of a frame, for its scale
   constexpr double kHead = 84.0;
-  const World& world = *scene.world()->plane;
   Sheet sheet;
+  if (scene.world()->plane == nullptr) return sheet;
+  const World& world = *scene.world()->plane;
   if (record.frames.empty()) return sheet;
   const std::array<record::BodyFrame, 2> shown = {record.frames.front(), record.frames.back()};
   const Box box = box_of(world, shown);
@@ -254,6 +255,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
 
 Sheet draw_world_start(const scene::Scene& scene) {
   record::WorldRecord record;
+  if (scene.world()->plane == nullptr) return {};
   record::BodyFrame& frame = record.frames.emplace_back();
   frame.t = scene.run.start_time;
   for (const body::Body<2>& body : scene.world()->plane->bodies) {
@@ -265,7 +267,7 @@ Sheet draw_world_start(const scene::Scene& scene) {
 }
 
 std::string play_world(const scene::Scene& scene, const record::WorldRecord& record) {
-  if (record.frames.size() < 2) return "";
+  if (record.frames.size() < 2 || scene.world()->plane == nullptr) return "";
   const World& world = *scene.world()->plane;
   const Box box = box_of(world, record.frames);
   const auto outlines = outlines_of(world, reach_of(box));

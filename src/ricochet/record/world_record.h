@@ -15,11 +15,12 @@ namespace ricochet::record {
 struct ForceLine {
   int a{0};
   int b{0};
-  std::array<double, 2> at{};       // [m]
-  std::array<double, 2> impulse{};  // on a [N s]
+  std::array<double, 3> at{};       // [m]; in the plane two of them
+  std::array<double, 3> impulse{};  // on a [N s]
 };
 
-/// All bodies at an instant: x, y, angle of each in turn.
+/// All bodies at an instant, of each in turn its places: x, y, angle; in space x, y, z and the
+/// quaternion of its rotation.
 struct BodyFrame {
   double t{0.0};
   std::vector<double> places;
@@ -29,8 +30,8 @@ struct BodyFrame {
 /// What a run of bodies tells besides its rows.
 struct WorldRecord {
   certify::BodyStatistics told;
-  body::WorldState<2> last;
-  std::vector<BodyFrame> frames;  // spread over the run; the first and the last row
+  std::vector<std::vector<double>> figures;  // at the end, by body: body::Figures
+  std::vector<BodyFrame> frames;             // spread over the run; the first and the last row
   std::vector<std::pair<std::string, double>> watches;  // at the end
   std::string stopped;  // "at t = 1.2, by run.stop"; empty: it ran to its end
   int bodies{0};

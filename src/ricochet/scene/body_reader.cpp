@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -13,32 +14,27 @@ namespace {
 
 using base::index;
 
-/// A box of a list of shapes may stand aside, and turned.
-shape::Shape<2> box_at(const body::Vec<2>& sides, double round, const body::Vec<2>& at,
-                       double angle) {
-  if (at.isZero(0.0) && angle == 0.0) return shape::box<2>(sides, round);
-  const shape::Pose<2> pose = shape::pose(at, angle);
-  std::vector<body::Vec<2>> corners = shape::box<2>(sides, round).corners;
-  for (body::Vec<2>& corner : corners) corner = pose.place(corner);
-  return shape::polygon(corners, round);
-}
-
 /// How far the body reaches from its mass centre, and a length of it.
-void measure(const std::vector<shape::Shape<2>>& shapes, body::Body<2>& body) {
+template <int D>
+void measure(const std::vector<shape::Shape<D>>& shapes, body::Body<D>& body) {
   body.size = 0.0;
-  for (const shape::Shape<2>& shape : shapes) {
+  for (const shape::Shape<D>& shape : shapes) {
     body.size = std::max(body.size, shape.extent);
     if (!std::isfinite(shape.extent)) continue;
     body.reach = std::max(body.reach, (shape.centre - body.centre).norm() + shape.extent);
   }
 }
 
-constexpr std::array kShapeKeys = {"disc",       "capsule", "polygon", "box",
-                                   "half_plane", "chain",   "point"};
+/// Moments about another point than the mass centre, of a mass 1.
+double aside(const body::Vec<2>& way) { return way.squaredNorm(); }
+shape::Mat<3> aside(const body::Vec<3>& way) {
+  return way.squaredNorm() * shape::Mat<3>::Identity() - way * way.transpose();
+}
 
 }  // namespace
 
-formula::Locals WorldReader::with_definitions(TableReader& table, Locals locals) {
+template <int D>
+formula::Locals WorldReader<D>::with_definitions(TableReader& table, Locals locals) {
   const Value* with = table.table("with");
   if (with == nullptr) return locals;
   for (const auto& [name, value] : with->entries) {
@@ -49,8 +45,9 @@ formula::Locals WorldReader::with_definitions(TableReader& table, Locals locals)
   return locals;
 }
 
-void WorldReader::read_family(const std::string& name, const Value& value, World& world,
-                              WorldPart& part) {
+template <int D>
+void WorldReader<D>::read_family(const std::string& name, const Value& value, World& world,
+                                 WorldPart& part) {
   const std::string path = "body." + name;
   if (value.kind != Value::Kind::Table) {
     throw base::InputError(path, "must be a table", "write [body.ball] and its keys below",
@@ -78,7 +75,8 @@ void WorldReader::read_family(const std::string& name, const Value& value, World
   part.families.push_back(family);
 }
 
-int WorldReader::material_of(TableReader& table, const World& world) {
+template <int D>
+int WorldReader<D>::material_of(TableReader& table, const World& world) {
   const auto name = table.text("material");
   if (!name) return 0;
   const auto at = std::find(world.materials.begin() + 1, world.materials.end(), *name);
@@ -89,111 +87,49 @@ int WorldReader::material_of(TableReader& table, const World& world) {
                          known.empty() ? "none" : base::list_names(known)));
 }
 
-shape::Shape<2> WorldReader::read_polygon(const Value& value, const std::string& key, double round,
-                                          const Locals& locals) {
-  if (value.kind != Value::Kind::Array) {
-    throw base::InputError(key, "must be a list of corners",
-                           "write polygon = [[0, 0], [1, 0], [0, 1]]", document_.spot_of(value));
-  }
-  std::vector<Vec> corners;
-  for (const Value& corner : value.items) corners.push_back(vector(corner, key, locals));
-  return shape::polygon(corners, round);
+template <>
+bool WorldReader<2>::read_turn(TableReader& table, const Locals& locals, Motion& place) {
+  const Value* angle = table.find("angle");
+  if (angle != nullptr) place.angle = number(table, *angle, "angle", locals);
+  return angle != nullptr;
 }
 
-/// A half-plane, a capsule or a chain.
-shape::Shape<2> WorldReader::read_line_shape(TableReader& table, const Value& value,
-                                             const std::string& key, double round,
-                                             const Locals& locals) {
-  const std::string full = table.full(key);
-  if (key == "half_plane") {
-    TableReader plane(document_, value, full);
-    const Vec point = vector(plane.require("point", "write point = [0, 0]"), full, locals);
-    const Vec normal = vector(plane.require("normal", "write normal = [0, 1]"), full, locals);
-    plane.finish();
-    return shape::half_space<2>(point, normal);
-  }
-  const bool is_capsule = key == "capsule";
-  const std::size_t least = is_capsule ? 3 : 2;
-  if (value.kind != Value::Kind::Array || value.items.size() < least ||
-      (is_capsule && value.items.size() > least)) {
-    table.fail(value, key, "does not say where it is",
-               is_capsule ? "write capsule = [[0, 0], [1, 0], 0.1]: two ends and the radius"
-                          : "write chain = [[0, 0], [1, 0], [2, 1]]");
-  }
-  if (is_capsule) {
-    return shape::capsule<2>(vector(value.items[0], full, locals),
-                             vector(value.items[1], full, locals),
-                             formulas_.number(value.items[2], full, locals));
-  }
-  std::vector<Vec> points;
-  for (const Value& point : value.items) points.push_back(vector(point, full, locals));
-  return shape::chain(points, false, round);
-}
-
-/// The shape of a table that has one; its own errors are shown at its line.
-std::optional<shape::Shape<2>> WorldReader::read_shape(TableReader& table, const Locals& locals) {
-  const char* key = nullptr;
-  for (const char* known : kShapeKeys) {
-    const Value* there = table.find(known);
-    if (there == nullptr) continue;
-    if (key != nullptr) {
-      table.fail(*there, known, fmt::format("stands beside {}", key),
-                 "a body of several shapes has shapes = [{ ... }, { ... }]");
+template <>
+bool WorldReader<3>::read_turn(TableReader& table, const Locals& locals, Motion& place) {
+  const Value* found = nullptr;
+  for (const char* key : {"angle", "axis_angle", "quaternion"}) {
+    const Value* value = table.find(key);
+    if (value == nullptr) continue;
+    if (found != nullptr) table.fail(*value, key, "says again how it is turned", "remove one");
+    found = value;
+    const std::string kind = key;
+    const std::string full = table.full(key);
+    if (kind == "angle") {
+      place.turn = body::rotation(number(table, *value, key, locals) * Vec::UnitZ());
+    } else if (kind == "axis_angle") {
+      if (value->kind != Value::Kind::Array || value->items.size() != 2) {
+        table.fail(*value, key, "must be an axis and an angle", "write [[1, 0, 0], \"pi/6\"]");
+      }
+      const Vec axis = vector(value->items[0], full, locals);
+      if (!(axis.norm() > 0.0)) table.fail(*value, key, "has no axis", "write [[1, 0, 0], 0.1]");
+      place.turn =
+          body::rotation(formulas_.number(value->items[1], full, locals) * axis.normalized());
+    } else {
+      if (value->kind != Value::Kind::Array || value->items.size() != 4) {
+        table.fail(*value, key, "must be four numbers", "write [1, 0, 0, 0]: w, x, y, z");
+      }
+      std::array<double, 4> q{};
+      for (std::size_t k = 0; k < 4; ++k) q[k] = formulas_.number(value->items[k], full, locals);
+      place.turn = Eigen::Quaterniond(q[0], q[1], q[2], q[3]);
+      if (!(place.turn.norm() > 0.0)) table.fail(*value, key, "is zero", "write [1, 0, 0, 0]");
     }
-    key = known;
+    place.turn.normalize();
   }
-  const Value* rounded = table.find("round");
-  const double round = rounded == nullptr ? 0.0 : at_least(table, *rounded, "round", 0.0, locals);
-  if (key == nullptr) return std::nullopt;
-  const Value& value = *table.find(key);
-  const std::string full = table.full(key);
-  const bool is_member = table.path().find(".shapes") != std::string::npos;
-  const Value* at_value = is_member ? table.find("at") : nullptr;
-  const Value* angle_value = is_member ? table.find("angle") : nullptr;
-  const Vec at = at_value == nullptr ? Vec::Zero() : vector(*at_value, table.full("at"), locals);
-  const double angle = angle_value == nullptr ? 0.0 : number(table, *angle_value, "angle", locals);
-  const std::string kind = key;
-  try {
-    if (kind == "disc") return shape::ball<2>(number(table, value, key, locals), at);
-    if (kind == "point") return shape::ball<2>(0.0, vector(value, full, locals));
-    if (kind == "box") return box_at(vector(value, full, locals), round, at, angle);
-    if (kind == "polygon") return read_polygon(value, full, round, locals);
-    return read_line_shape(table, value, key, round, locals);
-  } catch (const base::InputError& error) {
-    if (error.spot().line > 0) throw;
-    throw base::InputError(full, error.message(), error.remedy(), document_.spot_of(value));
-  }
+  return found != nullptr;
 }
 
-std::vector<shape::Shape<2>> WorldReader::read_shapes(TableReader& table, const Locals& locals) {
-  std::vector<shape::Shape<2>> shapes;
-  const std::optional<shape::Shape<2>> own = read_shape(table, locals);
-  const Value* list = table.find("shapes");
-  if (list != nullptr && (own || list->kind != Value::Kind::Array || list->items.empty())) {
-    table.fail(*list, "shapes", own ? "stands beside a shape" : "must be a list of shapes",
-               "write shapes = [{ disc = 0.1 }, { box = [1, 2], at = [0, 1] }]");
-  }
-  if (own) shapes.push_back(*own);
-  for (std::size_t k = 0; list != nullptr && k < list->items.size(); ++k) {
-    const std::string path = fmt::format("{}.shapes[{}]", table.path(), k + 1);
-    if (list->items[k].kind != Value::Kind::Table) {
-      table.fail(list->items[k], "shapes", "must be a list of tables", "write { disc = 0.1 }");
-    }
-    TableReader one(document_, list->items[k], path);
-    const std::optional<shape::Shape<2>> shape = read_shape(one, locals);
-    one.finish();
-    if (!shape) table.fail(list->items[k], "shapes", "has no shape", "write { disc = 0.1 }");
-    shapes.push_back(*shape);
-  }
-  if (shapes.empty()) {
-    throw base::InputError(table.path(), "has no shape",
-                           "write disc = 0.1, box = [1, 2], polygon, capsule, half_plane or shapes",
-                           document_.spot_of_key(table.value()));
-  }
-  return shapes;
-}
-
-void WorldReader::read_kind(TableReader& table, const Locals& locals, Body& body) {
+template <int D>
+void WorldReader<D>::read_kind(TableReader& table, const Locals& locals, Body& body) {
   const bool is_fixed = boolean(table, "fixed");
   const Value* driven = table.table("driven");
   if (is_fixed && driven != nullptr) {
@@ -203,41 +139,90 @@ void WorldReader::read_kind(TableReader& table, const Locals& locals, Body& body
   if (driven == nullptr) return;
   body.kind = body::Kind::Driven;
   TableReader one(document_, *driven, table.full("driven"));
-  std::vector<formula::NodeId> nodes(3, formulas_.graph().constant(0.0));
+  constexpr std::size_t kNodes = D == 2 ? 3 : 7;
+  std::vector<formula::NodeId> nodes(kNodes, formulas_.graph().constant(0.0));
+  if (D == 3) nodes[5] = formulas_.graph().constant(1.0);
   const Value* position = one.find("position");
   const Value* angle = one.find("angle");
+  const Value* about = D == 3 ? one.find("axis") : nullptr;
   if (position == nullptr && angle == nullptr) {
     (void)one.require("position", "write driven = { position = [\"t\", 0] }, or angle");
   }
-  if (position != nullptr) {
-    if (position->kind != Value::Kind::Array || position->items.size() != 2) {
-      one.fail(*position, "position", "must be a list of two formulas of t", "write [\"t\", 0]");
+  const auto read_list = [&](const Value& list, const char* key, std::size_t at) {
+    if (list.kind != Value::Kind::Array || list.items.size() != D) {
+      one.fail(list, key,
+               fmt::format("must be a list of {} formulas of t", D == 2 ? "two" : "three"),
+               D == 2 ? "write [\"t\", 0]" : "write [\"t\", 0, 0]");
     }
-    for (std::size_t k = 0; k < 2; ++k) {
-      nodes[k] =
-          formulas_.formula(position->items[k], one.full("position"), Speaks::Position, locals);
+    for (std::size_t k = 0; k < D; ++k) {
+      nodes[at + k] = formulas_.formula(list.items[k], one.full(key), Speaks::Position, locals);
     }
-  }
+  };
+  if (position != nullptr) read_list(*position, "position", 0);
+  if (about != nullptr) read_list(*about, "axis", D);
   if (angle != nullptr) {
-    nodes[2] = formulas_.formula(*angle, one.full("angle"), Speaks::Position, locals);
+    nodes.back() = formulas_.formula(*angle, one.full("angle"), Speaks::Position, locals);
   }
   one.finish();
-  body.drive = drive_of(formulas_.graph(), nodes);
+  body.drive = drive_of<D>(formulas_.graph(), nodes);
 }
 
-void WorldReader::read_mass(TableReader& table, const std::vector<shape::Shape<2>>& shapes,
-                            const Locals& locals, Body& body) {
+template <>
+double WorldReader<2>::read_inertia(TableReader& table, const Value& value, const Locals& locals) {
+  const double found = number(table, value, "inertia", locals);
+  if (found > 0.0) return found;
+  table.fail(value, "inertia", fmt::format("must be positive, not {}", found),
+             "write a number > 0");
+}
+
+/// Three moments along the axes of the frame, or a symmetric matrix in it.
+template <>
+shape::Mat<3> WorldReader<3>::read_inertia(TableReader& table, const Value& value,
+                                           const Locals& locals) {
+  const std::string full = table.full("inertia");
+  shape::Mat<3> made = shape::Mat<3>::Zero();
+  const bool is_list = value.kind == Value::Kind::Array && value.items.size() == 3;
+  if (!is_list) {
+    table.fail(value, "inertia", "must be three moments, or three rows of a matrix",
+               "write inertia = [1, 2, 3], along the axes of the frame");
+  }
+  if (value.items[0].kind == Value::Kind::Array) {
+    for (int k = 0; k < 3; ++k) made.row(k) = vector(value.items[base::index(k)], full, locals);
+  } else {
+    made.diagonal() = vector(value, full, locals);
+  }
+  if (!(made - made.transpose()).isZero(1e-12 * made.norm())) {
+    table.fail(value, "inertia", "is not symmetric", "write the same number on both sides");
+  }
+  made = 0.5 * (made + made.transpose()).eval();
+  const Vec moments = Eigen::SelfAdjointEigenSolver<shape::Mat<3>>(made).eigenvalues();
+  if (!(moments[0] > 0.0)) {
+    table.fail(value, "inertia", fmt::format("must be positive, not {:.6g}", moments[0]),
+               "write moments > 0; products of inertia must leave them so");
+  }
+  if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-12)) {
+    table.fail(value, "inertia",
+               fmt::format("belongs to no body: {:.6g} is more than {:.6g} and {:.6g} together",
+                           moments[2], moments[1], moments[0]),
+               "each moment is at most the sum of the two others");
+  }
+  return made;
+}
+
+template <int D>
+void WorldReader<D>::read_mass(TableReader& table, const std::vector<Shape>& shapes,
+                               const Locals& locals, Body& body) {
   const Value* mass = table.find("mass");
   const Value* inertia = table.find("inertia");
   const Value* centre = table.find("centre");
   if (!body.is_free()) return;
   const double density = densities_[index(body.material)];
   double area = 0.0;
-  double turning = 0.0;
+  body::Inertia<D> turning = body::no_inertia<D>();
   Vec first = Vec::Zero();
-  std::vector<shape::MassProperties<2>> parts;
-  for (const shape::Shape<2>& shape : shapes) {
-    if (shape.kind != shape::Kind::Core) {
+  std::vector<shape::MassProperties<D>> parts;
+  for (const Shape& shape : shapes) {
+    if (shape.kind == shape::Kind::HalfSpace || shape.kind == shape::Kind::Surface) {
       throw base::InputError(table.path(), "has a shape without end, and is free to move",
                              "write fixed = true, or driven = { position = [...] }",
                              document_.spot_of_key(table.value()));
@@ -247,22 +232,23 @@ void WorldReader::read_mass(TableReader& table, const std::vector<shape::Shape<2
     first += parts.back().mass * parts.back().centre;
   }
   if (area > 0.0) body.centre = first / area;
-  for (const shape::MassProperties<2>& one : parts) {
-    turning += one.inertia(0, 0) + one.mass * (one.centre - body.centre).squaredNorm();
+  for (const shape::MassProperties<D>& one : parts) {
+    const body::Inertia<D> far = one.mass * aside(Vec(one.centre - body.centre));
+    if constexpr (D == 2) turning += one.inertia(0, 0) + far;
+    if constexpr (D == 3) turning += one.inertia + far;
   }
-  const auto positive = [&](const Value& value, const char* key) {
-    const double found = number(table, value, key, locals);
-    if (found > 0.0) return found;
-    table.fail(value, key, fmt::format("must be positive, not {}", found), "write a number > 0");
-  };
   if (mass == nullptr && !(density > 0.0)) {
     throw base::InputError(table.full("mass"), "is missing, and its material has no density",
                            "write mass = 1, or a material with density",
                            document_.spot_of_key(table.value()));
   }
-  body.mass = mass != nullptr ? positive(*mass, "mass") : density * area;
+  body.mass = mass != nullptr ? number(table, *mass, "mass", locals) : density * area;
+  if (mass != nullptr && !(body.mass > 0.0)) {
+    table.fail(*mass, "mass", fmt::format("must be positive, not {}", body.mass),
+               "write a number > 0");
+  }
   if (inertia != nullptr) {
-    body.inertia = positive(*inertia, "inertia");
+    body.inertia = read_inertia(table, *inertia, locals);
   } else if (area > 0.0) {
     body.inertia = turning * body.mass / area;
   }
@@ -273,51 +259,85 @@ void WorldReader::read_mass(TableReader& table, const std::vector<shape::Shape<2
     }
     body.centre = vector(*centre, table.full("centre"), locals);
   }
-  if (body.mass > 0.0 && body.inertia > 0.0) return;
-  throw base::InputError(table.path(), "has no area, so that its mass and inertia do not follow",
-                         "write mass = 1 and inertia = 0.1", document_.spot_of_key(table.value()));
+  body::settle_inertia(body);
+  if (body.mass > 0.0 && body::size_of_inertia(body) > 0.0) return;
+  throw base::InputError(
+      table.path(),
+      fmt::format("has no {}, so that its mass and inertia do not follow",
+                  D == 2 ? "area" : "volume"),
+      D == 2 ? "write mass = 1 and inertia = 0.1" : "write mass = 1 and inertia = [0.1, 0.1, 0.1]",
+      document_.spot_of_key(table.value()));
 }
 
-void WorldReader::read_place(TableReader& table, const Locals& locals, bool in_place, Body& body) {
+template <>
+void WorldReader<2>::read_spin(TableReader& table, const Locals& locals, Motion& start) {
+  const Value* spin = table.find("spin");
+  if (spin != nullptr) start.spin = number(table, *spin, "spin", locals);
+}
+
+/// In space, or as `rates` along the axes of the body.
+template <>
+void WorldReader<3>::read_spin(TableReader& table, const Locals& locals, Motion& start) {
+  const Value* spin = table.find("spin");
+  const Value* rates = table.find("rates");
+  if (spin != nullptr && rates != nullptr) {
+    table.fail(*rates, "rates", "stands beside spin",
+               "remove one: spin is in space, rates along "
+               "the axes of the body");
+  }
+  if (spin != nullptr) start.spin = vector(*spin, table.full("spin"), locals);
+  if (rates != nullptr) start.spin = start.turn * vector(*rates, table.full("rates"), locals);
+  start.rates = rates != nullptr ? vector(*rates, table.full("rates"), locals)
+                                 : Vec(start.turn.conjugate() * start.spin);
+}
+
+template <int D>
+void WorldReader<D>::read_place(TableReader& table, const Locals& locals, bool in_place,
+                                Body& body) {
   const Value* at = table.find("at");
-  const Value* angle = table.find("angle");
   const Value* velocity = table.find("velocity");
   const Value* spin = table.find("spin");
   const Value* born = table.find("born");
-  if (in_place && (at != nullptr || angle != nullptr)) {
-    table.fail(at != nullptr ? *at : *angle, at != nullptr ? "at" : "angle",
-               "stands beside vertices = \"world\", which say where it is", "remove it");
+  const bool turns = read_turn(table, locals, body.start);
+  const char* key = at != nullptr ? "at" : "angle";
+  const Value& shown = at != nullptr ? *at : table.value();
+  if (in_place && (at != nullptr || turns)) {
+    table.fail(shown, key, "stands beside vertices = \"world\", which say where it is",
+               "remove it");
   }
-  if (body.kind == body::Kind::Driven && (at != nullptr || angle != nullptr)) {
-    table.fail(at != nullptr ? *at : *angle, at != nullptr ? "at" : "angle",
-               "stands beside driven, which says where it is", "write it into driven");
+  if (body.kind == body::Kind::Driven && (at != nullptr || turns)) {
+    table.fail(shown, key, "stands beside driven, which says where it is", "write it into driven");
   }
   if (!body.is_free() && (velocity != nullptr || spin != nullptr)) {
     table.fail(velocity != nullptr ? *velocity : *spin, velocity != nullptr ? "velocity" : "spin",
                "of a body that is not free", "remove it, or write driven = { position = [...] }");
   }
-  if (angle != nullptr) body.start.angle = number(table, *angle, "angle", locals);
   if (at != nullptr) body.start.x = vector(*at, table.full("at"), locals);
-  body.start.x += shape::pose(Vec::Zero(), body.start.angle).R * body.centre;
+  Motion turned = body.start;
+  turned.x.setZero();
+  body.start.x -= body::pose_of(body, turned).x;
   if (velocity != nullptr) body.start.v = vector(*velocity, table.full("velocity"), locals);
-  if (spin != nullptr) body.start.spin = number(table, *spin, "spin", locals);
+  read_spin(table, locals, body.start);
   if (born != nullptr) body.born = number(table, *born, "born", locals);
 }
 
-void WorldReader::read_body(TableReader& table, const std::string& name, Locals locals,
-                            World& world) {
+template <int D>
+void WorldReader<D>::read_body(TableReader& table, const std::string& name, Locals locals,
+                               World& world) {
   locals = with_definitions(table, std::move(locals));
   Body body;
   body.name = name;
   body.material = material_of(table, world);
   read_kind(table, locals, body);
-  std::vector<shape::Shape<2>> shapes = read_shapes(table, locals);
+  std::vector<Shape> shapes = read_shapes(table, locals);
   bool in_place = false;
   if (const auto vertices = table.text("vertices")) {
     in_place = *vertices == "world";
-    if (!in_place || table.find("polygon") == nullptr) {
-      table.fail(*table.find("vertices"), "vertices", "is for a polygon whose corners are in place",
-                 "write vertices = \"world\" beside polygon");
+    const std::string kind = D == 2 ? "polygon" : "polytope";
+    if (!in_place || table.find(kind) == nullptr) {
+      table.fail(*table.find("vertices"), "vertices",
+                 fmt::format("is for a {} whose corners are in place", kind),
+                 fmt::format("write vertices = \"world\" beside {}", kind));
     }
   }
   read_mass(table, shapes, locals, body);
@@ -326,18 +346,20 @@ void WorldReader::read_body(TableReader& table, const std::string& name, Locals 
     for (Vec& corner : corners) corner -= body.centre;
     body.start.x = body.centre;
     body.centre.setZero();
-    shapes[0] = shape::polygon(corners, shapes[0].round);
+    if constexpr (D == 2) shapes[0] = shape::polygon(corners, shapes[0].round);
+    if constexpr (D == 3) shapes[0] = shape::polytope(corners, shapes[0].round);
   }
   read_place(table, locals, in_place, body);
   measure(shapes, body);
   body.first_shape = static_cast<int>(world.solids.size());
   body.shapes = static_cast<int>(shapes.size());
-  for (shape::Shape<2>& shape : shapes) world.solids.push_back({world.count(), std::move(shape)});
+  for (Shape& shape : shapes) world.solids.push_back({world.count(), std::move(shape)});
   world.bodies.push_back(std::move(body));
 }
 
-void WorldReader::check_start(const Value* start, double t, const WorldPart& part) {
-  const World& world = *part.plane;
+template <int D>
+void WorldReader<D>::check_start(const Value* start, double t, const WorldPart& part) {
+  const World& world = world_of(part);
   double tolerance = 0.0;
   if (start != nullptr) {
     TableReader table(document_, *start, "start");
@@ -346,17 +368,17 @@ void WorldReader::check_start(const Value* start, double t, const WorldPart& par
     }
     table.finish();
   }
-  std::vector<body::Motion<2>> places;
+  std::vector<Motion> places;
   std::vector<char> exists;
   for (const Body& body : world.bodies) {
     places.push_back(body.start);
     if (body.kind == body::Kind::Driven) body.drive(t, places.back());
     exists.push_back(body.born <= t ? 1 : 0);
   }
-  std::vector<body::Row<2>> rows;
-  body::Finder<2>(world).find(places, exists, std::vector<double>(exists.size(), 0.0), rows);
-  const body::Row<2>* worst = nullptr;
-  for (const body::Row<2>& row : rows) {
+  std::vector<body::Row<D>> rows;
+  body::Finder<D>(world).find(places, exists, std::vector<double>(exists.size(), 0.0), rows);
+  const body::Row<D>* worst = nullptr;
+  for (const body::Row<D>& row : rows) {
     if (row.gap >= -std::max(row.slack, tolerance)) continue;
     if (worst == nullptr || row.gap < worst->gap) worst = &row;
   }
@@ -369,5 +391,12 @@ void WorldReader::check_start(const Value* start, double t, const WorldPart& par
                   -1.5 * worst->gap),
       document_.spot_of_key(*bodies_));
 }
+
+template void WorldReader<2>::read_family(const std::string&, const Value&, World&, WorldPart&);
+template int WorldReader<2>::material_of(TableReader&, const World&);
+template void WorldReader<2>::check_start(const Value*, double, const WorldPart&);
+template void WorldReader<3>::read_family(const std::string&, const Value&, World&, WorldPart&);
+template int WorldReader<3>::material_of(TableReader&, const World&);
+template void WorldReader<3>::check_start(const Value*, double, const WorldPart&);
 
 }  // namespace ricochet::scene

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "ricochet/body/world.h"
+#include "ricochet/body/figures.h"
 #include "ricochet/formula/scope.h"
 #include "ricochet/formula/tape.h"
 #include "ricochet/model/formula_model.h"
@@ -38,14 +38,11 @@ struct StructurePart {
   std::vector<double> frequencies;         // the first, without guides [Hz]
 };
 
-/// A number of a body: "x", "y", "angle", "vx", "vy", "spin", "speed"; or of a watch, by its
-/// column.
+/// A number of a body, of body::Figures, or of a watch, by its column.
 struct Figure {
   int body{-1};  // -1: a watch
   int what{0};
 };
-inline constexpr std::array<const char*, 7> kFigures = {"x",  "y",    "angle", "vx",
-                                                        "vy", "spin", "speed"};
 
 /// A formula of t and figures, evaluated as the motion goes.
 struct Probe {
@@ -71,16 +68,23 @@ struct Watch {
   Probe formula;
   int column{0};  // of its first number among the watches
   int numbers{1};
+  int dimension{2};
 };
 
 /// [world] with its bodies: shapes that touch.
 struct WorldPart {
-  std::shared_ptr<const body::World<2>> plane;
+  std::shared_ptr<const body::World<2>> plane;  // one of these two
+  std::shared_ptr<const body::World<3>> space;
   std::vector<BodyFamily> families;
   std::vector<Watch> watches;
   std::vector<int> told;  // bodies whose places are in the rows
   Probe stop;             // ends the run where it is not 0
   std::vector<std::pair<std::string, formula::Definition>> definitions;  // of t
+
+  template <class Work>
+  auto visit(Work&& work) const {
+    return plane != nullptr ? work(*plane) : work(*space);
+  }
 };
 
 using Part = std::variant<SystemPart, StructurePart, WorldPart>;

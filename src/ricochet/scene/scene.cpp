@@ -208,10 +208,30 @@ void read_about_bodies(const Document& document, const Value& table, const Table
   read_about_rows(document, tables, of_rows, groups, scene);
 }
 
-void read_world(const Document& document, TableReader& root, Scene& scene) {
-  refuse_tables_of_systems(document, root, "world");
+/// Where the bodies that are told begin.
+template <int D>
+void set_start(const body::World<D>& world, const std::vector<int>& told, Scene& scene) {
+  scene.start.t = scene.run.start_time;
+  const auto size = static_cast<Eigen::Index>(scene.columns.coordinates.size());
+  scene.start.q.resize(size);
+  scene.start.u.resize(size);
+  Eigen::Index at = 0;
+  for (const int i : told) {
+    body::Motion<D> place = world.body(i).start;
+    if (world.body(i).drive) world.body(i).drive(scene.start.t, place);
+    const auto places = body::places_of(place);
+    const auto rates = body::rates_of(place);
+    for (std::size_t k = 0; k < places.size(); ++k, ++at) {
+      scene.start.q[at] = places[k];
+      scene.start.u[at] = rates[k];
+    }
+  }
+}
+
+template <int D>
+void read_bodies(const Document& document, TableReader& root, Scene& scene) {
   FormulaReader formulas(document);
-  WorldReader reader(document, formulas);
+  WorldReader<D> reader(document, formulas);
   WorldPart part;
   reader.read_names(root);
   reader.read(root, part);
@@ -226,22 +246,18 @@ void read_world(const Document& document, TableReader& root, Scene& scene) {
   reader.check_start(tables.start, scene.run.start_time, part);
   scene.parameters = formulas.parameters();
   scene.columns = columns_of(part);
-  scene.start.t = scene.run.start_time;
-  const auto size = static_cast<Eigen::Index>(scene.columns.coordinates.size());
-  scene.start.q.resize(size);
-  scene.start.u.resize(size);
-  for (Eigen::Index k = 0; k < static_cast<Eigen::Index>(part.told.size()); ++k) {
-    const body::Body<2>& body = part.plane->body(part.told[static_cast<std::size_t>(k)]);
-    body::Motion<2> place = body.start;
-    if (body.drive) body.drive(scene.start.t, place);
-    scene.start.q.segment<3>(3 * k) << place.x, place.angle;
-    scene.start.u.segment<3>(3 * k) << place.v, place.spin;
-  }
+  part.visit([&](const auto& world) { set_start(world, part.told, scene); });
   PlotPlan rows = bare_plan(scene.columns);
   rows.has_walls = false;
   scene.plot = history_plan(rows);
   scene.part = std::move(part);
   read_about_bodies(document, *document.root().find("world"), tables, scene);
+}
+
+void read_world(const Document& document, TableReader& root, Scene& scene) {
+  refuse_tables_of_systems(document, root, "world");
+  if (dimension_of(document, root) == 2) return read_bodies<2>(document, root, scene);
+  read_bodies<3>(document, root, scene);
 }
 
 std::string in_one_line(std::string text) {
@@ -337,9 +353,9 @@ std::vector<std::string> fact_names(const Scene& scene) {
   }
   if (const WorldPart* world = scene.world()) {
     names.insert(names.end(), columns.watches.begin(), columns.watches.end());
-    for (const auto& [name, body, what] : figure_names(*world)) {
-      const bool is_told = std::binary_search(world->told.begin(), world->told.end(), body);
-      if (what > 2 || !is_told) names.push_back(name);  // others are coordinates of rows
+    for (const FigureName& figure : figure_names(*world)) {
+      const bool is_told = std::binary_search(world->told.begin(), world->told.end(), figure.body);
+      if (!figure.is_place || !is_told) names.push_back(figure.name);  // others are in rows
     }
   }
   if (scene.structure() == nullptr) return names;

@@ -38,8 +38,9 @@ constexpr std::array<std::pair<const char*, Watch::Kind>, 8> kWatches = {{
 }  // namespace
 
 /// "stone", "stone[3]", "all", or a list of them.
-std::vector<int> WorldReader::bodies_of(const Value& value, const std::string& key,
-                                        const WorldPart& part) {
+template <int D>
+std::vector<int> WorldReader<D>::bodies_of(const Value& value, const std::string& key,
+                                           const WorldPart& part) {
   std::vector<int> bodies;
   if (value.kind == Value::Kind::Array) {
     for (const Value& item : value.items) {
@@ -52,7 +53,7 @@ std::vector<int> WorldReader::bodies_of(const Value& value, const std::string& k
   for (const BodyFamily& family : part.families) {
     known.push_back(family.name);
     for (int i = family.begin; i < family.begin + family.count; ++i) {
-      const Body& body = part.plane->body(i);
+      const Body& body = world_of(part).body(i);
       const bool is_meant =
           name == "all" ? body.is_free() : name == family.name || name == body.name;
       if (is_meant) bodies.push_back(i);
@@ -67,7 +68,9 @@ std::vector<int> WorldReader::bodies_of(const Value& value, const std::string& k
       document_.spot_of(value));
 }
 
-Probe WorldReader::read_probe(const Value& value, const std::string& key, const WorldPart& part) {
+template <int D>
+Probe WorldReader<D>::read_probe(const Value& value, const std::string& key,
+                                 const WorldPart& part) {
   if (value.kind != Value::Kind::Text) {
     throw base::InputError(key, "must be a formula in quotes",
                            "write for example \"ball.speed > 0.01\"", document_.spot_of(value));
@@ -84,11 +87,12 @@ Probe WorldReader::read_probe(const Value& value, const std::string& key, const 
         probe.inputs.push_back({-1, watch.column + static_cast<int>(k)});
       }
     }
+    constexpr auto& kFigures = body::Figures<D>::kNames;
     const auto figure = std::find(kFigures.begin(), kFigures.end(), what);
     for (const BodyFamily& family : part.families) {
       if (family.name != name || figure == kFigures.end()) continue;
       for (int i = family.begin; i < family.begin + family.count; ++i) {
-        names.push_back(part.plane->body(i).name + "." + what);
+        names.push_back(world_of(part).body(i).name + "." + what);
         probe.inputs.push_back({i, static_cast<int>(figure - kFigures.begin())});
       }
     }
@@ -99,7 +103,8 @@ Probe WorldReader::read_probe(const Value& value, const std::string& key, const 
   return probe;
 }
 
-void WorldReader::read_watch(const std::string& name, const Value& value, WorldPart& part) {
+template <int D>
+void WorldReader<D>::read_watch(const std::string& name, const Value& value, WorldPart& part) {
   const std::string path = "watch." + name;
   formulas_.check_new_name(name, path, value);
   const bool is_taken = std::any_of(part.families.begin(), part.families.end(),
@@ -111,6 +116,7 @@ void WorldReader::read_watch(const std::string& name, const Value& value, WorldP
   TableReader table(document_, value, path);
   Watch watch;
   watch.name = name;
+  watch.dimension = D;
   const Value* what = nullptr;
   const char* key = "";
   for (const auto& [word, kind] : kWatches) {
@@ -146,7 +152,8 @@ void WorldReader::read_watch(const std::string& name, const Value& value, WorldP
   part.watches.push_back(std::move(watch));
 }
 
-void WorldReader::read_watches(const Value* table, WorldPart& part) {
+template <int D>
+void WorldReader<D>::read_watches(const Value* table, WorldPart& part) {
   if (table == nullptr) return;
   for (const auto& [name, value] : table->entries) {
     if (value.kind != Value::Kind::Table) {
@@ -158,9 +165,15 @@ void WorldReader::read_watches(const Value* table, WorldPart& part) {
   }
 }
 
-void WorldReader::read_stop(const Value* run, WorldPart& part) {
+template <int D>
+void WorldReader<D>::read_stop(const Value* run, WorldPart& part) {
   const Value* stop = run == nullptr ? nullptr : run->find("stop");
   if (stop != nullptr) part.stop = read_probe(*stop, "run.stop", part);
 }
+
+template void WorldReader<2>::read_watches(const Value*, WorldPart&);
+template void WorldReader<2>::read_stop(const Value*, WorldPart&);
+template void WorldReader<3>::read_watches(const Value*, WorldPart&);
+template void WorldReader<3>::read_stop(const Value*, WorldPart&);
 
 }  // namespace ricochet::scene

@@ -42,13 +42,13 @@ std::function<void(double, double*)> function_of(const formula::Graph& graph,
   return [tape, fresh](double t, double* out) { run_tape(*tape, *fresh, t, out); };
 }
 
-std::string material_words(const body::World<2>& world, int material) {
-  const std::string& name = world.materials[index(material)];
+std::string material_words(const std::string& name) {
   return name.empty() ? "bodies without a material" : fmt::format("'{}'", name);
 }
 
 }  // namespace
 
+template <>
 std::function<void(double, body::Motion<2>&)> drive_of(const formula::Graph& graph,
                                                        const std::vector<formula::NodeId>& nodes) {
   return [of = function_of(graph, nodes)](double t, body::Motion<2>& place) {
@@ -58,22 +58,44 @@ std::function<void(double, body::Motion<2>&)> drive_of(const formula::Graph& gra
     place.angle = found[2];
   };
 }
-
-std::vector<std::string> names_of(const Watch& watch) {
-  switch (watch.kind) {
-    case Watch::Kind::ForceOn:
-    case Watch::Kind::Centre: return {watch.name + ".x", watch.name + ".y"};
-    case Watch::Kind::Momentum: return {watch.name + ".x", watch.name + ".y", watch.name + ".spin"};
-    default: return {watch.name};
-  }
+template <>
+std::function<void(double, body::Motion<3>&)> drive_of(const formula::Graph& graph,
+                                                       const std::vector<formula::NodeId>& nodes) {
+  return [of = function_of(graph, nodes)](double t, body::Motion<3>& place) {
+    std::array<double, 7> found{};
+    of(t, found.data());
+    place.x = {found[0], found[1], found[2]};
+    const body::Vec<3> axis = body::Vec<3>(found[3], found[4], found[5]).normalized();
+    place.turn = body::rotation(found[6] * axis).normalized();
+  };
 }
 
-step::Columns columns_of(const WorldPart& part) {
+std::vector<std::string> names_of(const Watch& watch) {
+  const bool is_plane = watch.dimension == 2;
+  std::vector<std::string> parts =
+      is_plane ? std::vector<std::string>{".x", ".y"} : std::vector<std::string>{".x", ".y", ".z"};
+  switch (watch.kind) {
+    case Watch::Kind::ForceOn:
+    case Watch::Kind::Centre: break;
+    case Watch::Kind::Momentum:
+      if (is_plane) parts.emplace_back(".spin");
+      if (!is_plane) parts.insert(parts.end(), {".spin_x", ".spin_y", ".spin_z"});
+      break;
+    default: parts = {""};
+  }
+  for (std::string& part : parts) part.insert(0, watch.name);
+  return parts;
+}
+
+namespace {
+
+template <int D>
+step::Columns columns_of(const WorldPart& part, const body::World<D>& world) {
   step::Columns columns;
-  columns.has_potential = part.plane->gravity_is_constant;
+  columns.has_potential = world.gravity_is_constant;
   for (const int i : part.told) {
-    for (const char* what : {".x", ".y", ".angle"}) {
-      columns.coordinates.push_back(part.plane->body(i).name + what);
+    for (std::size_t k = 0; k < body::Figures<D>::kPlaces; ++k) {
+      columns.coordinates.push_back(world.body(i).name + "." + body::Figures<D>::kNames[k]);
     }
   }
   for (const Watch& watch : part.watches) {
@@ -82,47 +104,78 @@ step::Columns columns_of(const WorldPart& part) {
   return columns;
 }
 
-std::vector<FigureName> figure_names(const WorldPart& part) {
+template <int D>
+std::vector<FigureName> figure_names(const body::World<D>& world) {
   std::vector<FigureName> names;
-  for (int what = 0; what < static_cast<int>(kFigures.size()); ++what) {
-    for (int i = 0; i < part.plane->count(); ++i) {
-      names.push_back({part.plane->body(i).name + "." + kFigures[index(what)], i, what});
+  for (std::size_t what = 0; what < body::Figures<D>::kNames.size(); ++what) {
+    for (int i = 0; i < world.count(); ++i) {
+      names.push_back({world.body(i).name + "." + body::Figures<D>::kNames[what], i,
+                       static_cast<int>(what), what < body::Figures<D>::kPlaces});
     }
   }
   return names;
 }
 
-double WorldReader::number(TableReader& table, const Value& value, const std::string& key,
-                           const Locals& locals) {
+}  // namespace
+
+step::Columns columns_of(const WorldPart& part) {
+  return part.visit([&](const auto& world) { return columns_of(part, world); });
+}
+
+std::vector<FigureName> figure_names(const WorldPart& part) {
+  return part.visit([](const auto& world) { return figure_names(world); });
+}
+
+int dimension_of(const Document& document, TableReader& root) {
+  TableReader table(document, *root.table("world"), "world");
+  const Value& dimension = table.require("dimension", "write dimension = 2, or 3");
+  const bool is_number = dimension.kind == Value::Kind::Number;
+  if (is_number && (dimension.number == 2.0 || dimension.number == 3.0)) {
+    return dimension.number == 2.0 ? 2 : 3;
+  }
+  table.fail(dimension, "dimension", "must be 2 or 3",
+             "write dimension = 2 for a plane, 3 for space");
+}
+
+template <int D>
+double WorldReader<D>::number(TableReader& table, const Value& value, const std::string& key,
+                              const Locals& locals) {
   return formulas_.number(value, table.full(key), locals);
 }
 
-double WorldReader::at_least(TableReader& table, const Value& value, const std::string& key,
-                             double least, const Locals& locals) {
+template <int D>
+double WorldReader<D>::at_least(TableReader& table, const Value& value, const std::string& key,
+                                double least, const Locals& locals) {
   const double found = number(table, value, key, locals);
   if (found >= least) return found;
   table.fail(value, key, fmt::format("must be at least {}, not {}", least, found),
              "write a larger number");
 }
 
-WorldReader::Vec WorldReader::vector(const Value& value, const std::string& key,
-                                     const Locals& locals) {
-  if (value.kind != Value::Kind::Array || value.items.size() != 2) {
-    throw base::InputError(key, "must be a list of two numbers or formulas",
-                           "write [x, y]: the world is a plane", document_.spot_of(value));
+template <int D>
+typename WorldReader<D>::Vec WorldReader<D>::vector(const Value& value, const std::string& key,
+                                                    const Locals& locals) {
+  if (value.kind != Value::Kind::Array || value.items.size() != D) {
+    throw base::InputError(
+        key, fmt::format("must be a list of {} numbers or formulas", D == 2 ? "two" : "three"),
+        D == 2 ? "write [x, y]: the world is a plane" : "write [x, y, z]: the world is space",
+        document_.spot_of(value));
   }
-  return {formulas_.number(value.items[0], key, locals),
-          formulas_.number(value.items[1], key, locals)};
+  Vec made;
+  for (int k = 0; k < D; ++k) made[k] = formulas_.number(value.items[index(k)], key, locals);
+  return made;
 }
 
-bool WorldReader::boolean(TableReader& table, const std::string& key) {
+template <int D>
+bool WorldReader<D>::boolean(TableReader& table, const std::string& key) {
   const Value* value = table.find(key);
   if (value == nullptr) return false;
   if (value->kind == Value::Kind::Boolean) return value->boolean;
   table.fail(*value, key, "must be true or false", fmt::format("write {} = true", key));
 }
 
-void WorldReader::read_names(TableReader& root) {
+template <int D>
+void WorldReader<D>::read_names(TableReader& root) {
   TableReader world(document_, *root.table("world"), "world");
   if (const Value* parameters = world.table("parameters")) {
     formulas_.add_parameters(*parameters, "world.parameters");
@@ -133,7 +186,8 @@ void WorldReader::read_names(TableReader& root) {
   }
 }
 
-void WorldReader::check_run(const Value* table, const step::Scheme& scheme) const {
+template <int D>
+void WorldReader<D>::check_run(const Value* table, const step::Scheme& scheme) const {
   if (table == nullptr) return;
   TableReader run(document_, *table, "run");
   const std::string own = step::name_of(step::default_scheme(false));
@@ -153,12 +207,15 @@ void WorldReader::check_run(const Value* table, const step::Scheme& scheme) cons
   }
 }
 
-void WorldReader::read_gravity(TableReader& world, World& made) {
+template <int D>
+void WorldReader<D>::read_gravity(TableReader& world, World& made) {
   const Value* gravity = world.find("gravity");
   if (gravity == nullptr) return;
-  if (gravity->kind != Value::Kind::Array || gravity->items.size() != 2) {
-    world.fail(*gravity, "gravity", "must be a list of two numbers or formulas of t",
-               "write gravity = [0, -9.81]");
+  if (gravity->kind != Value::Kind::Array || gravity->items.size() != D) {
+    world.fail(
+        *gravity, "gravity",
+        fmt::format("must be a list of {} numbers or formulas of t", D == 2 ? "two" : "three"),
+        D == 2 ? "write gravity = [0, -9.81]" : "write gravity = [0, 0, -9.81]");
   }
   std::vector<formula::NodeId> nodes;
   for (const Value& item : gravity->items) {
@@ -174,7 +231,8 @@ void WorldReader::read_gravity(TableReader& world, World& made) {
   };
 }
 
-void WorldReader::read_materials(const Value* table, World& world) {
+template <int D>
+void WorldReader<D>::read_materials(const Value* table, World& world) {
   world.materials = {""};
   densities_ = {0.0};
   if (table == nullptr) return;
@@ -190,14 +248,16 @@ void WorldReader::read_materials(const Value* table, World& world) {
     if (const Value* density = one.find("density")) {
       densities_.back() = number(one, *density, "density");
       if (!(densities_.back() > 0.0)) {
-        one.fail(*density, "density", "must be positive", "in the plane it is a mass per area");
+        one.fail(*density, "density", "must be positive",
+                 D == 2 ? "in the plane it is a mass per area" : "write a mass per volume");
       }
     }
     one.finish();
   }
 }
 
-body::PairLaw WorldReader::read_law(const Value& value, const std::string& key) {
+template <int D>
+body::PairLaw WorldReader<D>::read_law(const Value& value, const std::string& key) {
   body::PairLaw law;
   law.is_stated = true;
   if (value.kind == Value::Kind::Text && value.text == "none") {
@@ -232,7 +292,8 @@ body::PairLaw WorldReader::read_law(const Value& value, const std::string& key) 
   return law;
 }
 
-void WorldReader::read_pairs(const Value* table, World& world) {
+template <int D>
+void WorldReader<D>::read_pairs(const Value* table, World& world) {
   const std::size_t count = world.materials.size();
   world.laws.assign(count * count, {});
   pairs_ = table;
@@ -269,22 +330,13 @@ void WorldReader::read_pairs(const Value* table, World& world) {
   }
 }
 
-void WorldReader::read(TableReader& root, WorldPart& part) {
+template <int D>
+void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   TableReader table(document_, *root.table("world"), "world");
   const auto world = std::make_shared<World>();
   (void)table.find("parameters");
   (void)table.find("define");
-  if (const Value* dimension = table.find("dimension")) {
-    const double d = number(table, *dimension, "dimension");
-    if (d != 2.0) {
-      table.fail(*dimension, "dimension",
-                 d == 3.0 ? "bodies in space are not available in this version"
-                          : fmt::format("must be 2, not {}", d),
-                 "write dimension = 2");
-    }
-  } else {
-    (void)table.require("dimension", "write dimension = 2");
-  }
+  (void)table.find("dimension");
   read_gravity(table, *world);
   table.finish();
   read_materials(root.table("material"), *world);
@@ -293,7 +345,8 @@ void WorldReader::read(TableReader& root, WorldPart& part) {
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
   if (bodies_ == nullptr || bodies_->entries.empty()) {
-    (void)root.require("body", "write [body.ball] with disc = 0.1, at = [0, 1]");
+    (void)root.require("body", D == 2 ? "write [body.ball] with disc = 0.1, at = [0, 1]"
+                                      : "write [body.ball] with sphere = 0.1, at = [0, 0, 1]");
   }
   for (const auto& [name, value] : bodies_->entries) read_family(name, value, *world, part);
   for (std::size_t k = 0; fills != nullptr && k < fills->entries.size(); ++k) {
@@ -301,23 +354,27 @@ void WorldReader::read(TableReader& root, WorldPart& part) {
   }
   read_remove(root.table("remove"), *world);
   check_laws(*world);
+  check_shapes(*world);
   part.definitions = formulas_.definitions();
   constexpr int kMostTold = 24;
   for (int i = 0; i < world->count(); ++i) {
     if (world->body(i).moves()) part.told.push_back(i);
   }
   if (static_cast<int>(part.told.size()) > kMostTold) part.told.clear();
-  part.plane = world;
+  if constexpr (D == 2) part.plane = world;
+  if constexpr (D == 3) part.space = world;
 }
 
-void WorldReader::read_remove(const Value* table, World& world) {
+template <int D>
+void WorldReader<D>::read_remove(const Value* table, World& world) {
   if (table == nullptr) return;
   TableReader remove(document_, *table, "remove");
   if (const Value* below = remove.find("below"))
-    world.kept_low[1] = number(remove, *below, "below");
+    world.kept_low[D - 1] = number(remove, *below, "below");
   if (const Value* outside = remove.find("outside")) {
     if (outside->kind != Value::Kind::Array || outside->items.size() != 2) {
-      remove.fail(*outside, "outside", "must be two corners", "write [[-1, -1], [1, 1]]");
+      remove.fail(*outside, "outside", "must be two corners",
+                  D == 2 ? "write [[-1, -1], [1, 1]]" : "write [[-1, -1, -1], [1, 1, 1]]");
     }
     world.kept_low = vector(outside->items[0], "remove.outside", {});
     world.kept_high = vector(outside->items[1], "remove.outside", {});
@@ -325,7 +382,8 @@ void WorldReader::read_remove(const Value* table, World& world) {
   remove.finish();
 }
 
-void WorldReader::check_laws(const World& world) const {
+template <int D>
+void WorldReader<D>::check_laws(const World& world) const {
   std::vector<std::vector<int>> some(world.materials.size());  // two free ones and one that is not
   for (int i = 0; i < world.count(); ++i) {
     std::vector<int>& those = some[index(world.body(i).material)];
@@ -346,8 +404,8 @@ void WorldReader::check_laws(const World& world) const {
       throw base::InputError(
           "pair",
           fmt::format("nothing is said of {} and {}, and '{}' may touch '{}'",
-                      material_words(world, one.material), material_words(world, other.material),
-                      one.name, other.name),
+                      material_words(world.materials[index(one.material)]),
+                      material_words(world.materials[index(other.material)]), one.name, other.name),
           known ? fmt::format("write \"{} {}\" = {{ friction = ... }} in [pair], or \"none\"",
                               world.materials[index(one.material)],
                               world.materials[index(other.material)])
@@ -357,5 +415,44 @@ void WorldReader::check_laws(const World& world) const {
     }
   }
 }
+
+/// Cylinders, ellipsoids and surfaces of space know some shapes only.
+template <int D>
+void WorldReader<D>::check_shapes(const World& world) const {
+  for (std::size_t a = 0; a < world.solids.size(); ++a) {
+    const auto& one = world.solids[a];
+    if (one.shape.kind == shape::Kind::Core || one.shape.kind == shape::Kind::HalfSpace) continue;
+    for (const auto& other : world.solids) {
+      if (one.body == other.body || !world.may_touch(one.body, other.body)) continue;
+      if (shape::can_meet(one.shape, other.shape)) continue;
+      throw base::InputError(
+          "body",
+          fmt::format("'{}' and '{}' may touch, and have shapes between which gaps are not known",
+                      world.body(one.body).name, world.body(other.body).name),
+          "write \"a b\" = \"none\" of their materials in [pair], or other shapes: cylinders and "
+          "ellipsoids know half-spaces, meshes and heightfields know spheres and capsules",
+          document_.spot_of_key(*bodies_));
+    }
+  }
+}
+
+template double WorldReader<2>::number(TableReader&, const Value&, const std::string&,
+                                       const Locals&);
+template double WorldReader<2>::at_least(TableReader&, const Value&, const std::string&, double,
+                                         const Locals&);
+template body::Vec<2> WorldReader<2>::vector(const Value&, const std::string&, const Locals&);
+template bool WorldReader<2>::boolean(TableReader&, const std::string&);
+template void WorldReader<2>::read_names(TableReader&);
+template void WorldReader<2>::check_run(const Value*, const step::Scheme&) const;
+template void WorldReader<2>::read(TableReader&, WorldPart&);
+template double WorldReader<3>::number(TableReader&, const Value&, const std::string&,
+                                       const Locals&);
+template double WorldReader<3>::at_least(TableReader&, const Value&, const std::string&, double,
+                                         const Locals&);
+template body::Vec<3> WorldReader<3>::vector(const Value&, const std::string&, const Locals&);
+template bool WorldReader<3>::boolean(TableReader&, const std::string&);
+template void WorldReader<3>::read_names(TableReader&);
+template void WorldReader<3>::check_run(const Value*, const step::Scheme&) const;
+template void WorldReader<3>::read(TableReader&, WorldPart&);
 
 }  // namespace ricochet::scene

@@ -14,7 +14,11 @@
 
 namespace ricochet::scene {
 
-/// Reads [world], [material], [pair], [body] and [watch] into a world of the plane.
+/// 2 or 3, as [world] says.
+int dimension_of(const Document& document, TableReader& root);
+
+/// Reads [world], [material], [pair], [body] and [watch] into a world of the plane or of space.
+template <int D>
 class WorldReader {
  public:
   WorldReader(const Document& document, FormulaReader& formulas)
@@ -33,9 +37,11 @@ class WorldReader {
   void read_stop(const Value* run, WorldPart& part);
 
  private:
-  using World = body::World<2>;
-  using Body = body::Body<2>;
-  using Vec = body::Vec<2>;
+  using World = body::World<D>;
+  using Body = body::Body<D>;
+  using Motion = body::Motion<D>;
+  using Shape = shape::Shape<D>;
+  using Vec = body::Vec<D>;
   using Locals = formula::Locals;
 
   double number(TableReader& table, const Value& value, const std::string& key,
@@ -52,15 +58,23 @@ class WorldReader {
   void read_family(const std::string& name, const Value& value, World& world, WorldPart& part);
   void read_body(TableReader& table, const std::string& name, Locals locals, World& world);
   Locals with_definitions(TableReader& table, Locals locals);
-  std::vector<shape::Shape<2>> read_shapes(TableReader& table, const Locals& locals);
-  std::optional<shape::Shape<2>> read_shape(TableReader& table, const Locals& locals);
-  shape::Shape<2> read_line_shape(TableReader& table, const Value& value, const std::string& key,
-                                  double round, const Locals& locals);
-  shape::Shape<2> read_polygon(const Value& value, const std::string& key, double round,
+  std::vector<Shape> read_shapes(TableReader& table, const Locals& locals);
+  std::optional<Shape> read_shape(TableReader& table, const Locals& locals);
+  Shape make_shape(TableReader& table, const Value& value, const std::string& kind, double round,
+                   const Locals& locals);
+  Shape read_half_space(TableReader& table, const Value& value, const std::string& key,
+                        const Locals& locals);
+  Shape read_capsule(TableReader& table, const Value& value, const Locals& locals);
+  Shape read_mesh(TableReader& table, const Value& value, const Locals& locals);
+  Shape read_heights(TableReader& table, const Value& value, const Locals& locals);
+  std::vector<Vec> read_points(TableReader& table, const Value& value, const std::string& key,
                                const Locals& locals);
+  bool read_turn(TableReader& table, const Locals& locals, Motion& place);
   void read_kind(TableReader& table, const Locals& locals, Body& body);
-  void read_mass(TableReader& table, const std::vector<shape::Shape<2>>& shapes,
-                 const Locals& locals, Body& body);
+  void read_mass(TableReader& table, const std::vector<Shape>& shapes, const Locals& locals,
+                 Body& body);
+  body::Inertia<D> read_inertia(TableReader& table, const Value& value, const Locals& locals);
+  void read_spin(TableReader& table, const Locals& locals, Motion& start);
   void read_place(TableReader& table, const Locals& locals, bool in_place, Body& body);
   void read_fill(const std::string& name, const Value& value, World& world, WorldPart& part);
   std::vector<double> fill_radii(TableReader& table, base::Random& random);
@@ -73,6 +87,12 @@ class WorldReader {
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);
   void check_laws(const World& world) const;
+  void check_shapes(const World& world) const;
+
+  static const World& world_of(const WorldPart& part) {
+    if constexpr (D == 2) return *part.plane;
+    if constexpr (D == 3) return *part.space;
+  }
 
   const Document& document_;
   FormulaReader& formulas_;
@@ -81,8 +101,10 @@ class WorldReader {
   const Value* bodies_{nullptr};
 };
 
-/// A driven body's place: x, y and angle as nodes of t.
-std::function<void(double, body::Motion<2>&)> drive_of(const formula::Graph& graph,
+/// A driven body's place as nodes of t: x, y and angle; in space x, y, z, an axis and the angle
+/// about it.
+template <int D>
+std::function<void(double, body::Motion<D>&)> drive_of(const formula::Graph& graph,
                                                        const std::vector<formula::NodeId>& nodes);
 
 /// What rows of a run of bodies tell.
@@ -92,10 +114,17 @@ struct FigureName {
   std::string name;
   int body{0};
   int what{0};
+  bool is_place{false};  // stands in rows, where the body is told
 };
 std::vector<FigureName> figure_names(const WorldPart& part);
 
 /// The names of a watch's numbers.
 std::vector<std::string> names_of(const Watch& watch);
+
+// In space these are written apart.
+template <>
+bool WorldReader<2>::read_turn(TableReader&, const Locals&, body::Motion<2>&);
+template <>
+bool WorldReader<3>::read_turn(TableReader&, const Locals&, body::Motion<3>&);
 
 }  // namespace ricochet::scene

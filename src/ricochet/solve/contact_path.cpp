@@ -12,6 +12,7 @@ namespace {
 constexpr double kAlpha = 1e-10;  // of the proximal term
 constexpr int kMostChanged = 24;  // contacts apart from the factored piece
 constexpr int kMostPaths = 6;     // each from the end of the one before
+constexpr int kMostTurns = 12;    // of a path: one that turns more often winds about
 constexpr double kDone = 1e-15;
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
@@ -210,6 +211,7 @@ ContactPath::Crossing ContactPath::next_crossing(double sign, const Crossing& la
 bool ContactPath::trace(int most_pieces) {
   double tau = 1.0;
   double sign = 1.0;  // of -d tau
+  int turns = 0;
   Crossing last;
   if (!factor()) return false;
   for (int piece = 0; piece < most_pieces; ++piece) {
@@ -221,9 +223,10 @@ bool ContactPath::trace(int most_pieces) {
       if (!factor()) return false;
     }
     if (!find_direction()) return false;
-    const bool turns =
-        last.contact >= 0 && sign * last.side * edge_value(last.contact, last.edge, way_) < 0.0;
-    if (turns) sign = -sign;
+    if (last.contact >= 0 && sign * last.side * edge_value(last.contact, last.edge, way_) < 0.0) {
+      sign = -sign;
+      if (++turns > kMostTurns) return false;
+    }
     const Crossing next = next_crossing(sign, last);
     if (sign > 0.0 && next.way >= tau) {
       z_ += tau * way_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/base/dormand_prince.h"
 #include "ricochet/solve/impulse_time.h"
 
 namespace ricochet::solve {
@@ -166,27 +167,17 @@ class Follower {
 
   /// One step of the method of order 5(4); what it is off by, in the units of `size`.
   Slide step(const Slide& y, double h, const Slide& size, double& error) const {
-    static constexpr std::array<std::array<double, 6>, 6> kStages = {{
-        {0.2},
-        {3.0 / 40.0, 9.0 / 40.0},
-        {44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0},
-        {19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0},
-        {9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0},
-        {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0},
-    }};
-    static constexpr std::array<double, 7> kError = {
-        71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
-        -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
+    const base::DormandPrince& rule = base::kDormandPrince;
     std::array<Slide, 7> k;
     k[0] = slope(y);
     Slide at = y;
     for (std::size_t i = 1; i < 7; ++i) {
       at = y;
-      for (std::size_t j = 0; j < i; ++j) at += h * kStages[i - 1][j] * k[j];
+      for (std::size_t j = 0; j < i; ++j) at += h * rule.stages[i - 1][j] * k[j];
       k[i] = slope(at);
     }
     Slide off = Slide::Zero();
-    for (std::size_t i = 0; i < 7; ++i) off += h * kError[i] * k[i];
+    for (std::size_t i = 0; i < 7; ++i) off += h * rule.error[i] * k[i];
     error = off.cwiseAbs().cwiseQuotient(size).maxCoeff();
     return at;
   }

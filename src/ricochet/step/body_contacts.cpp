@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/base/random.h"
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_measure.h"
 
@@ -24,6 +25,9 @@ BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
       methods_(problem::LocalProblem{W_, q_, mu_}),
       path_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
+  for (const body::Body<D>& body : world.bodies) {
+    ease_.push_back(body.is_free() ? body::ease_of(body, body.start) : body::Ease<D>{});
+  }
 }
 
 /// G of one body: rows (n, t), columns (v, spin); b moves against a.
@@ -35,7 +39,12 @@ typename BodyContacts<D>::Arm BodyContacts<D>::arm_of(const body::Row<D>& row, b
   for (int k = 0; k < D; ++k) {
     const body::Vec<D> along = sign * body::in_space(row, body::Vec<D>::Unit(k));
     arm.row(k).template head<D>() = along;
-    arm(k, D) = body::moment(of_a ? row.arm_a : row.arm_b, along);
+    const body::Spin<D> turning = body::moment(of_a ? row.arm_a : row.arm_b, along);
+    if constexpr (D == 2) {
+      arm(k, D) = turning;
+    } else {
+      arm.row(k).template tail<D>() = turning;
+    }
   }
   return arm;
 }
@@ -45,8 +54,8 @@ typename BodyContacts<D>::Block BodyContacts<D>::block(const Arm& one, const Arm
                                                        int b) const {
   const body::Body<D>& body = world_.body(b);
   return one.template leftCols<D>() * other.template leftCols<D>().transpose() / body.mass +
-         one.template rightCols<body::kSpins<D>>() *
-             other.template rightCols<body::kSpins<D>>().transpose() / body.inertia;
+         ease_[index(b)].between(one.template rightCols<body::kSpins<D>>(),
+                                 other.template rightCols<body::kSpins<D>>());
 }
 
 template <int D>
@@ -319,28 +328,44 @@ bool BodyContacts<D>::improve_island(int island) {
   struct Start {
     double part;  // of the first impulses; below 0: go on from where the last one led
     int sweeps;
+    double shake;  // by which part impulses are changed at random
   };
   constexpr double kOn = -1.0;
-  constexpr std::array<Start, 7> kStarts = {
-      {{kOn, 5}, {kOn, 15}, {0.8, 20}, {kOn, 60}, {0.5, 20}, {0.0, 50}, {kOn, 100}}};
+  constexpr int kKnown = 4;  // then `auto` is asked
+  constexpr std::array<Start, 14> kStarts = {{{kOn, 5, 0.0},
+                                              {kOn, 15, 0.0},
+                                              {0.9, 5, 0.0},
+                                              {0.7, 10, 0.0},
+                                              {1.0, 2, 0.2},
+                                              {1.0, 10, 0.2},
+                                              {0.8, 20, 0.2},
+                                              {0.6, 5, 0.2},
+                                              {1.0, 20, 0.4},
+                                              {0.5, 10, 0.4},
+                                              {1.0, 5, 0.4},
+                                              {0.3, 20, 0.4},
+                                              {0.0, 50, 0.0},
+                                              {kOn, 100, 0.0}}};
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
   first_ = r_.head(size);
-  const bool is_cold = (first_.array() == 0.0).all();
-  for (const Start& start : kStarts) {
-    if (start.part >= 0.0 && !(is_cold && start.part > 0.0)) r_.head(size) = start.part * first_;
+  base::Random random(1);
+  for (std::size_t k = 0; k < kStarts.size(); ++k) {
+    const Start& start = kStarts[k];
+    if (start.part >= 0.0) r_.head(size) = start.part * first_;
+    for (int i = 0; start.shake > 0.0 && i < W_.rows; ++i) {
+      r_.template segment<D>(D * i) *= 1.0 + start.shake * random.normal();
+    }
     double residual = methods_.improve(r_, start.sweeps, 0.1 * tolerance_);
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }
     if (is_enough(island, residual) || follow_path(island)) return true;
-    if (&start == &kStarts[1]) {
-      kept_ = r_;
-      if (is_enough(island, ask(solve::ContactMethod::Auto)) || follow_path(island)) return true;
-      r_ = kept_;
+    if (k + 1 == kKnown &&
+        (is_enough(island, ask(solve::ContactMethod::Auto)) || follow_path(island))) {
+      return true;
     }
-    if (&start == &kStarts.back() && approach(island)) return true;
   }
-  return false;
+  return approach(island);
 }
 
 template <int D>
@@ -392,7 +417,7 @@ void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
       const body::Body<D>& body = world_.body(b);
       if (!body.is_free()) return;
       motions[index(b)].v += sign * p / body.mass;
-      motions[index(b)].spin += sign * body::moment(arm, p) / body.inertia;
+      motions[index(b)].spin += ease_[index(b)](sign * body::moment(arm, p));
     };
     give(rows[i].body_a, rows[i].arm_a, 1.0);
     give(rows[i].body_b, rows[i].arm_b, -1.0);
@@ -400,5 +425,6 @@ void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
 }
 
 template class BodyContacts<2>;
+template class BodyContacts<3>;
 
 }  // namespace ricochet::step

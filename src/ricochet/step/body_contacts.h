@@ -22,7 +22,8 @@ class BodyContacts {
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
   void take(std::span<const body::Row<D>> rows);
-  Eigen::VectorXd& free() { return free_; }  // q, D entries a row
+  body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
+  Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
@@ -61,13 +62,14 @@ class BodyContacts {
   std::vector<double> friction_;
   std::vector<double> noise_;
   Eigen::VectorXd impulses_;
-  std::vector<Arm> arms_;      // two a row; zero where the body is not free
-  std::vector<int> parent_;    // by body
-  std::vector<int> island_;    // by row
-  std::vector<int> start_;     // of each island in members_
-  std::vector<int> members_;   // rows
-  std::vector<int> local_;     // by row: its number in its island
-  std::vector<double> scale_;  // by body that stands for a part, for a moment
+  std::vector<body::Ease<D>> ease_;  // by body
+  std::vector<Arm> arms_;            // two a row; zero where the body is not free
+  std::vector<int> parent_;          // by body
+  std::vector<int> island_;          // by row
+  std::vector<int> start_;           // of each island in members_
+  std::vector<int> members_;         // rows
+  std::vector<int> local_;           // by row: its number in its island
+  std::vector<double> scale_;        // by body that stands for a part, for a moment
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
@@ -84,5 +86,6 @@ class BodyContacts {
 };
 
 extern template class BodyContacts<2>;
+extern template class BodyContacts<3>;
 
 }  // namespace ricochet::step

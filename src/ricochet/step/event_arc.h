@@ -4,94 +4,16 @@
 #include <cmath>
 #include <vector>
 
-#include "ricochet/model/arc_sizes.h"
-#include "ricochet/model/gap_path.h"
-#include "ricochet/step/node_stages.h"
+#include "ricochet/base/dormand_prince.h"
+#include "ricochet/certify/flight_rule.h"
+#include "ricochet/model/flight.h"
+#include "ricochet/step/arc_base.h"
 
 namespace ricochet::step {
 
-/// What arcs of all kinds have in common: contacts that last, the end, the sizes of the motion.
-template <model::Model M>
-class ArcBase {
- public:
-  static constexpr int K = M::kContacts;
-  using Vec = model::Vector<M::kDofs>;
-  using State = model::StateOf<M>;
-
-  ArcBase(const M& model, const State& start, Workspace<M>& w)
-      : model_(model),
-        w_(w),
-        path_(model, start.q, start.u),
-        bends_(model, start.q),
-        bend_(model::Vector<K>::Zero(model.contacts())),
-        held_(model.contacts()),
-        end_(start) {
-    const model::EventMemory& memory = start.memory.events;
-    for (const model::Key a : memory.held) {
-      if (static_cast<int>(a) < model.contacts()) held_.push(static_cast<int>(a));
-    }
-    sizes_ = memory.sizes;
-    Vec size = start.u;
-    model::grow(sizes_, model_, start.q, size);
-    model::open_gaps(sizes_, model_, start.t, start.q);
-    trial_sizes_ = sizes_;
-  }
-
-  void remember(model::EventMemory& memory) const {
-    memory.held.clear();
-    for (const int a : held_) memory.held.push_back(static_cast<model::Key>(a));
-    memory.sizes = sizes_;
-  }
-
-  model::IndexList<K>& held() { return held_; }
-  const State& end() const { return end_; }
-  model::ArcPath<M>& path() { return path_; }
-  const model::ArcSizes& sizes() const { return sizes_; }
-  /// The last step is made.
-  void keep() {
-    sizes_ = trial_sizes_;
-    model_.gaps(end_.t, end_.q, w_.place);
-    model::follow_gaps(sizes_, w_.place.gap);
-  }
-  /// The gap of contact a at the place that was looked at last; of a start beyond a wall from
-  /// there.
-  double gap(int a) const {
-    if (is_joint(a)) return w_.place.gap[a];
-    return w_.place.gap[a] - sizes_.beyond[static_cast<std::size_t>(a)];
-  }
-  bool is_joint(int a) const { return a >= model_.contacts() - model_.joints(); }
-  /// Joints act in all that is solved.
-  void add_joints() {
-    for (int a = model_.contacts() - model_.joints(); a < model_.contacts(); ++a) {
-      w_.claim.active.push(a);
-    }
-  }
-
- protected:
-  /// d2g/dt2 of contact a under an acceleration.
-  double closing_by(const State& s, int a, const Vec& acceleration) {
-    w_.claim.active.clear();
-    w_.claim.active.push(a);
-    bends_.take(s.t, s.q, s.u, w_.claim.active, time_, bend_);
-    model_.gaps(s.t, s.q, w_.place);
-    model_.gradients(w_.claim.active, w_.place);
-    return w_.place.normals.dot(a, acceleration) + bend_[a];
-  }
-
-  const M& model_;
-  Workspace<M>& w_;
-  model::ArcPath<M> path_;
-  model::GapBends<M> bends_;
-  model::Vector<K> bend_;
-  double time_{0.0};          // [s], in which little changes
-  model::IndexList<K> held_;  // contacts that last
-  State end_;
-  model::ArcSizes sizes_;        // of the motion so far
-  model::ArcSizes trial_sizes_;  // with the last step
-};
-
 /// The motion between two impacts: free, or with contacts that last. One step of the method of
 /// Dormand and Prince of order 5(4), with dense output between its ends.     [Dormand 1980]
+/// Free motions under tame forces (`model::Flight`) are Taylor series instead, and far longer.
 ///
 ///   du/dt = M^-1 (Q - c + J^T r),   0 <= r  perpendicular to  d2g/dt2 >= 0   for held contacts,
 ///   and d2g/dt2 = 0 for joints:
@@ -129,12 +51,22 @@ class EventArc : public ArcBase<M> {
         inside_(start) {
     for (auto& slope : velocity_) slope = start.u;
     for (auto& slope : acceleration_) slope = start.u;
+    if constexpr (model::HasFormulas<M>) {
+      flight_.emplace_back(model.formulas());
+      if (!flight_[0].exists()) flight_.clear();
+      flight_states_.resize(2 * static_cast<std::size_t>(start.u.size()) *
+                            (certify::FlightRule::kNodes - 2));
+    }
   }
 
-  /// What pieces claim of contacts that last.
+  /// What pieces claim of contacts that last, and of flights.
   void claim(bool lasts) const {
     if (lasts) w_.claim.reactions = &w_.reactions;
+    if (is_long_) w_.claim.flight = flight_states_.data();
   }
+
+  /// How long the arc from where `open` was may be that is a series; 0: it is none.
+  double reach() const { return reach_; }
 
   /// Acceleration and reactions at `s`: where every arc from there begins. Held contacts that do
   /// not push and open are let go. `time` is one in which little changes.
@@ -156,23 +88,27 @@ class EventArc : public ArcBase<M> {
       target_[a] =
           gap(a) - (std::abs(gap(a)) > 64.0 * nearer ? std::copysign(nearer, gap(a)) : 0.0);
     }
+    is_long_ = false;
+    const bool flies = held_.empty() && !flight_.empty();
+    reach_ = flies ? flight_[0].open(s.t, s.q.data(), s.u.data(), kSeries * accuracy_) : 0.0;
     return report;
   }
 
   /// One step of length h from `s`, where `open` was; the error over what is allowed.
   problem::Report advance_by(const State& s, double h, double& error) {
     time_ = h;
+    if (reach_ > 0.0) return fly(s, h, error);
     for (std::size_t i = 1; i < 7; ++i) {
       stage_q_ = s.q;
       stage_u_ = s.u;
       off_.setZero();
       for (std::size_t j = 0; j < i; ++j) {
-        off_ += h * kStages[i - 1][j] * velocity_[j];
-        stage_u_ += h * kStages[i - 1][j] * acceleration_[j];
+        off_ += h * base::kDormandPrince.stages[i - 1][j] * velocity_[j];
+        stage_u_ += h * base::kDormandPrince.stages[i - 1][j] * acceleration_[j];
       }
       model_.advance(s.q, off_, 1.0, stage_q_);
       velocity_[i] = stage_u_;
-      const double t = s.t + kTimes[i - 1] * h;
+      const double t = s.t + base::kDormandPrince.times[i - 1] * h;
       const problem::Report report = accelerate(t, stage_q_, stage_u_, acceleration_[i]);
       if (report.status != problem::Status::Solved) return report;
     }
@@ -193,6 +129,7 @@ class EventArc : public ArcBase<M> {
     problem::Report report = accelerate(end_.t, end_.q, end_.u, acceleration_[6]);
     if (report.status != problem::Status::Solved) return report;
     push_end_ = last_push_;
+    if (reach_ > 0.0) return complete_flight(s, h, error);
     path_.set(s.t, h, s.q, s.u, acceleration_[0], end_.q, end_.u, acceleration_[6]);
     reactions.front() = push_start_;
     reactions.back() = push_end_;
@@ -218,28 +155,62 @@ class EventArc : public ArcBase<M> {
   double closing(const State& s, int a) { return this->closing_by(s, a, acceleration_[0]); }
 
  private:
-  static constexpr std::array<double, 6> kTimes = {0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0};
-  static constexpr std::array<std::array<double, 6>, 6> kStages = {{
-      {0.2},
-      {3.0 / 40.0, 9.0 / 40.0},
-      {44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0},
-      {19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0},
-      {9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0},
-      {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0},
-  }};
-  static constexpr std::array<double, 7> kError = {
-      71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
-      -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
-
   static constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  static constexpr double kNothing = 1e-10;  // of an acceleration: rounding
+  static constexpr double kNothing = 1e-10;     // of an acceleration: rounding
+  static constexpr double kSeries = 1e-3;       // of the accuracy: last terms of a series
+  static constexpr double kShort = 1.0 / 64.0;  // of the reach: two ends tell all of an arc
+
+  /// The end of a flight.
+  problem::Report fly(const State& s, double h, double& error) {
+    const model::Flight& flight = flight_[0];
+    end_.t = s.t + h;
+    for (int i = 0; i < static_cast<int>(end_.u.size()); ++i) {
+      end_.q[i] = flight.position(i, h);
+      end_.u[i] = flight.velocity(i, h);
+    }
+    error = 0.0;
+    return {};
+  }
+
+  /// What a judge sees of a flight; where forces at its end are those of the series.
+  problem::Report complete_flight(const State& s, double h, double& error) {
+    const model::Flight& flight = flight_[0];
+    const auto n = static_cast<int>(end_.u.size());
+    for (int i = 0; i < n; ++i) {
+      off_u_[i] = h * (acceleration_[6][i] - flight.acceleration(i, h));
+    }
+    off_.setZero();
+    trial_sizes_ = sizes_;
+    model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, start_push_, w_.gathered,
+                w_.response);
+    error = relative_error(s.q) / accuracy_;
+    is_long_ = !(h <= kShort * reach_ && (std::isfinite(reach_) || flight.is_short()));
+    if (!is_long_) {
+      path_.set(s.t, h, s.q, s.u, acceleration_[0], end_.q, end_.u, acceleration_[6]);
+      return {};
+    }
+    path_.open(s.t, h, s.q, formula::Jet::kOrder);
+    for (int i = 0; i < n; ++i) {
+      double power = 1.0;
+      for (int k = 1; k <= formula::Jet::kOrder; ++k) {
+        path_.powers(i)[k] = flight.positions(i)[k] * (power *= h);
+      }
+    }
+    double* next = flight_states_.data();
+    for (std::size_t node = 1; node + 1 < certify::FlightRule::kNodes; ++node) {
+      const double time = h * certify::flight_rule().points[node];
+      for (int i = 0; i < n; ++i) *next++ = flight.position(i, time);
+      for (int i = 0; i < n; ++i) *next++ = flight.velocity(i, time);
+    }
+    return {};
+  }
 
   double measure(const State& s, double h) {
     off_.setZero();
     off_u_.setZero();
     for (std::size_t i = 0; i < 7; ++i) {
-      off_ += h * kError[i] * velocity_[i];
-      off_u_ += h * kError[i] * acceleration_[i];
+      off_ += h * base::kDormandPrince.error[i] * velocity_[i];
+      off_u_ += h * base::kDormandPrince.error[i] * acceleration_[i];
     }
     trial_sizes_ = sizes_;
     model::grow(trial_sizes_, model_, w_.place, h, end_.q, s.u, end_.u, start_push_, w_.gathered,
@@ -344,6 +315,10 @@ class EventArc : public ArcBase<M> {
   model::Vector<K> push_start_;
   model::Vector<K> push_end_;
   State inside_;
+  std::vector<model::Flight> flight_;  // one, or none
+  std::vector<double> flight_states_;
+  double reach_{0.0};    // [s], of the series from here; 0: there is none
+  bool is_long_{false};  // the last arc
 };
 
 }  // namespace ricochet::step

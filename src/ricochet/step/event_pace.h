@@ -69,6 +69,7 @@ class EventPace {
   static constexpr double kSlow = 1e-6;    // of the first speed of a row: impacts accumulate
   static constexpr long long kMostPieces = 200000;  // arcs and impacts before the next row
   static constexpr long long kLook = 256;           // pieces between two looks at the monitor
+  static constexpr double kBrief = 0.05;            // of a series: a hop for which it is shortened
   static constexpr int kMostAtOnce = 1000;          // pieces that take no time
 
   model::ImpactSeries& impacts(int a) { return memory_.impacts[static_cast<std::size_t>(a)]; }
@@ -91,8 +92,10 @@ class EventPace {
       if (!may_go_on(++pieces, at_once) || !meet() || rubs()) return false;
       if (!solved(arc_.open(state_, memory_.trial))) return false;
       double h = end - state_.t;
-      if (Arc::kAdapts) h = std::min(h, memory_.trial);
-      if (hops_) h = std::min(h, search_.next_hop());
+      const double reach = arc_.reach();
+      if (Arc::kAdapts) h = std::min(h, reach > 0.0 ? reach : memory_.trial);
+      const double hop = hops_ ? search_.next_hop() : h;
+      if (reach == 0.0 || hop < kBrief * h) h = std::min(h, hop);
       hops_ = false;
       int struck = -1;
       if (!make_arc(h, struck)) return false;
@@ -169,6 +172,7 @@ class EventPace {
       }
       h = first;
     }
+    if (arc_.reach() > 0.0) return solved(search_.find(h, struck));
     const double next = h * std::clamp(0.9 * std::pow(std::max(error, 1e-12), -0.2), 0.2, 5.0);
     memory_.trial = is_cut && h == first ? std::max(memory_.trial, next) : next;
     return solved(search_.find(h, struck));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/body/turning.h"
 
 namespace ricochet::step {
 
@@ -29,6 +30,11 @@ template <int D>
 void MoreauBodies<D>::half_step(const State& s, double h) {
   t_mid_ = s.t + 0.5 * h;
   middle_ = s.bodies;
+  if constexpr (D == 3) {
+    from_ = s.bodies;
+    moments_.assign(from_.size(), Vec<D>::Zero());
+    levers_.assign(from_.size(), 0.0);
+  }
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
     exists_[i] = body.born <= s.t + 1e-9 * h && s.gone[i] == 0 ? 1 : 0;
@@ -36,6 +42,133 @@ void MoreauBodies<D>::half_step(const State& s, double h) {
     if (body.kind == Kind::Free) middle_[i].advance(0.5 * h);
     if (body.kind == Kind::Driven) body::drive(body, t_mid_, -h, middle_[i]);
   }
+}
+
+/// Metric of the projection: inertia at the middle.
+template <int D>
+void MoreauBodies<D>::set_ease() {
+  for (std::size_t i = 0; i < middle_.size(); ++i) {
+    if (world_.bodies[i].is_free()) {
+      contacts_.ease(i) = body::ease_of(world_.bodies[i], middle_[i]);
+    }
+  }
+}
+
+/// A body that is put back turns with its spin: its rates in its own frame stay as they are.
+template <int D>
+void MoreauBodies<D>::turn_start([[maybe_unused]] std::size_t i,
+                                 [[maybe_unused]] const body::Spin<D>& by) {
+  if constexpr (D == 3) {
+    from_[i].shift(Vec<D>::Zero(), by);
+    from_[i].spin = body::rotation(by) * from_[i].spin;
+  }
+}
+
+/// before = R̄Ω, after = R̄Ω⁺ of the moments found last, less what is linear in them; false where a
+/// body turns too far in one step.
+template <int D>
+bool MoreauBodies<D>::linearise_turns([[maybe_unused]] double h) {
+  if constexpr (D == 3) {
+    for (std::size_t i = 0; i < after_.size(); ++i) {
+      if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
+      const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
+      if (!turning.is_found) return false;
+      middle_[i].spin = turning.before;
+      after_[i].rates = turning.rates;
+      after_[i].spin = turning.after - turning.slope * moments_[i];
+      contacts_.ease(i).inverse = turning.slope;
+    }
+  }
+  return true;
+}
+
+/// The turns that belong to the moments found; whether they are those that were solved for.
+template <int D>
+bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
+  bool settled = true;
+  if constexpr (D == 3) {
+    constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+    std::fill(moments_.begin(), moments_.end(), Vec<D>::Zero());
+    std::fill(levers_.begin(), levers_.end(), 0.0);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      const auto at = static_cast<Eigen::Index>(D * k);
+      const Vec<D> p = body::in_space(rows_[k], contacts_.impulses().template segment<D>(at));
+      moments_[index(rows_[k].body_a)] += body::moment(rows_[k].arm_a, p);
+      moments_[index(rows_[k].body_b)] -= body::moment(rows_[k].arm_b, p);
+      levers_[index(rows_[k].body_a)] += rows_[k].arm_a.norm() * p.norm();
+      levers_[index(rows_[k].body_b)] += rows_[k].arm_b.norm() * p.norm();
+    }
+    for (std::size_t i = 0; i < after_.size(); ++i) {
+      if (levers_[i] == 0.0 || !world_.bodies[i].is_free()) continue;
+      const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
+      const double off = std::max((turning.after - after_[i].spin).norm(),
+                                  (turning.before - middle_[i].spin).norm());
+      const double scale =
+          turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
+      settled = settled && (world_.bodies[i].is_even || off <= kRounding * scale);
+      after_[i].spin = turning.after;
+      after_[i].rates = turning.rates;
+      middle_[i].spin = turning.before;
+    }
+  }
+  return settled;
+}
+
+/// A free body that rolls on a fixed half-space: its row moves over it, and ends the step
+/// elsewhere. How its velocity there, and its gap at the next middle, differ from what is linear at
+/// this one; whether that was known when impulses were found.
+template <int D>
+bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
+  bool settled = true;
+  if constexpr (D == 3) {
+    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    double worst = 0.0;  // change, in roundings
+    bends_.resize(rows_.size(), Vec<D>::Zero());
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      const body::Row<D>& row = rows_[k];
+      const bool of_a = world_.body(row.body_a).is_free();
+      const auto i = index(of_a ? row.body_a : row.body_b);
+      if (!world_.rolls(row.key)) continue;
+      body::Motion<D> end = after_[i];
+      end.x += 0.5 * h * end.v;
+      body::finish_turning(world_.bodies[i], h, from_[i], end);
+      const body::Row<D> there = again(row, i, end);
+      body::Motion<D> middle = end;
+      middle.advance(0.5 * h);
+      const double sign = of_a ? 1.0 : -1.0;
+      const Vec<D> now = body::velocity_at(after_[i], of_a ? row.arm_a : row.arm_b);
+      const Vec<D> then = body::velocity_at(end, of_a ? there.arm_a : there.arm_b);
+      Vec<D> bend = sign * body::in_frame(row, Vec<D>(then - now));
+      bend[0] = (again(row, i, middle).gap - row.gap) / h - sign * row.normal.dot(now);
+      const double place = end.x.norm() + row.arm_a.norm() + row.arm_b.norm();
+      if (std::abs(bend[0]) * h <= 2.0 * kRounding * place) bend[0] = 0.0;
+      const double off = (bend - bends_[k]).norm();
+      worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
+      bends_[k] = bend;
+    }
+    settled = worst <= 1.0 || !(worst < 0.9 * last_bend_);
+    last_bend_ = worst;
+  }
+  return settled;
+}
+
+/// A row with its free body elsewhere.
+template <int D>
+body::Row<D> MoreauBodies<D>::again(const body::Row<D>& row, std::size_t i,
+                                    const body::Motion<D>& there) const {
+  const auto pose = [&](int b) {
+    return body::pose_of(world_.body(b), index(b) == i ? there : middle_[index(b)]);
+  };
+  shape::Row<D> found;
+  found.feature = row.key.feature;
+  found.gap =
+      shape::gap_of(world_.solid(row.key.a).shape, pose(row.body_a), world_.solid(row.key.b).shape,
+                    pose(row.body_b), row.key.feature, &found.normal, &found.on_a, &found.on_b);
+  body::Row<D> made = row;
+  made.gap = found.gap;
+  made.arm_a = found.on_a - there.x;
+  made.arm_b = found.on_b - there.x;
+  return made;
 }
 
 /// How far each body may come in this step.
@@ -62,6 +195,7 @@ problem::Report MoreauBodies<D>::put_back(certify::BodyClaim<D>& claim) {
     std::vector<body::Motion<D>> shift(middle_.size());
     std::fill(reach_.begin(), reach_.end(), 2.0 * depth);
     finder_.find(middle_, exists_, reach_, rows_);
+    if constexpr (D == 3) set_ease();
     contacts_.take(rows_);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const double over = rows_[i].gap + 0.5 * rows_[i].slack;
@@ -80,8 +214,8 @@ problem::Report MoreauBodies<D>::put_back(certify::BodyClaim<D>& claim) {
       push.impulse[0] = weight;
     }
     for (std::size_t i = 0; i < middle_.size(); ++i) {
-      middle_[i].x += shift[i].v;
-      middle_[i].angle += shift[i].spin;
+      middle_[i].shift(shift[i].v, shift[i].spin);
+      turn_start(i, shift[i].spin);
     }
     finder_.find(middle_, exists_, reach_, rows_);
   }
@@ -121,6 +255,7 @@ void MoreauBodies<D>::pose_problem(const State& s, double h) {
     Vec<D> q = body::relative(row, after_[a], after_[b]);
     q[0] += law.looks_ahead() ? std::max(0.0, row.gap) / h
                               : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
+    if (i < bends_.size()) q += bends_[i];
     const auto at = static_cast<Eigen::Index>(D * i);
     contacts_.free().template segment<D>(at) = q;
     contacts_.friction()[i] = law.friction;
@@ -145,23 +280,34 @@ bool MoreauBodies<D>::outruns(double h) {
   return any;
 }
 
-/// Impulses and u+, found again where a body came to be faster than its reach.
+/// Impulses and u+, found again where a body came to be faster than its reach, and in space until
+/// moments and turns agree.
 template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
   constexpr int kMostRounds = 8;
+  constexpr int kMostTurns = 30;
   problem::Report report;
-  for (int round = 0; round < kMostRounds; ++round) {
+  bends_.clear();
+  last_bend_ = std::numeric_limits<double>::infinity();
+  for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
+    if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h);
     report = contacts_.solve();
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
+    const bool turned = settle_turns(h);
+    if (!(settle_bends(h) && turned) && ++turns < kMostTurns) {
+      --round;
+      continue;
+    }
     const std::size_t before = rows_.size();
     if (!outruns(h)) break;
     std::vector<body::Row<D>> wider;
     finder_.find(middle_, exists_, reach_, wider);
     if (wider.size() == before) break;
     rows_ = std::move(wider);
+    bends_.clear();
   }
   return report;
 }
@@ -174,6 +320,9 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
     if (exists_[i] == 0) continue;
     const body::Body<D>& body = world_.bodies[i];
     if (body.kind == Kind::Free) next.bodies[i].advance(0.5 * h);
+    if constexpr (D == 3) {  // R+ = R exp(h (Ω + Ω+)/2)
+      if (body.kind == Kind::Free) body::finish_turning(body, h, from_[i], next.bodies[i]);
+    }
     if (body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, next.bodies[i]);
   }
   for (std::size_t i = 0; i < after_.size(); ++i) {
@@ -215,5 +364,6 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
 }
 
 template class MoreauBodies<2>;
+template class MoreauBodies<3>;
 
 }  // namespace ricochet::step

@@ -17,6 +17,13 @@ namespace ricochet::step {
 /// at the next middle, one with e > 0 acts where it touches at this one. Deviation: where a middle
 /// lies more than the slack inside, places are put back by impulses that only push, and the change
 /// of potential energy is booked.
+///
+/// In space rotations are those of body/turning.h: R+ = R exp(h (Ω + Ω+)/2), R+ I Ω+ = R I Ω + T,
+/// with rows at q_M = (x + h/2 v, R exp(h/2 Ω)) and spins of rows R̄Ω, R̄Ω+, R̄ = R exp(h/4 (Ω + Ω+)):
+/// energy and momentum to rounding. Impulses are found with the slope of R̄Ω+ in T, in rounds. On a
+/// fixed half-space a row with e = 0 keeps its own gap from being entered at the next middle, not
+/// the linear one, and its slip is that of its particle at the end of the step: so that what rolls
+/// does so to second order.
 template <int D>
 class MoreauBodies {
  public:
@@ -34,6 +41,12 @@ class MoreauBodies {
   void half_step(const State& s, double h);
   void set_reach(double h, const std::vector<body::Motion<D>>& of);
   problem::Report put_back(certify::BodyClaim<D>& claim);
+  void set_ease();
+  void turn_start(std::size_t body, const body::Spin<D>& by);
+  bool linearise_turns(double h);
+  bool settle_turns(double h);
+  bool settle_bends(double h);
+  body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(const State& s, double h);
   void pose_problem(const State& s, double h);
   problem::Report push(const State& s, double h);
@@ -48,9 +61,15 @@ class MoreauBodies {
   std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
   std::vector<body::Motion<D>> after_;   // the same places, velocities after
   std::vector<body::Row<D>> rows_;
+  std::vector<body::Motion<D>> from_;  // in space: the start of the step, put back
+  std::vector<body::Vec<D>> moments_;  // in space: of the impulses found, by body
+  std::vector<double> levers_;         // sums of |r| |p|
+  std::vector<body::Vec<D>> bends_;    // in space: velocities of rows that roll, beyond the linear
+  double last_bend_{0.0};              // how much they changed last
   double t_mid_{0.0};
 };
 
 extern template class MoreauBodies<2>;
+extern template class MoreauBodies<3>;
 
 }  // namespace ricochet::step

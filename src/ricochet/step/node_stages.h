@@ -12,6 +12,7 @@ void open_nodes(double t, Workspace<M>& w, certify::Piece piece = certify::Piece
   w.claim.active.clear();
   w.claim.shift_weights = nullptr;
   w.claim.reactions = nullptr;
+  w.claim.flight = nullptr;
   w.unique = true;
   w.node_count = 0;
 }

@@ -64,5 +64,8 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
 template Outcome run_bodies(const body::World<2>&, const RunSettings&, body::WorldState<2>&,
                             const BodyObserver<2>&, Monitor*, certify::BodyStatistics&);
 template body::WorldState<2> start_of(const body::World<2>&, double);
+template Outcome run_bodies(const body::World<3>&, const RunSettings&, body::WorldState<3>&,
+                            const BodyObserver<3>&, Monitor*, certify::BodyStatistics&);
+template body::WorldState<3> start_of(const body::World<3>&, double);
 
 }  // namespace ricochet::step

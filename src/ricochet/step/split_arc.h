@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ricochet/model/chord.h"
-#include "ricochet/step/event_arc.h"
+#include "ricochet/step/arc_base.h"
 
 namespace ricochet::step {
 

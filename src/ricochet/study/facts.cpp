@@ -122,7 +122,8 @@ void add_bodies(const Motion& motion, Values& values) {
   for (const auto& [name, value] : motion.world->watches) values[name] = value;
   for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {
     values[figure.name] =
-        figure_of(motion.world->last.bodies[static_cast<std::size_t>(figure.body)], figure.what);
+        motion.world
+            ->figures[static_cast<std::size_t>(figure.body)][static_cast<std::size_t>(figure.what)];
   }
 }
 

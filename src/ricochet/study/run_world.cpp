@@ -13,20 +13,20 @@
 namespace ricochet::study {
 namespace {
 
-using Sample2 = step::BodySample<2>;
-
 /// Evaluates formulas of t and figures.
 class ProbeReader {
  public:
   explicit ProbeReader(const scene::Probe& probe)
       : probe_(probe), registers_(probe.tape.registers()) {}
 
-  double operator()(const body::WorldState<2>& state, const std::vector<double>& watches) {
+  template <int D>
+  double operator()(const body::WorldState<D>& state, const std::vector<double>& watches) {
     registers_[0] = state.t;
     for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
       const scene::Figure& in = probe_.inputs[k];
-      registers_[k + 1] = in.body < 0 ? watches[base::index(in.what)]
-                                      : figure_of(state.bodies[base::index(in.body)], in.what);
+      registers_[k + 1] =
+          in.body < 0 ? watches[base::index(in.what)]
+                      : body::figures_of(state.bodies[base::index(in.body)])[base::index(in.what)];
     }
     probe_.tape.run(0, registers_.data());
     return registers_[probe_.tape.outputs(0)[0]];
@@ -38,19 +38,24 @@ class ProbeReader {
 };
 
 /// Sees every step of bodies, and makes of them rows, watches and frames.
+template <int D>
 class WorldWatch {
  public:
-  WorldWatch(const scene::Scene& scene, const step::Observer& observe, record::WorldRecord& record)
+  using Sample = step::BodySample<D>;
+  using Vec = body::Vec<D>;
+  WorldWatch(const scene::Scene& scene, const body::World<D>& world, const step::Observer& observe,
+             record::WorldRecord& record)
       : part_(*scene.world()),
+        world_(world),
         run_(scene.run),
         observe_(observe),
         record_(record),
         stop_(part_.stop),
-        q_(3 * part_.told.size()),
-        u_(3 * part_.told.size()) {
+        q_(kPlaces * part_.told.size()),
+        u_(q_.size()) {
     for (const scene::Watch& watch : part_.watches) {
       formulas_.emplace_back(watch.formula);
-      in_.emplace_back(part_.plane->bodies.size(), 0);
+      in_.emplace_back(world_.bodies.size(), 0);
       for (const int i : watch.bodies) in_.back()[base::index(i)] = 1;
       for (const int i : watch.others) {
         char& side = in_.back()[base::index(i)];
@@ -60,11 +65,11 @@ class WorldWatch {
       given_.resize(values_.size(), 0.0);
     }
     constexpr double kMostNumbers = 6e5;
-    const double most = kMostNumbers / std::max(1.0, static_cast<double>(part_.plane->count()));
+    const double most = kMostNumbers / std::max(1.0, static_cast<double>(world_.count()));
     frames_ = static_cast<long long>(std::clamp(most, 2.0, 600.0));
   }
 
-  bool operator()(const Sample2& s) {
+  bool operator()(const Sample& s) {
     add_forces(s);
     const long long step = s.state.steps;
     const bool is_row = step == 0 || (run_.record_every > 0 && step % run_.record_every == 0);
@@ -80,28 +85,27 @@ class WorldWatch {
 
  private:
   /// Impulses on the bodies that are watched, from those that are not.
-  void add_forces(const Sample2& s) {
+  void add_forces(const Sample& s) {
     const bool any = std::any_of(part_.watches.begin(), part_.watches.end(), [](const auto& w) {
       return w.kind == scene::Watch::Kind::ForceOn;
     });
     if (!any) return;
-    each_push(s, [&](const body::Row<2>& row, const body::Vec<2>& p) {
-      const body::Vec<2> on_a = body::in_space(row, p);
+    each_push(s, [&](const body::Row<D>& row, const Vec& p) {
+      const Vec on_a = body::in_space(row, p);
       for (std::size_t w = 0; w < part_.watches.size(); ++w) {
         const scene::Watch& watch = part_.watches[w];
         if (watch.kind != scene::Watch::Kind::ForceOn) continue;
         const int a = in_[w][base::index(row.body_a)];
         const int b = in_[w][base::index(row.body_b)];
-        given_[base::index(watch.column)] += (a - b) * on_a[0];
-        given_[base::index(watch.column) + 1] += (a - b) * on_a[1];
+        for (int k = 0; k < D; ++k) given_[base::index(watch.column + k)] += (a - b) * on_a[k];
       }
     });
   }
 
   template <class Work>
-  static void each_push(const Sample2& s, Work&& work) {
+  static void each_push(const Sample& s, Work&& work) {
     auto push = s.claim.pushes.begin();
-    for (const body::Row<2>& row : s.rows) {
+    for (const body::Row<D>& row : s.rows) {
       if (push == s.claim.pushes.end()) break;
       if (!(push->key == row.key)) continue;
       work(row, push->impulse);
@@ -109,13 +113,13 @@ class WorldWatch {
     }
   }
 
-  void set_values(const Sample2& s) {
+  void set_values(const Sample& s) {
     for (std::size_t w = 0; w < part_.watches.size(); ++w) {
       set_value(s, w, values_.data() + part_.watches[w].column);
     }
   }
 
-  void set_value(const Sample2& s, std::size_t w, double* out) {
+  void set_value(const Sample& s, std::size_t w, double* out) {
     using Kind = scene::Watch::Kind;
     const scene::Watch& watch = part_.watches[w];
     std::fill(out, out + watch.numbers, 0.0);
@@ -124,21 +128,21 @@ class WorldWatch {
       case Kind::Formula: *out = formulas_[w](s.state, values_); return;
       case Kind::ForceOn: {
         const double time = s.state.t - last_;
-        for (int k = 0; k < 2 && time > 0.0; ++k) {
+        for (int k = 0; k < D && time > 0.0; ++k) {
           out[k] = given_[base::index(watch.column + k)] / time;
         }
         return;
       }
       case Kind::Slip:
-        each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
+        each_push(s, [&](const body::Row<D>& row, const Vec&) {
           if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
-          const body::Vec<2> u = body::relative(row, s.state.bodies[base::index(row.body_a)],
-                                                s.state.bodies[base::index(row.body_b)]);
-          *out = std::max(*out, std::abs(u[1]));
+          const Vec u = body::relative(row, s.state.bodies[base::index(row.body_a)],
+                                       s.state.bodies[base::index(row.body_b)]);
+          *out = std::max(*out, u.template tail<D - 1>().norm());
         });
         return;
       case Kind::Touching:
-        each_push(s, [&](const body::Row<2>& row, const body::Vec<2>&) {
+        each_push(s, [&](const body::Row<D>& row, const Vec&) {
           *out +=
               (in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 0 ? 1.0 : 0.0;
         });
@@ -147,33 +151,33 @@ class WorldWatch {
     }
     if (watch.kind == Kind::Height) *out = -std::numeric_limits<double>::infinity();
     for (const int i : watch.bodies) {
-      const body::Body<2>& body = part_.plane->body(i);
-      const body::Motion<2>& m = s.state.bodies[base::index(i)];
+      const body::Body<D>& body = world_.body(i);
+      const body::Motion<D>& m = s.state.bodies[base::index(i)];
       if (watch.kind == Kind::Displacement) *out = std::max(*out, (m.x - body.start.x).norm());
-      if (watch.kind == Kind::Height) *out = std::max(*out, m.x[1]);
+      if (watch.kind == Kind::Height) *out = std::max(*out, m.x[D - 1]);
       if (watch.kind == Kind::Centre) {
         const double own = body.is_free() ? body.mass : 1.0;
         mass += own;
-        out[0] += own * m.x[0];
-        out[1] += own * m.x[1];
+        for (int k = 0; k < D; ++k) out[k] += own * m.x[k];
       }
       if (watch.kind == Kind::Momentum) {
-        out[0] += body.mass * m.v[0];
-        out[1] += body.mass * m.v[1];
-        out[2] += body.mass * body::moment(m.x, m.v) + body.inertia * m.spin;
+        for (int k = 0; k < D; ++k) out[k] += body.mass * m.v[k];
+        const body::Spin<D> about = body.mass * body::moment(m.x, m.v) + body::momentum_of(body, m);
+        if constexpr (D == 2) out[2] += about;
+        if constexpr (D == 3) body::Vec<3>::Map(out + 3) += about;
       }
     }
-    if (watch.kind == Kind::Centre) out[0] /= mass, out[1] /= mass;
+    for (int k = 0; k < D && watch.kind == Kind::Centre; ++k) out[k] /= mass;
   }
 
-  void tell(const Sample2& s) {
+  void tell(const Sample& s) {
     set_values(s);
     for (std::size_t k = 0; k < part_.told.size(); ++k) {
-      const body::Motion<2>& m = s.state.bodies[base::index(part_.told[k])];
-      const std::array<double, 3> place = {m.x[0], m.x[1], m.angle};
-      const std::array<double, 3> rate = {m.v[0], m.v[1], m.spin};
-      std::copy(place.begin(), place.end(), q_.begin() + static_cast<std::ptrdiff_t>(3 * k));
-      std::copy(rate.begin(), rate.end(), u_.begin() + static_cast<std::ptrdiff_t>(3 * k));
+      const body::Motion<D>& m = s.state.bodies[base::index(part_.told[k])];
+      const auto place = body::places_of(m);
+      const auto rate = body::rates_of(m);
+      std::copy(place.begin(), place.end(), q_.begin() + static_cast<std::ptrdiff_t>(kPlaces * k));
+      std::copy(rate.begin(), rate.end(), u_.begin() + static_cast<std::ptrdiff_t>(kPlaces * k));
     }
     step::Sample row;
     row.step = s.state.steps;
@@ -195,24 +199,33 @@ class WorldWatch {
     }
   }
 
-  void keep_frame(const Sample2& s) {
+  void keep_frame(const Sample& s) {
     if (!record_.frames.empty() && record_.frames.back().t == s.state.t) return;
     record::BodyFrame& frame = record_.frames.emplace_back();
     frame.t = s.state.t;
-    for (const body::Motion<2>& m : s.state.bodies) {
-      frame.places.insert(frame.places.end(), {m.x[0], m.x[1], m.angle});
+    for (const body::Motion<D>& m : s.state.bodies) {
+      const auto place = body::places_of(m);
+      frame.places.insert(frame.places.end(), place.begin(), place.end());
     }
     constexpr std::size_t kMostForces = 20000;
-    each_push(s, [&](const body::Row<2>& row, const body::Vec<2>& p) {
+    each_push(s, [&](const body::Row<D>& row, const Vec& p) {
       if (frame.forces.size() >= kMostForces) return;
-      const body::Vec<2> on_a = body::in_space(row, p);
-      const body::Vec<2> at = s.state.bodies[base::index(row.body_a)].x + row.arm_a;
-      frame.forces.push_back({row.body_a, row.body_b, {at[0], at[1]}, {on_a[0], on_a[1]}});
+      const Vec on_a = body::in_space(row, p);
+      const Vec at = s.state.bodies[base::index(row.body_a)].x + row.arm_a;
+      record::ForceLine& line = frame.forces.emplace_back();
+      line.a = row.body_a;
+      line.b = row.body_b;
+      for (std::size_t k = 0; k < D; ++k) {
+        line.at[k] = at[static_cast<Eigen::Index>(k)];
+        line.impulse[k] = on_a[static_cast<Eigen::Index>(k)];
+      }
     });
     ++shown_;
   }
 
+  static constexpr std::size_t kPlaces = body::Figures<D>::kPlaces;
   const scene::WorldPart& part_;
+  const body::World<D>& world_;
   const step::RunSettings& run_;
   const step::Observer& observe_;
   record::WorldRecord& record_;
@@ -228,44 +241,47 @@ class WorldWatch {
   long long shown_{0};
 };
 
-}  // namespace
-
-double figure_of(const body::Motion<2>& m, int what) {
-  switch (what) {
-    case 0: return m.x[0];
-    case 1: return m.x[1];
-    case 2: return m.angle;
-    case 3: return m.v[0];
-    case 4: return m.v[1];
-    case 5: return m.spin;
-    default: return m.v.norm();
+template <int D>
+void run(const body::World<D>& world, Motion& motion, const step::Observer& observe,
+         step::Monitor* monitor) {
+  record::WorldRecord& record = motion.world.emplace();
+  record.bodies = world.count();
+  record.shapes = static_cast<int>(world.solids.size());
+  for (const body::Body<D>& body : world.bodies) record.free_bodies += body.is_free() ? 1 : 0;
+  body::WorldState<D> last = step::start_of(world, motion.scene.run.start_time);
+  WorldWatch<D> watch(motion.scene, world, observe, record);
+  motion.outcome =
+      step::run_bodies<D>(world, motion.scene.run, last, std::ref(watch), monitor, record.told);
+  motion.final_state.t = last.t;
+  Eigen::Index at = 0;
+  for (const int i : motion.scene.world()->told) {
+    const auto places = body::places_of(last.bodies[base::index(i)]);
+    const auto rates = body::rates_of(last.bodies[base::index(i)]);
+    for (std::size_t k = 0; k < places.size(); ++k, ++at) {
+      motion.final_state.q[at] = places[k];
+      motion.final_state.u[at] = rates[k];
+    }
+  }
+  for (const body::Motion<D>& m : last.bodies) {
+    const auto figures = body::figures_of(m);
+    record.figures.emplace_back(figures.begin(), figures.end());
   }
 }
 
+}  // namespace
+
 void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor) {
-  const scene::WorldPart& part = *motion.scene.world();
-  record::WorldRecord& record = motion.world.emplace();
-  record.bodies = part.plane->count();
-  record.shapes = static_cast<int>(part.plane->solids.size());
-  for (const body::Body<2>& body : part.plane->bodies) record.free_bodies += body.is_free() ? 1 : 0;
-  record.last = step::start_of(*part.plane, motion.scene.run.start_time);
-  WorldWatch watch(motion.scene, observe, record);
-  motion.outcome = step::run_bodies<2>(*part.plane, motion.scene.run, record.last, std::ref(watch),
-                                       monitor, record.told);
-  motion.final_state.t = record.last.t;
-  for (std::size_t k = 0; k < part.told.size(); ++k) {
-    const body::Motion<2>& m = record.last.bodies[base::index(part.told[k])];
-    motion.final_state.q.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.x, m.angle;
-    motion.final_state.u.segment<3>(static_cast<Eigen::Index>(3 * k)) << m.v, m.spin;
-  }
+  motion.scene.world()->visit([&](const auto& world) { run(world, motion, observe, monitor); });
 }
 
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
   const record::WorldRecord& record = *motion.world;
   double size = std::numeric_limits<double>::infinity();
-  for (const body::Body<2>& body : motion.scene.world()->plane->bodies) {
-    if (body.is_free() && body.size > 0.0) size = std::min(size, body.size);
-  }
+  motion.scene.world()->visit([&](const auto& world) {
+    for (const auto& body : world.bodies) {
+      if (body.is_free() && body.size > 0.0) size = std::min(size, body.size);
+    }
+  });
   constexpr double kMuch = 1e-3;
   if (record.told.deepest > kMuch * size) {
     warnings.push_back(
@@ -276,25 +292,30 @@ void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
 }
 
 std::string kind_of(const scene::WorldPart& part) {
-  int free = 0;
-  int driven = 0;
-  for (const body::Body<2>& body : part.plane->bodies) {
-    free += body.is_free() ? 1 : 0;
-    driven += body.kind == body::Kind::Driven ? 1 : 0;
-  }
-  return fmt::format("{} {} in the plane, {} free{}; {}", part.plane->count(),
-                     part.plane->count() == 1 ? "body" : "bodies", free,
-                     driven > 0 ? fmt::format(", {} driven", driven) : "",
-                     base::counted(static_cast<long long>(part.plane->solids.size()), "shape"));
+  return part.visit([&](const auto& world) {
+    int free = 0;
+    int driven = 0;
+    for (const auto& body : world.bodies) {
+      free += body.is_free() ? 1 : 0;
+      driven += body.kind == body::Kind::Driven ? 1 : 0;
+    }
+    return fmt::format("{} {} in {}, {} free{}; {}", world.count(),
+                       world.count() == 1 ? "body" : "bodies",
+                       part.plane != nullptr ? "the plane" : "space", free,
+                       driven > 0 ? fmt::format(", {} driven", driven) : "",
+                       base::counted(static_cast<long long>(world.solids.size()), "shape"));
+  });
 }
 
-std::string describe_laws(const scene::WorldPart& part) {
-  const body::World<2>& world = *part.plane;
+namespace {
+
+template <int D>
+std::string describe_laws(const body::World<D>& world) {
   std::string text;
   double mass = 0.0;
   double lightest = std::numeric_limits<double>::infinity();
   double heaviest = 0.0;
-  for (const body::Body<2>& body : world.bodies) {
+  for (const body::Body<D>& body : world.bodies) {
     if (!body.is_free()) continue;
     mass += body.mass;
     lightest = std::min(lightest, body.mass);
@@ -320,6 +341,12 @@ std::string describe_laws(const scene::WorldPart& part) {
     }
   }
   return text;
+}
+
+}  // namespace
+
+std::string describe_laws(const scene::WorldPart& part) {
+  return part.visit([](const auto& world) { return describe_laws(world); });
 }
 
 std::string describe_world(const Motion& motion) {

@@ -13,9 +13,6 @@ void run_world(Motion& motion, const step::Observer& observe, step::Monitor* mon
 /// What may not be meant: places put back by much, contacts that creep.
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings);
 
-/// A number of a body: scene::kFigures.
-double figure_of(const body::Motion<2>& body, int what);
-
 /// "6 bodies in the plane, 5 of them free, 1 fixed; 6 shapes".
 std::string kind_of(const scene::WorldPart& part);
 

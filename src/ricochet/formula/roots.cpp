@@ -1,12 +1,13 @@
-#include "ricochet/flow/roots.h"
+#include "ricochet/formula/roots.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-namespace ricochet::flow {
+namespace ricochet::formula {
 namespace {
 
-constexpr int kDegree = formula::Jet::kOrder;
+constexpr int kDegree = kMostPowers;
 using Coefficients = std::array<double, kDegree + 1>;
 
 /// C(j, k) / C(n, k), which takes powers to Bernstein's form of degree n.
@@ -31,10 +32,10 @@ const Coefficients* conversion(int n) {
 /// The polynomial on [0, 1], in powers and in Bernstein's form.
 class Search {
  public:
-  Search(const double* row, int lift, double h) {
+  Search(const double* row, int degree, int lift, double h) {
     double power = 1.0;
     double size = 0.0;
-    for (int k = 0; k + lift <= kDegree; ++k, power *= h) {
+    for (int k = 0; k + lift <= degree; ++k, power *= h) {
       at(powers_, k) = row[k + lift] * power;
       size = std::max(size, std::abs(at(powers_, k)));
       if (std::abs(at(powers_, k)) > 1e-17 * size) degree_ = k;
@@ -117,9 +118,9 @@ class Search {
 
 }  // namespace
 
-std::optional<double> first_fall(const double* row, int lift, double h) {
-  const auto part = Search(row, lift, h).find();
+std::optional<double> first_fall(const double* row, int degree, int lift, double h) {
+  const auto part = Search(row, degree, lift, h).find();
   return part ? std::optional(*part * h) : std::nullopt;
 }
 
-}  // namespace ricochet::flow
+}  // namespace ricochet::formula
