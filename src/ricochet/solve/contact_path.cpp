@@ -10,7 +10,7 @@ namespace ricochet::solve {
 namespace {
 
 constexpr double kAlpha = 1e-10;  // of the proximal term
-constexpr int kMostChanged = 24;  // contacts apart from the factored piece
+constexpr int kMostChanged = 8;   // contacts apart from the factored piece
 constexpr int kMostPaths = 6;     // each from the end of the one before
 constexpr int kMostTurns = 12;    // of a path: one that turns more often winds about
 constexpr double kDone = 1e-15;
@@ -119,7 +119,7 @@ void ContactPath::measure() {
   }
 }
 
-/// F' = (W + alpha/rho) P' + (1 - P') / rho of the present piece, and its direction -F'^-1 F(z_0).
+/// F' = (W + alpha/rho) P' + (1 - P') / rho of the present piece.
 bool ContactPath::factor() {
   const problem::BlockRows& W = problem_.W;
   for (const int i : changed_) slot_[place(i)] = -1;
@@ -136,9 +136,7 @@ bool ContactPath::factor() {
       put(j, block);
     }
   };
-  if (!lu_.solve(put_row, [&](int i) -> Vector { return -start_.segment<2>(2 * i); })) return false;
-  for (const int i : all_) base_.segment<2>(2 * i) = lu_.x(i);
-  return base_.allFinite();
+  return lu_.solve(put_row, [&](int) -> Vector { return Vector::Zero(); });
 }
 
 /// What the factor's inverse makes of the two columns of W - 1/rho of a contact.
@@ -166,11 +164,14 @@ bool ContactPath::add_column(int i) {
   return true;
 }
 
-/// The direction of the present piece from that of the factored one.
-bool ContactPath::find_direction() {
+/// Adds to the direction what the inverse of the present piece makes of f_: that of the factored
+/// one, and the small system of the contacts that differ.
+void ContactPath::add_inverse() {
   const auto size = static_cast<Eigen::Index>(2 * changed_.size());
-  way_ = base_;
-  if (size == 0) return true;
+  lu_.solve_again([&](int i) -> Vector { return f_.segment<2>(2 * i); });
+  for (const int i : all_) base_.segment<2>(2 * i) = lu_.x(i);
+  way_ += base_;
+  if (size == 0) return;
   small_.setIdentity(size, size);
   share_.resize(size);
   for (Eigen::Index a = 0; 2 * a < size; ++a) {
@@ -181,7 +182,35 @@ bool ContactPath::find_direction() {
   }
   share_ = small_.partialPivLu().solve(share_).eval();
   way_.noalias() -= columns_.leftCols(size) * share_;
-  return way_.allFinite();
+}
+
+/// The direction -F'^-1 F(z_0) of the present piece. Elimination without exchanges loses digits,
+/// and where rows depend on each other every one counts: they are won back from what is left.
+bool ContactPath::find_direction() {
+  constexpr int kMostRepairs = 6;
+  constexpr double kExact = 1e-14;
+  const problem::BlockRows& W = problem_.W;
+  way_.setZero();
+  f_ = -start_;
+  const double size = f_.norm();
+  double left = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < kMostRepairs; ++k) {
+    add_inverse();
+    if (!way_.allFinite()) return false;
+    for (const int i : all_) {
+      r_.segment<2>(2 * i) = slope(i, modes_[place(i)]) * way_.segment<2>(2 * i);
+    }
+    problem::multiply(W, r_, f_);
+    for (const int i : all_) {
+      const Vector rest = way_.segment<2>(2 * i) - (1.0 - kAlpha) * r_.segment<2>(2 * i);
+      f_.segment<2>(2 * i) =
+          -start_.segment<2>(2 * i) - f_.segment<2>(2 * i) - rest / rho_[place(i)];
+    }
+    const double now = f_.norm();
+    if (now <= kExact * size || !(now < 0.5 * left)) break;
+    left = now;
+  }
+  return true;
 }
 
 ContactPath::Crossing ContactPath::next_crossing(double sign, const Crossing& last) const {
@@ -218,8 +247,7 @@ bool ContactPath::trace(int most_pieces) {
     ++pieces_;
     if (last.contact >= 0 && !add_column(last.contact)) {  // too many: from here anew
       measure();
-      if (!(tau > 1e-6)) return false;
-      start_ = f_ / tau;
+      if (tau > 1e-6) start_ = f_ / tau;
       if (!factor()) return false;
     }
     if (!find_direction()) return false;

@@ -68,6 +68,7 @@ class ContactPath {
   bool trace(int most_pieces);
   bool factor();
   bool add_column(int i);
+  void add_inverse();
   bool find_direction();
   Crossing next_crossing(double sign, const Crossing& last) const;
 
@@ -85,7 +86,7 @@ class ContactPath {
   Eigen::VectorXd free_;     // q, and s along the normal
   Eigen::VectorXd f_;        // F at z
   Eigen::VectorXd start_;    // F(z_0)
-  Eigen::VectorXd base_;     // the factored piece's direction
+  Eigen::VectorXd base_;     // of the factored piece alone
   Eigen::VectorXd way_;      // the direction
   Eigen::MatrixXd columns_;  // of the inverse of the factor, two a slot
   Eigen::MatrixXd small_;

@@ -325,37 +325,20 @@ bool BodyContacts<D>::approach(int island) {
 /// about: so many starts, from parts of the impulses of the step before, and few pieces each.
 template <int D>
 bool BodyContacts<D>::improve_island(int island) {
-  struct Start {
-    double part;  // of the first impulses; below 0: go on from where the last one led
-    int sweeps;
-    double shake;  // by which part impulses are changed at random
-  };
-  constexpr double kOn = -1.0;
-  constexpr int kKnown = 4;  // then `auto` is asked
-  constexpr std::array<Start, 14> kStarts = {{{kOn, 5, 0.0},
-                                              {kOn, 15, 0.0},
-                                              {0.9, 5, 0.0},
-                                              {0.7, 10, 0.0},
-                                              {1.0, 2, 0.2},
-                                              {1.0, 10, 0.2},
-                                              {0.8, 20, 0.2},
-                                              {0.6, 5, 0.2},
-                                              {1.0, 20, 0.4},
-                                              {0.5, 10, 0.4},
-                                              {1.0, 5, 0.4},
-                                              {0.3, 20, 0.4},
-                                              {0.0, 50, 0.0},
-                                              {kOn, 100, 0.0}}};
+  constexpr int kStarts = 64;
+  constexpr int kKnown = 4;  // then `auto` is asked, and impulses are changed at random
+  constexpr std::array<double, 6> kParts = {1.0, 0.8, 0.6, 1.0, 0.4, 0.2};
+  constexpr std::array<int, 5> kSweeps = {5, 15, 2, 10, 30};
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
   first_ = r_.head(size);
   base::Random random(1);
-  for (std::size_t k = 0; k < kStarts.size(); ++k) {
-    const Start& start = kStarts[k];
-    if (start.part >= 0.0) r_.head(size) = start.part * first_;
-    for (int i = 0; start.shake > 0.0 && i < W_.rows; ++i) {
-      r_.template segment<D>(D * i) *= 1.0 + start.shake * random.normal();
+  for (int k = 0; k < kStarts; ++k) {
+    if (k > 1) r_.head(size) = kParts[index(k) % kParts.size()] * first_;
+    const double shake = k >= kKnown ? 0.1 * (1 + k % 5) : 0.0;
+    for (int i = 0; shake > 0.0 && i < W_.rows; ++i) {
+      r_.template segment<D>(D * i) *= 1.0 + shake * random.normal();
     }
-    double residual = methods_.improve(r_, start.sweeps, 0.1 * tolerance_);
+    double residual = methods_.improve(r_, kSweeps[index(k) % kSweeps.size()], 0.1 * tolerance_);
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }
@@ -368,18 +351,45 @@ bool BodyContacts<D>::improve_island(int island) {
   return approach(island);
 }
 
+/// Impulses that are rounding at contacts which open are none, where the rest does not need them.
+template <int D>
+void BodyContacts<D>::drop_rounding(int island) {
+  const double before = methods_.residual(r_);
+  trial_ = r_;
+  bool any = false;
+  for (int k = 0; k < W_.rows; ++k) {
+    const double opens = methods_.rho(index(k)) * methods_.velocity()[D * k];
+    if (!(r_[D * k] > 0.0) || !(opens >= r_[D * k])) continue;
+    r_.template segment<D>(D * k).setZero();
+    any = true;
+  }
+  if (!any) return;
+  const double then = methods_.residual(r_);
+  if (then > std::max(before, tolerance_) || (D == 2 && !is_enough(island, then))) r_ = trial_;
+}
+
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
   gather(island);
   double residual = methods_.begin(r_);
   const bool rests = residual <= 0.1 * tolerance_ && is_enough(island, residual);
-  const bool is_solved = rests || improve_island(island);
+  bool is_solved = rests;
+  if constexpr (D == 2) {
+    is_solved = rests || improve_island(island);
+  } else {  // no paths there: sweeps and Newton's method, as long as that takes
+    for (int k = 0; k < 3 && !is_solved; ++k) {
+      residual = methods_.solve(r_, 0.1 * tolerance_);
+      if (residual > 0.1 * tolerance_) residual = methods_.finish(r_);
+      is_solved = residual <= kEnough * tolerance_;
+    }
+  }
   if (!is_solved) {
     ++fallbacks_;
     residual = insist();
     if (!is_enough(island, residual)) follow_path(island);
     residual = methods_.finish(r_);
   }
+  drop_rounding(island);
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
     impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);
