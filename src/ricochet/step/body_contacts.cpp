@@ -13,8 +13,9 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
+constexpr double kRest = 1e-3;   // times the tolerance: impulses that need no work at all
 constexpr double kEnough = 2.0;  // times the tolerance: what more work would not be spent on
-}
+}  // namespace
 
 template <int D>
 BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
@@ -353,7 +354,7 @@ bool BodyContacts<D>::improve_island(int island) {
 
 /// Impulses that are rounding at contacts which open are none, where the rest does not need them.
 template <int D>
-void BodyContacts<D>::drop_rounding(int island) {
+void BodyContacts<D>::drop_rounding() {
   const double before = methods_.residual(r_);
   trial_ = r_;
   bool any = false;
@@ -365,17 +366,18 @@ void BodyContacts<D>::drop_rounding(int island) {
   }
   if (!any) return;
   const double then = methods_.residual(r_);
-  if (then > std::max(before, tolerance_) || (D == 2 && !is_enough(island, then))) r_ = trial_;
+  if (then > std::max(1.1 * before, tolerance_)) r_ = trial_;
 }
 
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
   gather(island);
   double residual = methods_.begin(r_);
-  const bool rests = residual <= 0.1 * tolerance_ && is_enough(island, residual);
+  const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
   bool is_solved = rests;
   if constexpr (D == 2) {
     is_solved = rests || improve_island(island);
+    if (is_solved && !rests && methods_.residual(r_) > kRest * tolerance_) methods_.finish(r_);
   } else {  // no paths there: sweeps and Newton's method, as long as that takes
     for (int k = 0; k < 3 && !is_solved; ++k) {
       residual = methods_.solve(r_, 0.1 * tolerance_);
@@ -389,7 +391,7 @@ problem::Report BodyContacts<D>::solve_island(int island) {
     if (!is_enough(island, residual)) follow_path(island);
     residual = methods_.finish(r_);
   }
-  drop_rounding(island);
+  drop_rounding();
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
     impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);

@@ -51,7 +51,7 @@ class BodyContacts {
   bool follow_path(int island);
   bool approach(int island);
   bool is_enough(int island, double residual);
-  void drop_rounding(int island);
+  void drop_rounding();
   double worst_part(int island);
   double ask(solve::ContactMethod method);
   double insist();
