@@ -212,15 +212,17 @@ double BodyContacts<D>::ask(solve::ContactMethod method) {
   return methods_.finish(r_);
 }
 
-/// Every other method, from zero, until one is good enough; the best stays.
+/// Every other method, from what there is and from zero, until one is good enough; the best stays.
 template <int D>
 double BodyContacts<D>::insist() {
   using solve::ContactMethod;
   double least = std::numeric_limits<double>::infinity();
+  bool is_first = true;
   for (const ContactMethod method :
-       {ContactMethod::Auto, ContactMethod::Pivoting, ContactMethod::InteriorPoint,
-        ContactMethod::ProximalNewton, ContactMethod::Admm}) {
-    r_.head(D * W_.rows).setZero();
+       {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
+        ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
+    if (!is_first) r_.head(D * W_.rows).setZero();
+    is_first = false;
     const double found = ask(method);
     if (found < least) {
       least = found;
@@ -306,9 +308,6 @@ bool BodyContacts<D>::approach(int island) {
     for (int round = 0; round < kRounds; ++round) {
       if (!path_.approach(r_, 20 * (100 + W_.rows))) return false;
       const double residual = methods_.residual(r_);
-#ifdef PILES_DEBUG
-      std::fprintf(stderr, "   round %d %.2e pieces %d\n", round, residual, path_.pieces());
-#endif
       if (is_enough(island, residual)) return true;
       if (residual > next_try) continue;
       next_try = 0.1 * residual;
@@ -369,29 +368,45 @@ void BodyContacts<D>::drop_rounding() {
   if (then > std::max(1.1 * before, tolerance_)) r_ = trial_;
 }
 
+/// What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
+template <int D>
+double BodyContacts<D>::solve_warm() {
+  const double goal = 0.1 * tolerance_;
+  const bool is_warm = (r_.head(D * W_.rows).array() != 0.0).any();
+  double residual = std::numeric_limits<double>::infinity();
+  for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
+    residual = methods_.solve(r_, first);
+    if (residual > goal) residual = methods_.finish(r_);
+    if (residual <= kEnough * tolerance_) break;
+  }
+  return residual;
+}
+
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
   gather(island);
-  double residual = methods_.begin(r_);
-  const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
-  bool is_solved = rests;
+  double residual = std::numeric_limits<double>::infinity();
+  bool is_solved = false;
   if constexpr (D == 2) {
+    residual = methods_.begin(r_);
+    const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
     is_solved = rests || improve_island(island);
     if (is_solved && !rests && methods_.residual(r_) > kRest * tolerance_) methods_.finish(r_);
-  } else {  // no paths there: sweeps and Newton's method, as long as that takes
-    for (int k = 0; k < 3 && !is_solved; ++k) {
-      residual = methods_.solve(r_, 0.1 * tolerance_);
-      if (residual > 0.1 * tolerance_) residual = methods_.finish(r_);
-      is_solved = residual <= kEnough * tolerance_;
-    }
+  } else {
+    residual = solve_warm();
+    is_solved = residual <= kEnough * tolerance_;
   }
   if (!is_solved) {
     ++fallbacks_;
     residual = insist();
-    if (!is_enough(island, residual)) follow_path(island);
-    residual = methods_.finish(r_);
   }
-  drop_rounding();
+  if constexpr (D == 2) {
+    if (!is_solved && !is_enough(island, residual)) {
+      follow_path(island);
+      residual = methods_.finish(r_);
+    }
+    drop_rounding();
+  }
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
     impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);

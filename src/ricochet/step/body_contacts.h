@@ -47,6 +47,7 @@ class BodyContacts {
   void gather(int island);
   void gather_row(int row, int local);
   problem::Report solve_island(int island);
+  double solve_warm();
   bool improve_island(int island);
   bool follow_path(int island);
   bool approach(int island);
