@@ -297,8 +297,8 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
   run_command
       ->add_option("--error-bar", run.error_bar,
-                   "two coarser runs that tell the error (up to 1e6 steps)")
-      ->type_name("none|pair");
+                   "two coarser runs that tell the error (up to 1e6 steps), or its defect")
+      ->type_name("none|pair|defect");
   run_command->add_flag("--report", run.report, "also report.html, a page with everything");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
   run_command->add_option("--dump-step", run.dumps, "the contacts of step K too, for solve")

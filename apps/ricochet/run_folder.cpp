@@ -8,6 +8,7 @@
 #include "old_files.h"
 #include "progress.h"
 #include "report_text.h"
+#include "ricochet/dynamics/defect.h"
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
@@ -75,6 +76,15 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
   if (!error.empty()) throw host::OutputError(error);
 }
 
+/// The tables of a member; its summary is written with those of the others.
+void write_member(const std::filesystem::path& folder, const RunFiles& files, FolderRun& run) {
+  std::string error = files.error();
+  files.write_tables([&](const std::string& name, const std::string& bytes) {
+    if (error.empty()) error = host::try_to_write(folder / name, bytes);
+  });
+  run.summary = study::summary_of(run, error);
+}
+
 }  // namespace
 
 FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& asked,
@@ -94,9 +104,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   study::Extent extent;
   study::Companions companions(scene, is_member ? study::BarChoice::None : options.error_bar);
   dynamics::LockWatch locks(scene);
+  dynamics::DefectBar defect(scene, options.error_bar == study::BarChoice::Defect && !is_member);
   std::vector<double> row;
   const auto observe = [&](const step::Sample& sample) {
     locks.add(sample);
+    defect.add(sample);
     record::fill_row(columns, sample, row);
     files.add(row);
     run.picture.add(row, sample.pushed);
@@ -114,8 +126,9 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   run.motion = companions.run(options.keep_rows, observe, &monitor);
   monitor.on_event = nullptr;
   bar.reset();
-  run.error_bar =
-      companions.compare(run.motion, host::make_executor(options.threads, monitor.stop), &monitor);
+  const auto executor = host::make_executor(options.threads, monitor.stop);
+  run.error_bar = defect.is_wanted() ? defect.take(run.motion.outcome)
+                                     : companions.compare(run.motion, executor, &monitor);
   if (monitor.stop.load()) run.motion.outcome.interrupted = true;
   files.finish();
   run.picture.close();
@@ -126,15 +139,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   locks.warn(run.motion.scene);
   run.overrides = options.overrides;
   study::conclude(run, extent, options.check_facts, options.no_facts);
-  if (!is_member) {
-    write_results(folder, files, run, options.report);
-  } else {
-    std::string error = files.error();
-    files.write_tables([&](const std::string& name, const std::string& bytes) {
-      if (error.empty()) error = host::try_to_write(folder / name, bytes);
-    });
-    run.summary = study::summary_of(run, error);
-  }
+  is_member ? write_member(folder, files, run) : write_results(folder, files, run, options.report);
   return run;
 }
 

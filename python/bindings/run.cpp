@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "ricochet/base/error.h"
+#include "ricochet/dynamics/defect.h"
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/threads.h"
@@ -156,8 +157,10 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
       std::make_shared<record::Trajectory>(scene.columns, record::expected_rows(scene.run));
   study::Extent extent;
   dynamics::LockWatch locks(scene);
+  dynamics::DefectBar defect(scene, error_bar == study::BarChoice::Defect);
   const auto observe = [&](const step::Sample& sample) {
     locks.add(sample);
+    defect.add(sample);
     kept->rows->add(sample);
     extent.add(sample.q);
   };
@@ -169,7 +172,9 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
   monitor.on_event = nullptr;
   locks.warn(kept->report.motion.scene);
   kept->report.story = study::tell(story, kept->report.motion);
-  kept->report.error_bar = companions.compare(kept->report.motion, executor, &monitor);
+  kept->report.error_bar = defect.is_wanted()
+                               ? defect.take(kept->report.motion.outcome)
+                               : companions.compare(kept->report.motion, executor, &monitor);
   if (monitor.stop.load()) kept->report.motion.outcome.interrupted = true;
   study::conclude(kept->report, extent, no_facts.empty(), no_facts);
   return kept;

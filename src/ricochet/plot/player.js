@@ -263,16 +263,68 @@
     document.addEventListener("themechange", show);
     show();
   }
+  // Frames of bodies that are played and scrubbed: `show(at, k, f)` draws between frames k and k + 1.
+  function Reel(root, data, show) {
+    const play = root.querySelector(".play"), scrub = root.querySelector(".scrub"), out = root.querySelector(".time");
+    const n = data.t.length, first = data.t[0], span = data.t[n - 1] - first;
+    const whole = span >= 3 && span <= 20 ? span : 8;
+    let part = 0, playing = false, before = 0;
+    root.querySelector(".controls").hidden = false;
+    function draw() {
+      const at = first + part * span;
+      let k = 0;
+      while (k + 1 < n && data.t[k + 1] <= at) ++k;
+      show(at, k, k + 1 < n ? (at - data.t[k]) / (data.t[k + 1] - data.t[k]) : 0);
+      scrub.value = Math.round(1000 * part);
+      out.textContent = "t = " + Number(at.toPrecision(4));
+      root.dataset.view = [n, data.bodies.length, part].join(" ");
+    }
+    function tick(now) {
+      if (!playing) return;
+      part = Math.min(1, part + Math.max(0, Math.min(now - before, 100)) / 1000 / whole);
+      before = now;
+      if (part >= 1) toggle();
+      draw();
+      if (playing) requestAnimationFrame(tick);
+    }
+    function toggle() {
+      playing = !playing;
+      play.textContent = playing ? "❚❚" : "▶"; play.setAttribute("aria-label", playing ? "Pause" : "Play");
+      if (!playing) return;
+      if (part >= 1) part = 0;
+      before = performance.now();
+      requestAnimationFrame(tick);
+    }
+    function go(to) { part = Math.max(0, Math.min(1, to)); draw(); }
+    play.addEventListener("click", toggle);
+    scrub.addEventListener("input", function () { go(scrub.value / 1000); });
+    root.addEventListener("keydown", function (e) {
+      if (e.target !== root) return;
+      if (e.key === " ") toggle();
+      else if (e.key === "ArrowLeft") go(part - 1 / (n - 1));
+      else if (e.key === "ArrowRight") go(part + 1 / (n - 1));
+      else if (e.key === "Home") go(0);
+      else if (e.key === "End") go(1);
+      else return;
+      e.preventDefault();
+    });
+    window.addEventListener("resize", draw);
+    document.addEventListener("themechange", draw);
+    draw();
+    return draw;
+  }
+  // As wide as its place, and as tall as `part` of that; how many pixels a point has.
+  function fit(root, canvas, part) {
+    const ratio = window.devicePixelRatio || 1, wide = Math.round(root.clientWidth * ratio), tall = Math.round(part * wide);
+    if (canvas.width !== wide || canvas.height !== tall) { canvas.width = wide; canvas.height = tall; }
+    canvas.style.height = tall / ratio + "px";
+    return ratio;
+  }
   // Bodies in the plane on a canvas: outlines that ride on places, lines of pushes.
   function Bodies(root) {
     const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
     const canvas = root.querySelector("canvas"), pen = canvas.getContext("2d");
-    const play = root.querySelector(".play"), scrub = root.querySelector(".scrub"), out = root.querySelector(".time");
-    const n = data.t.length, first = data.t[0], span = data.t[n - 1] - first;
-    const whole = span >= 3 && span <= 20 ? span : 8;
     const [left, right, low, high] = data.box;
-    let part = 0, playing = false, before = 0;
-    root.querySelector(".controls").hidden = false;
     function colour(name) { return getComputedStyle(root).getPropertyValue(name).trim(); }
     function trace(outline) {
       const p = outline.p;
@@ -283,20 +335,12 @@
       for (let i = 0; i < p.length; i += 2) { if (i) pen.lineTo(p[i], p[i + 1]); else pen.moveTo(p[i], p[i + 1]); }
       if (outline.k === 1) pen.closePath();
     }
-    function show() {
-      const ratio = window.devicePixelRatio || 1;
-      const wide = Math.round(root.clientWidth * ratio);
-      const tall = Math.round(Math.max(0.2, Math.min(0.75, (high - low) / (right - left))) * wide);
-      if (canvas.width !== wide || canvas.height !== tall) { canvas.width = wide; canvas.height = tall; }
-      canvas.style.height = tall / ratio + "px";
+    Reel(root, data, function (at, k, f) {
+      const ratio = fit(root, canvas, Math.max(0.2, Math.min(0.75, (high - low) / (right - left)))), wide = canvas.width, tall = canvas.height;
       pen.setTransform(1, 0, 0, 1, 0, 0); pen.clearRect(0, 0, wide, tall);
       const scale = Math.min(wide / (right - left), tall / (high - low));
       const ox = wide / 2 - scale * (left + right) / 2, oy = tall / 2 + scale * (low + high) / 2;
-      const at = first + part * span;
-      let k = 0;
-      while (k + 1 < n && data.t[k + 1] <= at) ++k;
-      const a = data.q[k], b = data.q[Math.min(k + 1, n - 1)];
-      const f = k + 1 < n ? (at - data.t[k]) / (data.t[k + 1] - data.t[k]) : 0;
+      const a = data.q[k], b = data.q[Math.min(k + 1, data.q.length - 1)];
       pen.lineCap = "round"; pen.strokeStyle = "#d55e00"; pen.globalAlpha = 0.6;
       const lines = data.f[k];
       for (let i = 0; i < lines.length; i += 5) {
@@ -312,42 +356,89 @@
         pen.strokeStyle = colour(body.m ? "--accent" : "--soft"); pen.lineWidth = 1.4 * ratio / scale;
         pen.beginPath(); body.o.forEach(trace); pen.stroke();
       });
-      scrub.value = Math.round(1000 * part);
-      out.textContent = "t = " + Number(at.toPrecision(4));
-      root.dataset.view = [n, data.bodies.length, part].join(" ");
-    }
-    function tick(now) {
-      if (!playing) return;
-      part = Math.min(1, part + Math.max(0, Math.min(now - before, 100)) / 1000 / whole);
-      before = now;
-      if (part >= 1) toggle();
-      show();
-      if (playing) requestAnimationFrame(tick);
-    }
-    function toggle() {
-      playing = !playing;
-      play.textContent = playing ? "❚❚" : "▶"; play.setAttribute("aria-label", playing ? "Pause" : "Play");
-      if (!playing) return;
-      if (part >= 1) part = 0;
-      before = performance.now();
-      requestAnimationFrame(tick);
-    }
-    function go(to) { part = Math.max(0, Math.min(1, to)); show(); }
-    play.addEventListener("click", toggle);
-    scrub.addEventListener("input", function () { go(scrub.value / 1000); });
-    root.addEventListener("keydown", function (e) {
-      if (e.target !== root) return;
-      if (e.key === " ") toggle();
-      else if (e.key === "ArrowLeft") go(part - 1 / (n - 1));
-      else if (e.key === "ArrowRight") go(part + 1 / (n - 1));
-      else if (e.key === "Home") go(0);
-      else if (e.key === "End") go(1);
-      else return;
-      e.preventDefault();
     });
-    window.addEventListener("resize", show);
-    document.addEventListener("themechange", show);
-    show();
+  }
+  // Bodies of space: faces that look here, the far ones first; turned by dragging, zoomed by the wheel.
+  function Solids(root) {
+    const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+    const canvas = root.querySelector("canvas"), pen = canvas.getContext("2d"), middle = data.middle;
+    let yaw = -0.6, pitch = 0.45, zoom = 1, dragged = null, eye = [];
+    function colour(name) { return getComputedStyle(root).getPropertyValue(name).trim() || "#888"; }
+    function see(p) {  // right, up, towards the eye
+      const x = p[0] - middle[0], y = p[1] - middle[1], z = p[2] - middle[2];
+      return [0, 3, 6].map(function (r) { return eye[r] * x + eye[r + 1] * y + eye[r + 2] * z; });
+    }
+    function place(a, b, f, i) {  // x, and the rotation as a matrix
+      const q = [], c = 7 * i;
+      let dot = 0, norm = 0;
+      for (let k = 3; k < 7; ++k) dot += a[c + k] * b[c + k];
+      for (let k = 0; k < 7; ++k) q.push(a[c + k] + f * ((k > 2 && dot < 0 ? -b[c + k] : b[c + k]) - a[c + k]));
+      for (let k = 3; k < 7; ++k) norm += q[k] * q[k];
+      norm = 2 / norm;
+      const w = q[3], x = q[4], y = q[5], z = q[6];
+      const m = [1 - norm * (y * y + z * z), norm * (x * y - w * z), norm * (x * z + w * y), norm * (x * y + w * z), 1 - norm * (x * x + z * z),
+        norm * (y * z - w * x), norm * (x * z - w * y), norm * (y * z + w * x), 1 - norm * (x * x + y * y)];
+      return function (p, at) {
+        const u = p[at], v = p[at + 1], t = p[at + 2];
+        return see([q[0] + m[0] * u + m[1] * v + m[2] * t, q[1] + m[3] * u + m[4] * v + m[5] * t, q[2] + m[6] * u + m[7] * v + m[8] * t]);
+      };
+    }
+    function gather(a, b, f, at) {
+      const items = [];
+      data.bodies.forEach(function (body, i) {
+        if (body.b > at) return;
+        const put = place(a, b, f, i);
+        for (let k = 0; k < body.s.length; k += 4) {
+          const p = put(body.s, k);
+          items.push({ m: body.m, z: p[2], p: [p], r: body.s[k + 3], spot: [put([body.s[k] + body.s[k + 3], body.s[k + 1], body.s[k + 2]], 0)] });
+        }
+        body.f.forEach(function (face) {
+          const p = [];
+          let z = 0;
+          for (let k = 0; k < face.length; k += 3) { p.push(put(face, k)); z += p[p.length - 1][2]; }
+          const front = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]) > 0;
+          if (front || !body.m) items.push({ m: body.m, z: z / p.length, p: p, r: 0 });
+        });
+      });
+      return items.sort(function (u, v) { return u.m - v.m || u.z - v.z; });
+    }
+    const draw = Reel(root, data, function (at, k, f) {
+      const ratio = fit(root, canvas, 0.62), wide = canvas.width, tall = canvas.height;
+      const c = Math.cos(yaw), s = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
+      eye = [c, s, 0, -s * sp, c * sp, cp, s * cp, -c * cp, sp];
+      const scale = zoom * 0.55 * Math.min(wide, tall * 1.1) / data.reach;
+      function px(p) { return [wide / 2 + scale * p[0], tall / 2 - scale * p[1]]; }
+      const solid = colour("--accent"), soft = colour("--soft"), paper = colour("--paper"), line = colour("--line");
+      pen.clearRect(0, 0, wide, tall); pen.lineWidth = ratio; pen.lineJoin = "round";
+      gather(data.q[k], data.q[Math.min(k + 1, data.q.length - 1)], f, at).forEach(function (item) {
+        pen.beginPath();
+        if (item.r) { const o = px(item.p[0]); pen.arc(o[0], o[1], Math.max(0.6, scale * item.r), 0, 2 * Math.PI); }
+        item.p.forEach(function (p, n) { const o = px(p); if (item.r) return; if (n) pen.lineTo(o[0], o[1]); else pen.moveTo(o[0], o[1]); });
+        pen.closePath(); pen.fillStyle = item.m ? paper : line; pen.globalAlpha = item.m ? 1 : 0.35; pen.fill();
+        pen.globalAlpha = 1; pen.strokeStyle = item.m ? solid : soft; pen.stroke();
+        if (!item.r || item.spot[0][2] < item.z) return;
+        const o = px(item.spot[0]);
+        pen.beginPath(); pen.arc(o[0], o[1], 1.5 * ratio, 0, 2 * Math.PI); pen.fillStyle = solid; pen.fill();
+      });
+      const lines = data.f[k];
+      pen.lineCap = "round"; pen.strokeStyle = "#d55e00"; pen.globalAlpha = 0.5;
+      for (let i = 0; i < lines.length; i += 7) {
+        const from = px(see(lines.slice(i, i + 3))), to = px(see(lines.slice(i + 3, i + 6)));
+        pen.lineWidth = Math.max(0.5, 6 * lines[i + 6]) * ratio;
+        pen.beginPath(); pen.moveTo(from[0], from[1]); pen.lineTo(to[0], to[1]); pen.stroke();
+      }
+      pen.globalAlpha = 1;
+    });
+    canvas.addEventListener("pointerdown", function (e) { dragged = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointerup", function () { dragged = null; });
+    canvas.addEventListener("pointermove", function (e) {
+      if (!dragged) return;
+      yaw -= (e.clientX - dragged[0]) * 0.01; pitch = Math.max(-1.55, Math.min(1.55, pitch + (e.clientY - dragged[1]) * 0.01));
+      dragged = [e.clientX, e.clientY];
+      draw();
+    });
+    canvas.addEventListener("wheel", function (e) { e.preventDefault(); zoom = Math.max(0.2, Math.min(20, zoom * Math.exp(-0.0015 * e.deltaY))); draw(); }, { passive: false });
+    canvas.addEventListener("dblclick", function () { yaw = -0.6; pitch = 0.45; zoom = 1; draw(); });
   }
   // Light or dark, whatever the system says: kept for the next page.
   function Theme(button) {
@@ -372,7 +463,7 @@
   function begin() {
     document.querySelectorAll(".theme").forEach(Theme);
     document.querySelectorAll(".player").forEach(function (root) { Player(root); });
-    document.querySelectorAll(".space").forEach(function (root) { root.classList.contains("bodies") ? Bodies(root) : Space(root); });
+    document.querySelectorAll(".space").forEach(function (root) { const kind = root.classList; (kind.contains("bodies") ? Bodies : kind.contains("solids") ? Solids : Space)(root); });
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

@@ -32,6 +32,8 @@ constexpr std::string_view kPictureStyle = R"css(
 .rico .shock { fill: none; stroke: #d55e00; stroke-width: 1.4 }
 .rico .mark { fill: none; stroke: #333a44; stroke-width: 1.1 }
 .rico .body { fill: none; stroke: #0072b2; stroke-width: 1.2; stroke-linecap: round }
+.rico .solid { fill: #e3eff7; stroke: #0072b2; stroke-width: 0.8; stroke-linejoin: round }
+.rico .ground { fill: #f3f4f6; stroke: #9aa1ab; stroke-width: 0.8 }
 .rico .fit { fill: none; stroke: #6b6b6b; stroke-width: 1; stroke-dasharray: 5 4 }
 .rico .area-v { fill: #56b4e9; fill-opacity: 0.55 } .rico .area-t { fill: #e69f00; fill-opacity: 0.6 }
 .rico .area-lost { fill: #b9bec6; fill-opacity: 0.45 }
@@ -52,6 +54,7 @@ constexpr std::string_view kPictureStyle = R"css(
   .rico .wall { stroke: #d9dde3 } .rico .hatch { stroke: #717986 }
   .rico .start { fill: #35cfa3 } .rico .end { fill: #d9dde3 } .rico .shock { stroke: #ff8a3d }
   .rico .mark { stroke: #d9dde3 } .rico .body { stroke: #5eb5ec } .rico .fit { stroke: #b4b9c1 }
+  .rico .solid { fill: #1d3444; stroke: #5eb5ec } .rico .ground { fill: #1c2026; stroke: #717986 }
   .rico .area-v { fill: #3f8fc4 } .rico .area-t { fill: #c58a1c } .rico .area-lost { fill: #4d5560 }
   .rico .state0 { fill: #23282f } .rico .state1 { fill: #5eb5ec }
   .rico .state2 { fill: #f3b63f } .rico .state3 { fill: #ff8a3d } .rico .state4 { fill: #3d5a70 }

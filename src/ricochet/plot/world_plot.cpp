@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ricochet/base/index.h"
+#include "ricochet/plot/space_bodies.h"
 
 namespace ricochet::plot {
 namespace {
@@ -155,11 +156,13 @@ std::array<Vec, 2> ends_of(const World& world, const record::BodyFrame& at,
   return ends;
 }
 
+double size_of(const record::ForceLine& force) {
+  return body::Vec<3>::Map(force.impulse.data()).norm();
+}
+
 double largest_force(const record::BodyFrame& at) {
   double largest = 0.0;
-  for (const record::ForceLine& force : at.forces) {
-    largest = std::max(largest, std::hypot(force.impulse[0], force.impulse[1]));
-  }
+  for (const record::ForceLine& force : at.forces) largest = std::max(largest, size_of(force));
   return largest;
 }
 
@@ -167,7 +170,7 @@ void draw_forces(Svg& svg, const Frame& frame, const World& world, const record:
   constexpr double kWidest = 6.0;  // [px]
   const double largest = largest_force(at);
   for (const record::ForceLine& force : at.forces) {
-    const double part = std::hypot(force.impulse[0], force.impulse[1]) / largest;
+    const double part = size_of(force) / largest;
     if (!(part > 0.01)) continue;
     const std::array<Vec, 2> ends = ends_of(world, at, force);
     svg.begin_group(fmt::format("stroke-width=\"{:.2f}\" stroke-opacity=\"0.6\"", kWidest * part));
@@ -203,23 +206,17 @@ std::string outlines_json(const World& world, const std::vector<std::vector<Outl
   return text;
 }
 
-}  // namespace
-
-Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
-                 const std::string& subtitle) {
+/// Pictures beside each other, or below where they are wide, each with its axes.
+template <class Draw>
+Sheet lay_out(const scene::Scene& scene, const std::string& subtitle,
+              std::span<const record::BodyFrame> shown, const Frame& axes, Draw&& draw) {
   constexpr double kWidth = 900.0;
   constexpr double kMargin = 24.0;
   constexpr double kLeft = 66.0;  // of a frame, for its scale
   constexpr double kHead = 84.0;
   Sheet sheet;
-  if (scene.world()->plane == nullptr) return sheet;
-  const World& world = *scene.world()->plane;
-  if (record.frames.empty()) return sheet;
-  const std::array<record::BodyFrame, 2> shown = {record.frames.front(), record.frames.back()};
-  const Box box = box_of(world, shown);
-  const auto outlines = outlines_of(world, reach_of(box));
-  const double ratio = (box.y.high - box.y.low) / (box.x.high - box.x.low);
-  const std::size_t count = std::min<std::size_t>(2, record.frames.size());
+  const std::size_t count = shown.size();
+  const double ratio = axes.y.range.size() / axes.x.range.size();
   const bool beside = ratio > 0.45 && count == 2;
   const double width = (kWidth - kMargin) / (beside ? 2.0 : 1.0) - kLeft;
   const double height = std::clamp(ratio * width, 90.0, 640.0);
@@ -231,21 +228,18 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   const auto below = fit_lines(subtitle, kWidth - 2.0 * kMargin, kLabelSize, 1);
   if (!below.empty()) svg.text({kMargin, 46.0}, below[0], "start", "note");
   for (std::size_t k = 0; k < count; ++k) {
-    Frame frame;
+    Frame frame = axes;
     const auto step = static_cast<double>(k);
     frame.corner = {kLeft + (beside ? step * (width + kLeft) : 0.0),
                     kHead + (beside ? 0.0 : step * (height + kAxisBottom + 30.0))};
     frame.width = width;
     frame.height = height;
-    frame.x = {box.x, false, "x"};
-    frame.y = {box.y, false, "y"};
     frame.equalise();
-    frame.draw(svg);
+    if (!frame.x.is_bare) frame.draw(svg);
     svg.text({frame.corner.x, frame.corner.y - 8.0}, fmt::format("t = {:g}", shown[k].t), "start",
              "heading");
     svg.begin_clip(frame.corner, frame.width, frame.height);
-    if (k == 1) draw_forces(svg, frame, world, shown[k]);
-    draw_bodies(svg, frame, world, outlines, shown[k]);
+    draw(svg, frame, k);
     svg.end_clip();
     frame.draw_border(svg);
   }
@@ -253,24 +247,28 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   return sheet;
 }
 
-Sheet draw_world_start(const scene::Scene& scene) {
-  record::WorldRecord record;
-  if (scene.world()->plane == nullptr) return {};
-  record::BodyFrame& frame = record.frames.emplace_back();
-  frame.t = scene.run.start_time;
-  for (const body::Body<2>& body : scene.world()->plane->bodies) {
-    body::Motion<2> place = body.start;
-    if (body.drive) body.drive(frame.t, place);
-    frame.places.insert(frame.places.end(), {place.x[0], place.x[1], place.angle});
-  }
-  return draw_world(scene, record, "as it starts");
+std::vector<record::BodyFrame> first_and_last(const record::WorldRecord& record) {
+  std::vector<record::BodyFrame> shown = {record.frames.front()};
+  if (record.frames.size() > 1) shown.push_back(record.frames.back());
+  return shown;
 }
 
-std::string play_world(const scene::Scene& scene, const record::WorldRecord& record) {
-  if (record.frames.size() < 2 || scene.world()->plane == nullptr) return "";
-  const World& world = *scene.world()->plane;
-  const Box box = box_of(world, record.frames);
-  const auto outlines = outlines_of(world, reach_of(box));
+template <int D>
+record::BodyFrame start_of(const body::World<D>& world, double t) {
+  record::BodyFrame frame;
+  frame.t = t;
+  for (const body::Body<D>& body : world.bodies) {
+    body::Motion<D> place = body.start;
+    if (body.drive) body.drive(t, place);
+    const auto numbers = body::places_of(place);
+    frame.places.insert(frame.places.end(), numbers.begin(), numbers.end());
+  }
+  return frame;
+}
+
+/// Times, places and lines of force of all frames, as the page reads them.
+template <class Ends>
+std::string frames_json(const record::WorldRecord& record, Ends&& ends) {
   double largest = 0.0;
   for (const record::BodyFrame& frame : record.frames) {
     largest = std::max(largest, largest_force(frame));
@@ -284,27 +282,80 @@ std::string play_world(const scene::Scene& scene, const record::WorldRecord& rec
     for (const double value : frame.places) append(value, row);
     std::string lines = "[";
     for (const record::ForceLine& force : frame.forces) {
-      const double part = std::hypot(force.impulse[0], force.impulse[1]) / largest;
+      const double part = size_of(force) / largest;
       if (!(part > 0.003)) continue;
-      for (const Vec& end : ends_of(world, frame, force)) {
-        append(end[0], lines);
-        append(end[1], lines);
+      for (const auto& end : ends(frame, force)) {
+        for (Eigen::Index k = 0; k < end.size(); ++k) append(end[k], lines);
       }
       append(part, lines);
     }
     places += fmt::format("{}{}]", places.empty() ? "" : ",\n", row);
     forces += fmt::format("{}{}]", forces.empty() ? "" : ",\n", lines);
   }
+  return fmt::format("\"t\":{}],\n\"q\":[{}],\n\"f\":[{}]", times, places, forces);
+}
+
+std::string player(const scene::Scene& scene, const char* kind, const std::string& json) {
   return fmt::format(
-      "<div class=\"space bodies\" tabindex=\"0\" role=\"group\" aria-label=\"Bodies of {}\">\n"
+      "<div class=\"{}\" tabindex=\"0\" role=\"group\" aria-label=\"Bodies of {}\">\n"
       "<canvas></canvas>\n<div class=\"controls\" hidden>\n"
       "<button type=\"button\" class=\"play\" aria-label=\"Play\">▶</button>\n"
       "<input class=\"scrub\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" step=\"1\" "
       "aria-label=\"Time\">\n<output class=\"time\"></output>\n</div>\n"
-      "<script type=\"application/json\">{{\"t\":{}],\n\"box\":[{:.6g},{:.6g},{:.6g},{:.6g}],\n"
-      "\"bodies\":[{}],\n\"q\":[{}],\n\"f\":[{}]}}</script>\n</div>\n",
-      escape(scene.title), times, box.x.low, box.x.high, box.y.low, box.y.high,
-      outlines_json(world, outlines), places, forces);
+      "<script type=\"application/json\">{{{}}}</script>\n</div>\n",
+      kind, escape(scene.title), json);
+}
+
+}  // namespace
+
+Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
+                 const std::string& subtitle) {
+  if (record.frames.empty()) return {};
+  const std::vector<record::BodyFrame> shown = first_and_last(record);
+  Frame axes;
+  if (scene.world()->space != nullptr) {
+    const SpacePicture picture(*scene.world()->space, shown);
+    axes.x = {picture.across(), false, "", true};
+    axes.y = axes.x;
+    return lay_out(scene, subtitle, shown, axes, [&](Svg& svg, const Frame& frame, std::size_t k) {
+      picture.draw(svg, frame, shown[k], k == 1);
+    });
+  }
+  const World& world = *scene.world()->plane;
+  const Box box = box_of(world, shown);
+  const auto outlines = outlines_of(world, reach_of(box));
+  axes.x = {box.x, false, "x"};
+  axes.y = {box.y, false, "y"};
+  return lay_out(scene, subtitle, shown, axes, [&](Svg& svg, const Frame& frame, std::size_t k) {
+    if (k == 1) draw_forces(svg, frame, world, shown[k]);
+    draw_bodies(svg, frame, world, outlines, shown[k]);
+  });
+}
+
+Sheet draw_world_start(const scene::Scene& scene) {
+  record::WorldRecord record;
+  scene.world()->visit(
+      [&](const auto& world) { record.frames.push_back(start_of(world, scene.run.start_time)); });
+  return draw_world(scene, record, "as it starts");
+}
+
+std::string play_world(const scene::Scene& scene, const record::WorldRecord& record) {
+  if (record.frames.size() < 2) return "";
+  if (scene.world()->space != nullptr) {
+    const body::World<3>& world = *scene.world()->space;
+    const std::string frames = frames_json(
+        record, [&](const auto& frame, const auto& force) { return ends_of(world, frame, force); });
+    return player(scene, "space solids",
+                  frames + ",\n" + SpacePicture(world, record.frames).json());
+  }
+  const World& world = *scene.world()->plane;
+  const Box box = box_of(world, record.frames);
+  const std::string frames = frames_json(
+      record, [&](const auto& frame, const auto& force) { return ends_of(world, frame, force); });
+  return player(scene, "space bodies",
+                fmt::format("{},\n\"box\":[{:.6g},{:.6g},{:.6g},{:.6g}],\n\"bodies\":[{}]", frames,
+                            box.x.low, box.x.high, box.y.low, box.y.high,
+                            outlines_json(world, outlines_of(world, reach_of(box)))));
 }
 
 }  // namespace ricochet::plot

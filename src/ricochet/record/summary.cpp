@@ -116,7 +116,7 @@ Json error_bar_json(const Summary& s) {
 /// What the error bar rests on.
 Json resolution_json(const ErrorBar& bar) {
   Json json;
-  if (bar.made) {
+  if (bar.made && bar.steps[0] > 0) {
     json["companions"] = std::vector<long long>(bar.steps.begin(), bar.steps.end());
   } else {
     json["companions"] = nullptr;

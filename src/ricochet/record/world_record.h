@@ -30,13 +30,24 @@ struct BodyFrame {
 /// What a run of bodies tells besides its rows.
 struct WorldRecord {
   certify::BodyStatistics told;
-  std::vector<std::vector<double>> figures;  // at the end, by body: body::Figures
-  std::vector<BodyFrame> frames;             // spread over the run; the first and the last row
+  body::WorldState<2> last;  // of a world of the plane
+  body::WorldState<3> last_in_space;
+  std::vector<BodyFrame> frames;  // spread over the run; the first and the last row
   std::vector<std::pair<std::string, double>> watches;  // at the end
   std::string stopped;  // "at t = 1.2, by run.stop"; empty: it ran to its end
   int bodies{0};
   int free_bodies{0};
   int shapes{0};
+
+  template <int D>
+  auto& state() {
+    if constexpr (D == 2) return last;
+    if constexpr (D == 3) return last_in_space;
+  }
+  template <int D>
+  const auto& state() const {
+    return const_cast<WorldRecord*>(this)->state<D>();
+  }
 };
 
 base::Json json_of(const WorldRecord& record);

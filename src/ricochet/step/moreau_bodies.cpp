@@ -146,7 +146,8 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
       bends_[k] = bend;
     }
-    settled = worst <= 1.0 || !(worst < 0.9 * last_bend_);
+    constexpr double kNoise = 100.0;  // roundings, at which it may come no nearer
+    settled = worst <= 1.0 || (worst < kNoise && !(worst < 0.9 * last_bend_));
     last_bend_ = worst;
   }
   return settled;
@@ -285,7 +286,7 @@ bool MoreauBodies<D>::outruns(double h) {
 template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
   constexpr int kMostRounds = 8;
-  constexpr int kMostTurns = 30;
+  constexpr int kMostTurns = 200;
   problem::Report report;
   bends_.clear();
   last_bend_ = std::numeric_limits<double>::infinity();
@@ -297,7 +298,8 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
     const bool turned = settle_turns(h);
-    if (!(settle_bends(h) && turned) && ++turns < kMostTurns) {
+    if (!(settle_bends(h) && turned)) {
+      if (++turns == kMostTurns) return {.status = problem::Status::NoConvergence};
       --round;
       continue;
     }

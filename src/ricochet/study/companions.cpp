@@ -186,7 +186,7 @@ bool is_short(const scene::Scene& scene) {
 
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
-  if (choice == BarChoice::None) return "not asked for";
+  if (choice == BarChoice::None || choice == BarChoice::Defect) return "not asked for";
   if (scene.world() != nullptr) return "runs of bodies have no error bar yet";
   if (is_short(scene)) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
@@ -202,8 +202,9 @@ std::string reason_against(const scene::Scene& scene, BarChoice choice) {
 BarChoice bar_choice(const std::string& word) {
   if (word == "none") return BarChoice::None;
   if (word == "pair") return BarChoice::Pair;
+  if (word == "defect") return BarChoice::Defect;
   throw base::InputError("--error-bar", fmt::format("no error bar is called '{}'", word),
-                         "write none or pair");
+                         "write none, pair or defect");
 }
 
 scene::Scene coarsened(const scene::Scene& scene, double coarser) {

@@ -10,12 +10,13 @@
 
 namespace ricochet::study {
 
-/// Whether a run has an error bar: `Auto` gives one to runs of up to kMostBarSteps steps.
-enum class BarChoice { Auto, None, Pair };
+/// Whether a run has an error bar: `Auto` gives one to runs of up to kMostBarSteps steps. `Defect`
+/// is another way to one, without companions: dynamics/defect.h.
+enum class BarChoice { Auto, None, Pair, Defect };
 inline constexpr long long kMostBarSteps = 1'000'000;
 inline constexpr long long kFewestBarSteps = 4;
 
-/// "none" or "pair"; throws base::InputError for another word.
+/// "none", "pair" or "defect"; throws base::InputError for another word.
 BarChoice bar_choice(const std::string& word);
 
 /// The scene over the same time with about 1/coarser of its steps. Event-driven runs and runs under

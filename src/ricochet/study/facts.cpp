@@ -120,11 +120,12 @@ void add_certificate(const Motion& motion, Values& values) {
 /// What bodies and watches add.
 void add_bodies(const Motion& motion, Values& values) {
   for (const auto& [name, value] : motion.world->watches) values[name] = value;
-  for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {
-    values[figure.name] =
-        motion.world
-            ->figures[static_cast<std::size_t>(figure.body)][static_cast<std::size_t>(figure.what)];
-  }
+  motion.scene.world()->visit([&]<int D>(const body::World<D>&) {
+    for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {
+      const auto& body = motion.world->state<D>().bodies[static_cast<std::size_t>(figure.body)];
+      values[figure.name] = body::figures_of(body)[static_cast<std::size_t>(figure.what)];
+    }
+  });
 }
 
 /// What the statistics of a structure add.

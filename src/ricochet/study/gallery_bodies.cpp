@@ -41,7 +41,11 @@ Exhibit show_bodies(const Runner& runner) {
       {"body-tilting-arch", "falls"},   {"body-cradle", "run"},
       {"body-spinning-disc", "run"},    {"body-stack", "stands"},
       {"body-rocking-block", "run"},    {"body-cloud", "run"},
-      {"body-heap", "rests"},
+      {"body-heap", "rests"},           {"body-sphere-rolls", "run"},
+      {"body-sphere-slope", "run"},     {"body-sphere-spin", "run"},
+      {"body-box-stack", "stands"},     {"body-free-top", "run"},
+      {"body-rattleback", "run"},       {"body-euler-disc", "run"},
+      {"body-tippe-top", "run"},        {"body-plank-tower", "struck"},
   };
   for (const Show& show : shows) show_one_body(runner, show, exhibit);
   return exhibit;

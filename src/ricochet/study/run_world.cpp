@@ -248,7 +248,8 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
   record.bodies = world.count();
   record.shapes = static_cast<int>(world.solids.size());
   for (const body::Body<D>& body : world.bodies) record.free_bodies += body.is_free() ? 1 : 0;
-  body::WorldState<D> last = step::start_of(world, motion.scene.run.start_time);
+  body::WorldState<D>& last = record.state<D>();
+  last = step::start_of(world, motion.scene.run.start_time);
   WorldWatch<D> watch(motion.scene, world, observe, record);
   motion.outcome =
       step::run_bodies<D>(world, motion.scene.run, last, std::ref(watch), monitor, record.told);
@@ -261,10 +262,6 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
       motion.final_state.q[at] = places[k];
       motion.final_state.u[at] = rates[k];
     }
-  }
-  for (const body::Motion<D>& m : last.bodies) {
-    const auto figures = body::figures_of(m);
-    record.figures.emplace_back(figures.begin(), figures.end());
   }
 }
 
