@@ -13,7 +13,7 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-3;   // times the tolerance: impulses that need no work at all
+constexpr double kRest = 1e-2;   // times the tolerance: impulses that need no work at all
 constexpr double kEnough = 2.0;  // times the tolerance: what more work would not be spent on
 }  // namespace
 
@@ -391,7 +391,7 @@ problem::Report BodyContacts<D>::solve_island(int island) {
     residual = methods_.begin(r_);
     const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
     is_solved = rests || improve_island(island);
-    if (is_solved && !rests && methods_.residual(r_) > kRest * tolerance_) methods_.finish(r_);
+    if (is_solved && !rests && methods_.residual(r_) > 0.1 * tolerance_) methods_.finish(r_);
   } else {
     residual = solve_warm();
     is_solved = residual <= kEnough * tolerance_;
