@@ -29,9 +29,14 @@ WarmContacts<D>::WarmContacts(const problem::LocalProblem& problem)
 
 template <int D>
 void WarmContacts<D>::refresh() {
-  const problem::BlockRows& W = problem_.W;
   sweeps_.refresh();
   newton_.refresh();
+  refresh_scales();
+}
+
+template <int D>
+void WarmContacts<D>::refresh_scales() {
+  const problem::BlockRows& W = problem_.W;
   rho_.resize(at(W.rows));
   free_scale_ = 0.0;
   for (int i = 0; i < W.rows; ++i) {
@@ -97,6 +102,26 @@ double WarmContacts<D>::solve(Eigen::VectorXd& r, double tolerance) {
     if (now.residual <= tolerance) break;
   }
   return now.residual;
+}
+
+template <int D>
+double WarmContacts<D>::begin(Eigen::VectorXd& r) {
+  iterations_ = 0;
+  is_ready_ = false;
+  refresh_scales();
+  return measure(r).residual;
+}
+
+template <int D>
+double WarmContacts<D>::improve(Eigen::VectorXd& r, int sweeps, double tolerance) {
+  if (!is_ready_) {
+    sweeps_.refresh();
+    newton_.refresh();
+    is_ready_ = true;
+  }
+  sweep(r, sweeps);
+  const Size now = measure(r);
+  return now.residual > tolerance ? polish(r, now, tolerance).residual : now.residual;
 }
 
 template <int D>

@@ -29,6 +29,12 @@ class WarmContacts {
   /// A few Newton steps more, as long as they help. Leaves the velocities at those of r.
   double finish(Eigen::VectorXd& r);
 
+  /// The parts of `solve`: takes the problem and measures r, which is projected on its cones; a
+  /// number of sweeps and, while they pay, Newton steps; the residual and the velocities of r.
+  double begin(Eigen::VectorXd& r);
+  double improve(Eigen::VectorXd& r, int sweeps, double tolerance);
+  double residual(Eigen::VectorXd& r) { return measure(r).residual; }
+
   /// What one solve hands to the next besides r: see WarmStart.
   double mean_change() const { return sweeps_.mean_change(); }
   void set_mean_change(double change) { sweeps_.set_mean_change(change); }
@@ -44,6 +50,7 @@ class WarmContacts {
     double merit{0.0};
   };
   void refresh();
+  void refresh_scales();
   Size measure(Eigen::VectorXd& r);  // of impulses projected on their cones
   void sweep(Eigen::VectorXd& r, int count);
   Size polish(Eigen::VectorXd& r, Size now, double tolerance);
@@ -56,6 +63,7 @@ class WarmContacts {
   Eigen::VectorXd u_;
   Eigen::VectorXd trial_;
   int iterations_{0};
+  bool is_ready_{false};  // sweeps and Newton's method have the problem
 };
 
 extern template class WarmContacts<2>;

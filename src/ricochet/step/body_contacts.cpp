@@ -1,24 +1,30 @@
 #include "ricochet/step/body_contacts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/base/random.h"
 #include "ricochet/solve/contact.h"
+#include "ricochet/solve/contact_measure.h"
 
 namespace ricochet::step {
 
 using base::index;
 namespace {
+constexpr double kRest = 1e-2;   // times the tolerance: impulses that need no work at all
 constexpr double kEnough = 2.0;  // times the tolerance: what more work would not be spent on
-}
+}  // namespace
 
 template <int D>
 BodyContacts<D>::BodyContacts(const body::World<D>& world, double tolerance)
     : world_(world),
       tolerance_(tolerance),
       parent_(world.bodies.size()),
-      methods_(problem::LocalProblem{W_, q_, mu_}) {
+      scale_(world.bodies.size(), 0.0),
+      methods_(problem::LocalProblem{W_, q_, mu_}),
+      path_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
   for (const body::Body<D>& body : world.bodies) {
     ease_.push_back(body.is_free() ? body::ease_of(body, body.start) : body::Ease<D>{});
@@ -69,6 +75,7 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   free_.setZero(size);
   impulses_.setZero(size);
   friction_.assign(rows.size(), 0.0);
+  noise_.assign(rows.size(), 0.0);
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     arms_[2 * i] = arm_of(rows[i], true);
@@ -178,35 +185,45 @@ void BodyContacts<D>::gather(int island) {
   }
 }
 
-/// Every other method, from what there is and from zero, until one is good enough; the best stays.
+/// r by a method of solve_contacts, from where it is.
 template <int D>
-double BodyContacts<D>::insist() {
-  using solve::ContactMethod;
+double BodyContacts<D>::ask(solve::ContactMethod method) {
+  constexpr int kMany = 60;  // contacts for which the slow methods are not worth their time
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
   problem::ContactProblem problem;
   problem.dim = D;
   problem.mu = mu_;
   problem.q = q_.head(size);
   problem.matrix = W_;
+  using solve::ContactMethod;
+  const bool is_slow = method == ContactMethod::Pivoting || method == ContactMethod::Admm;
+  if (!solve::suits(method, problem) || (is_slow && W_.rows > kMany)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  solve::ContactSettings settings;
+  settings.method = method;
+  settings.tolerance = std::numeric_limits<double>::max();
+  settings.scale_free_tolerance = tolerance_;
+  settings.judge_by_impulses = false;
+  settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
+  Eigen::VectorXd r = r_.head(size);
+  (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
+  r_.head(size) = r;
+  return methods_.finish(r_);
+}
+
+/// Every other method, from what there is and from zero, until one is good enough; the best stays.
+template <int D>
+double BodyContacts<D>::insist() {
+  using solve::ContactMethod;
   double least = std::numeric_limits<double>::infinity();
   bool is_first = true;
   for (const ContactMethod method :
        {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
         ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
-    constexpr int kMany = 60;  // contacts for which the slow methods are not worth their time
-    const bool is_slow = method == ContactMethod::Pivoting || method == ContactMethod::Admm;
-    if (!solve::suits(method, problem) || (is_slow && W_.rows > kMany)) continue;
-    solve::ContactSettings settings;
-    settings.method = method;
-    settings.tolerance = std::numeric_limits<double>::max();
-    settings.scale_free_tolerance = tolerance_;
-    settings.judge_by_impulses = false;
-    settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
-    Eigen::VectorXd r = is_first ? Eigen::VectorXd(r_.head(size)) : Eigen::VectorXd::Zero(size);
+    if (!is_first) r_.head(D * W_.rows).setZero();
     is_first = false;
-    (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
-    r_.head(size) = r;
-    const double found = methods_.finish(r_);
+    const double found = ask(method);
     if (found < least) {
       least = found;
       best_ = r_;
@@ -217,11 +234,144 @@ double BodyContacts<D>::insist() {
   return methods_.finish(r_);
 }
 
+/// The residual as the judge takes it: bodies that push each other are measured by their own
+/// largest impulse, or what their free velocities ask for, not by that of a whole island.
 template <int D>
-problem::Report BodyContacts<D>::solve_island(int island) {
-  gather(island);
+double BodyContacts<D>::worst_part(int island) {
+  const int begin = start_[index(island)];
+  const auto row_at = [&](int k) -> const body::Row<D>& {
+    return rows_[index(members_[index(begin + k)])];
+  };
+  const auto hub = [&](const body::Row<D>& row) {
+    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
+  };
+  const auto lifted = [&](int k, Vector u) {
+    u[0] += mu_[index(k)] * u.template tail<D - 1>().norm();
+    return Vector(methods_.rho(index(k)) * u);
+  };
+  for (int k = 0; k < W_.rows; ++k) {
+    for (const int b : {row_at(k).body_a, row_at(k).body_b}) {
+      parent_[index(b)] = b;
+      scale_[index(b)] = 0.0;
+    }
+  }
+  for (int k = 0; k < W_.rows; ++k) {
+    const body::Row<D>& row = row_at(k);
+    if (!(r_[D * k] > 0.0)) continue;
+    if (!world_.body(row.body_a).is_free() || !world_.body(row.body_b).is_free()) continue;
+    const int a = root(row.body_a);
+    const int b = root(row.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  }
+  for (int k = 0; k < W_.rows; ++k) {
+    double& scale = scale_[index(root(hub(row_at(k))))];
+    scale = std::max({scale, r_.template segment<D>(D * k).norm(),
+                      lifted(k, q_.template segment<D>(D * k)).norm()});
+  }
+  double worst = 0.0;
+  for (int k = 0; k < W_.rows; ++k) {
+    const Vector r = r_.template segment<D>(D * k);
+    const Vector u = lifted(k, methods_.velocity().template segment<D>(D * k));
+    const double off = (r - solve::projected<D>(mu_[index(k)], r - u)).norm() -
+                       methods_.rho(index(k)) * noise_[index(members_[index(begin + k)])];
+    if (off > 0.0) worst = std::max(worst, off / scale_[index(root(hub(row_at(k))))]);
+  }
+  return worst;
+}
+
+template <int D>
+bool BodyContacts<D>::is_enough(int island, double residual) {
+  return residual <= kEnough * tolerance_ && worst_part(island) <= kEnough * tolerance_;
+}
+
+/// From where r is along the pieces of the law, in the plane. Leaves r as it was where that fails.
+template <int D>
+bool BodyContacts<D>::follow_path(int island) {
+  if constexpr (D == 2) {
+    constexpr int kPieces = 60;
+    trial_ = r_;
+    if (path_.follow(r_, kPieces + W_.rows / 4) && is_enough(island, methods_.residual(r_))) {
+      return true;
+    }
+    r_ = trial_;
+    methods_.residual(r_);
+  }
+  return false;
+}
+
+/// Rounds of the associated law, and from where they lead sweeps, Newton's method and a path.
+template <int D>
+bool BodyContacts<D>::approach(int island) {
+  if constexpr (D == 2) {
+    constexpr int kRounds = 60;
+    double next_try = 1e-3;
+    for (int round = 0; round < kRounds; ++round) {
+      if (!path_.approach(r_, 20 * (100 + W_.rows))) return false;
+      const double residual = methods_.residual(r_);
+      if (is_enough(island, residual)) return true;
+      if (residual > next_try) continue;
+      next_try = 0.1 * residual;
+      trial_ = r_;
+      kept_ = r_;
+      const double then = methods_.improve(r_, 1, 0.1 * tolerance_);
+      if (is_enough(island, then) || follow_path(island)) return true;
+      r_ = kept_;
+    }
+  }
+  return false;
+}
+
+/// Sweeps, Newton's method and paths. A path that finds its end does so in few pieces, others wind
+/// about: so many starts, from parts of the impulses of the step before, and few pieces each.
+template <int D>
+bool BodyContacts<D>::improve_island(int island) {
+  constexpr int kStarts = 64;
+  constexpr int kKnown = 4;  // then `auto` is asked, and impulses are changed at random
+  constexpr std::array<double, 6> kParts = {1.0, 0.8, 0.6, 1.0, 0.4, 0.2};
+  constexpr std::array<int, 5> kSweeps = {5, 15, 2, 10, 30};
+  const Eigen::Index size = Eigen::Index{D} * W_.rows;
+  first_ = r_.head(size);
+  base::Random random(1);
+  for (int k = 0; k < kStarts; ++k) {
+    if (k > 1) r_.head(size) = kParts[index(k) % kParts.size()] * first_;
+    const double shake = k >= kKnown ? 0.1 * (1 + k % 5) : 0.0;
+    for (int i = 0; shake > 0.0 && i < W_.rows; ++i) {
+      r_.template segment<D>(D * i) *= 1.0 + shake * random.normal();
+    }
+    double residual = methods_.improve(r_, kSweeps[index(k) % kSweeps.size()], 0.1 * tolerance_);
+    if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
+      residual = methods_.finish(r_);
+    }
+    if (is_enough(island, residual) || follow_path(island)) return true;
+    if (k + 1 == kKnown &&
+        (is_enough(island, ask(solve::ContactMethod::Auto)) || follow_path(island))) {
+      return true;
+    }
+  }
+  return approach(island);
+}
+
+/// Impulses that are rounding at contacts which open are none, where the rest does not need them.
+template <int D>
+void BodyContacts<D>::drop_rounding() {
+  const double before = methods_.residual(r_);
+  trial_ = r_;
+  bool any = false;
+  for (int k = 0; k < W_.rows; ++k) {
+    const double opens = methods_.rho(index(k)) * methods_.velocity()[D * k];
+    if (!(r_[D * k] > 0.0) || !(opens >= r_[D * k])) continue;
+    r_.template segment<D>(D * k).setZero();
+    any = true;
+  }
+  if (!any) return;
+  const double then = methods_.residual(r_);
+  if (then > std::max(1.1 * before, tolerance_)) r_ = trial_;
+}
+
+/// What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
+template <int D>
+double BodyContacts<D>::solve_warm() {
   const double goal = 0.1 * tolerance_;
-  // What rests is found again by a few sweeps and Newton's method; what moves needs more of them.
   const bool is_warm = (r_.head(D * W_.rows).array() != 0.0).any();
   double residual = std::numeric_limits<double>::infinity();
   for (const double first : {is_warm ? std::numeric_limits<double>::max() : goal, goal, goal}) {
@@ -229,21 +379,45 @@ problem::Report BodyContacts<D>::solve_island(int island) {
     if (residual > goal) residual = methods_.finish(r_);
     if (residual <= kEnough * tolerance_) break;
   }
-  const bool falls_back = residual > kEnough * tolerance_;
-  if (falls_back) {
+  return residual;
+}
+
+template <int D>
+problem::Report BodyContacts<D>::solve_island(int island) {
+  gather(island);
+  double residual = std::numeric_limits<double>::infinity();
+  bool is_solved = false;
+  if constexpr (D == 2) {
+    residual = methods_.begin(r_);
+    const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
+    is_solved = rests || improve_island(island);
+    if (is_solved && !rests && methods_.residual(r_) > 0.1 * tolerance_) methods_.finish(r_);
+  } else {
+    residual = solve_warm();
+    is_solved = residual <= kEnough * tolerance_;
+  }
+  if (!is_solved) {
     ++fallbacks_;
     residual = insist();
+  }
+  if constexpr (D == 2) {
+    if (!is_solved && !is_enough(island, residual)) {
+      follow_path(island);
+      residual = methods_.finish(r_);
+    }
+    drop_rounding();
   }
   const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
     impulses_.template segment<D>(D * members_[index(begin + k)]) = r_.template segment<D>(D * k);
   }
   constexpr double kFair = 1e-8;  // the certificate's limit decides
-  return {.status = residual <= std::max(kFair, tolerance_) ? problem::Status::Solved
-                                                            : problem::Status::IterationLimit,
+  return {.status = is_solved || residual <= std::max(kFair, tolerance_)
+                        ? problem::Status::Solved
+                        : problem::Status::IterationLimit,
           .iterations = methods_.iterations(),
           .general = true,
-          .fell_back = falls_back};
+          .fell_back = !is_solved};
 }
 
 template <int D>

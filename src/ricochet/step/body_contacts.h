@@ -8,6 +8,7 @@
 #include "ricochet/body/world.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
+#include "ricochet/solve/contact_path.h"
 #include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::step {
@@ -24,6 +25,7 @@ class BodyContacts {
   body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
   Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
   std::vector<double>& friction() { return friction_; }
+  std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
   problem::Report solve();
 
@@ -34,6 +36,7 @@ class BodyContacts {
   int islands() const { return static_cast<int>(start_.size()) - 1; }
 
  private:
+  using Vector = Eigen::Matrix<double, D, 1>;
   using Block = Eigen::Matrix<double, D, D>;
   using Arm = Eigen::Matrix<double, D, D + body::kSpins<D>>;
   Arm arm_of(const body::Row<D>& row, bool of_a) const;
@@ -44,6 +47,14 @@ class BodyContacts {
   void gather(int island);
   void gather_row(int row, int local);
   problem::Report solve_island(int island);
+  double solve_warm();
+  bool improve_island(int island);
+  bool follow_path(int island);
+  bool approach(int island);
+  bool is_enough(int island, double residual);
+  void drop_rounding();
+  double worst_part(int island);
+  double ask(solve::ContactMethod method);
   double insist();
 
   const body::World<D>& world_;
@@ -51,6 +62,7 @@ class BodyContacts {
   std::span<const body::Row<D>> rows_;
   Eigen::VectorXd free_;
   std::vector<double> friction_;
+  std::vector<double> noise_;
   Eigen::VectorXd impulses_;
   std::vector<body::Ease<D>> ease_;  // by body
   std::vector<Arm> arms_;            // two a row; zero where the body is not free
@@ -59,6 +71,7 @@ class BodyContacts {
   std::vector<int> start_;           // of each island in members_
   std::vector<int> members_;         // rows
   std::vector<int> local_;           // by row: its number in its island
+  std::vector<double> scale_;        // by body that stands for a part, for a moment
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
@@ -66,7 +79,11 @@ class BodyContacts {
   std::vector<double> mu_;
   Eigen::VectorXd r_;
   Eigen::VectorXd best_;
+  Eigen::VectorXd trial_;
+  Eigen::VectorXd kept_;
+  Eigen::VectorXd first_;  // impulses that an island began with
   solve::WarmContacts<D> methods_;
+  solve::ContactPath path_;
   long long fallbacks_{0};
 };
 

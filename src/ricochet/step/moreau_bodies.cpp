@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ricochet/base/index.h"
 #include "ricochet/body/turning.h"
@@ -11,6 +12,9 @@ namespace ricochet::step {
 using base::index;
 using body::Kind;
 using body::Vec;
+namespace {
+constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
+}
 
 template <int D>
 MoreauBodies<D>::MoreauBodies(const body::World<D>& world, double tolerance)
@@ -256,6 +260,8 @@ void MoreauBodies<D>::pose_problem(const State& s, double h) {
     const auto at = static_cast<Eigen::Index>(D * i);
     contacts_.free().template segment<D>(at) = q;
     contacts_.friction()[i] = law.friction;
+    contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
+                                     body::speed_bound(world_.bodies[b], after_[b]));
     while (last != s.pushes.end() && last->key < row.key) ++last;
     if (last == s.pushes.end() || !(last->key == row.key)) continue;
     contacts_.impulses().template segment<D>(at) = last->impulse;
