@@ -78,7 +78,7 @@ class Judge {
       const long long step = c_.certificate.steps;
       if (step < brief_until_ && step >= brief_from_) {
         if (check_briefly<I>(before, after, h, claim)) return true;
-        brief_from_ = step + (step - last_try_ < 8 ? 8 : 1);  // what rests never passes
+        brief_from_ = step + (step - last_try_ < 2 ? 8 : 1);  // what rests never passes
         last_try_ = step;
       }
     }
@@ -387,7 +387,7 @@ class Judge {
   bool bounces_{false};                     // some law has e > 0
   bool may_be_brief_{false};                // steps may pass a brief check
   long long brief_until_{0};                // the step before which they may
-  long long brief_from_{0}, last_try_{-8};  // from which on; the last one that did not pass
+  long long brief_from_{0}, last_try_{-2};  // from which on; the last one that did not pass
 };
 
 /// Defined here, so that it is compiled once for a model and not for each scheme.
