@@ -4,8 +4,8 @@
 
 #include <variant>
 
-#include "ricochet/problem/contact_residual.h"
 #include "ricochet/problem/contact_generator.h"
+#include "ricochet/problem/contact_residual.h"
 #include "ricochet/solve/contact_path.h"
 
 namespace ricochet::solve::piles_test {
