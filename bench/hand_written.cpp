@@ -108,7 +108,7 @@ HandResult hand_oscillator(long long impacts) {
   double t = 0.0, x = -0.1, u = 0.1;
   for (long long k = 0; k < impacts; ++k) {
     const double a = x - g * std::cos(kW * t), b = u + g * kW * std::sin(kW * t), start = t;
-    for (bool begins = true; begins || x < -1e-14; begins = false) {
+    for (bool begins = true; begins || x < -1e-11; begins = false) {
       // No earlier than under the largest acceleration; near the wall, by Newton.
       const double earliest = (-u + std::sqrt(u * u - 2.0 * kMost * x)) / kMost;
       const bool is_near = x > -1e-3 && u > 0.1 && !begins;
