@@ -293,13 +293,13 @@ constexpr const char* kProbe = R"js((async function () {
     pictures: Array.from(document.querySelectorAll("svg.rico")).filter(function (s) {
       return s.getBoundingClientRect().width > 100; }).length,
     wide: document.documentElement.scrollWidth > innerWidth + 1 };
-  const canvas = document.querySelector(".bodies canvas");
+  const canvas = document.querySelector(".bodies canvas, .solids canvas");
   if (canvas) {
     const blank = document.createElement("canvas");
     blank.width = canvas.width; blank.height = canvas.height;
     const first = canvas.toDataURL();
     found.drawn = canvas.width > 100 && first !== blank.toDataURL();
-    const scrub = document.querySelector(".bodies .scrub");
+    const scrub = document.querySelector(".bodies .scrub, .solids .scrub");
     scrub.value = scrub.max; scrub.dispatchEvent(new Event("input", { bubbles: true }));
     await new Promise(function (go) { setTimeout(go, 200); });
     found.moved = canvas.toDataURL() !== first;

@@ -296,8 +296,7 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
       ->check(refuse_nothing, "");
   run_command->add_flag("--backward", run.backward, "infer the past, from the start backwards");
   run_command
-      ->add_option("--error-bar", run.error_bar,
-                   "two coarser runs that tell the error (up to 1e6 steps), or its defect")
+      ->add_option("--error-bar", run.error_bar, "the error by two coarser runs, or by its defect")
       ->type_name("none|pair|defect");
   run_command->add_flag("--report", run.report, "also report.html, a page with everything");
   run_command->add_flag("--quiet", run.quiet, "print problems only");
