@@ -32,9 +32,9 @@ struct alignas(32) SineAndCosine {
 /// A step asks for the same angles several times (masses, gaps and forces at one position, then
 /// whoever checks it), so the last few are remembered.
 [[gnu::always_inline]] inline const SineAndCosine& both_of(double angle) {
-  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 32> remembered;
+  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
   const auto bits = std::bit_cast<std::uint64_t>(angle);
-  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 59U];
+  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 60U];
   if (last.angle != bits) [[unlikely]]
     compute(angle, last);
   return last;
