@@ -146,8 +146,8 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
       bends_[k] = bend;
     }
-    constexpr double kNoise = 100.0;  // roundings, at which it may come no nearer
-    settled = worst <= 1.0 || (worst < kNoise && !(worst < 0.9 * last_bend_));
+    constexpr double kRoundings = 100.0;  // at which it may come no nearer
+    settled = worst <= 1.0 || (worst < kRoundings && !(worst < 0.9 * last_bend_));
     last_bend_ = worst;
   }
   return settled;
