@@ -115,7 +115,7 @@ threads: setup
 	  --threads 4 --quiet --out $(THREADS)/family
 	@TSAN_OPTIONS=halt_on_error=1 $(THREADS)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='*Threads*'
 
-# Diagrams and basins by the processes of mpirun: a second program of the same objects.
+# Families, diagrams and basins by the processes of mpirun: a second program of the same objects.
 mpi: setup $(BUILD)/build.ninja
 	@if tools/install-packages optional libopenmpi-dev openmpi-bin; then \
 	  cmake -S . -B $(BUILD) -DRICOCHET_MPI=ON >/dev/null && \

@@ -25,6 +25,9 @@
 #include "ricochet/step/run_formula.h"
 #include "ricochet/step/simulate.h"
 #include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/companions.h"
+#include "ricochet/study/family.h"
+#include "ricochet/study/sweep.h"
 
 namespace ricochet::bench {
 namespace {
@@ -241,6 +244,77 @@ Case impact_case() {
           false};
 }
 
+void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t k = 0; k < count; ++k) work(k);
+}
+
+/// A run, and the same with the two coarser ones that tell how far it may be off.
+Case companions_case(const std::string& name, scene::Scene scene) {
+  constexpr long long steps = 300'000;
+  const double time = 3e5 * scene.run.step;
+  scene.run.steps = steps + 8'000;
+  scene.run.step = time / static_cast<double>(scene.run.steps);
+  scene.run.record_every = 0;
+  return {
+      fmt::format("the error bar of {} (moreau), certified", name),
+      scene.run.steps,
+      {{"run", 0.0, [=] { return run_scene(scene); }},
+       {"run and its companions", 2.6,
+        [=] {
+          study::Companions companions(scene, study::BarChoice::Pair);
+          const study::Motion motion = companions.run(false, {}, nullptr);
+          (void)companions.compare(motion, one_by_one, nullptr);
+          const auto& q = motion.final_state.q;
+          return Result{q[0], q.size() > 1 ? q[1] : 0.0, motion.outcome.certificate.residual_max};
+        }}},
+      false};
+}
+
+/// A ball under gravity.
+scene::Scene ball(double restitution) {
+  const std::string text = fmt::format(
+      "[system]\ncoordinates = [\"x\"]\nmass = [1]\npotential = \"10*x\"\n"
+      "[contact.floor]\nkeep = \"x >= 0\"\nrestitution = {}\n[start]\nposition = {{ x = 1 }}\n"
+      "[run]\nscheme = \"moreau\"\nstep = 1e-4\nuntil = 30\n",
+      restitution);
+  return scene::read_scene("ball.toml", text);
+}
+
+scene::Scene body_on_a_wall() {
+  return scene::read_scene("essai-10.toml", study::builtin_scene("essai-10"),
+                           {scene::parse_override("run.step=1e-5")});
+}
+
+/// The same oscillator by steps, 64 members of a sweep: one after the other, and in lanes. A step
+/// is that of one member; reading and beginning are counted.
+Case lanes_case(const std::string& name, const std::string& over) {
+  constexpr long long steps = 20'000, members = 64;
+  const std::vector<scene::Override> changes = {
+      scene::parse_override("run.scheme=moreau"),
+      scene::parse_override("run.step=0.01"),
+      scene::parse_override(fmt::format("run.steps={}", steps)),
+      scene::parse_override("run.record=0"),
+      scene::parse_override("start.velocity.x=1"),
+      scene::parse_override(fmt::format("sweep.over={{ {} }}", over))};
+  const scene::Scene scene = scene::read_scene("chaotic-oscillator.toml",
+                                               study::builtin_scene("chaotic-oscillator"), changes);
+  const auto run = [=](std::size_t lanes) {
+    Result sum;
+    (void)study::sweep(scene, changes, scene.dynamics.sweep.over, study::run_in_order,
+                       [&](std::size_t, const study::MemberEnd& end) {
+                         sum.x += std::abs(end.q[0]);
+                         sum.y += std::abs(end.u[0]);
+                         sum.residual = std::max(sum.residual, end.residual);
+                       },
+                       {.lanes = lanes});
+    return sum;
+  };
+  return {fmt::format("impact oscillator, 64 members over {} (moreau)", name),
+          steps * members,
+          {{"scene, certified", 0.0, [=] { return run(1); }},
+           {"in 64 lanes, certified", 0.7, [=] { return run(64); }}}};
+}
+
 /// True when all limits hold and all ways agree on the motion.
 bool measure(Case& bench_case) {
   constexpr int kRepeats = 15;
@@ -265,7 +339,7 @@ bool measure(Case& bench_case) {
         std::hypot(way.result.x - hand.result.x, way.result.y - hand.result.y) < 1e-6 * size;
     fmt::print("  {:<24}{:>10.1f}{:>10.2f}{:>10}   {:<10.1e}{}{}\n", way.name, way.best, ratio,
                way.limit > 0.0           ? fmt::format("{:.1f}", way.limit)
-               : std::isfinite(way.most) ? fmt::format("{:.0f} us", 1e-3 * way.most)
+               : std::isfinite(way.most) ? fmt::format("{:.3g} us", 1e-3 * way.most)
                                          : "",
                way.result.residual, within ? "" : "OVER THE LIMIT ",
                same ? "" : "DIFFERENT MOTION");
@@ -329,11 +403,18 @@ int main() {
   using namespace ricochet::bench;
   fmt::print("Speed side by side: minimum of 15 interleaved repeats, recording off, one core.\n");
   bool good = true;
-  for (Case bench_case : {pendulum_case(), rod_case(), impact_case(),
-                          friction_case("body on a wall, in the plane", "essai-10", true),
-                          friction_case("body on a wall, in the plane", "essai-10", false),
-                          friction_case("object on a table, in space", "essai-09", true),
-                          friction_case("object on a table, in space", "essai-09", false)}) {
+  for (Case bench_case :
+       {pendulum_case(), rod_case(), impact_case(),
+        lanes_case("the speed at its start",
+                   "start.velocity.x = { from = 0.9, to = 1.5, count = 64 }"),
+        lanes_case("the frequency of the force", "w = { from = 2.41, to = 2.99, count = 64 }"),
+        friction_case("body on a wall, in the plane", "essai-10", true),
+        friction_case("body on a wall, in the plane", "essai-10", false),
+        friction_case("object on a table, in space", "essai-09", true),
+        friction_case("object on a table, in space", "essai-09", false),
+        companions_case("a ball, mostly at rest", ball(0.8)),
+        companions_case("a ball, in flight", ball(1.0)),
+        companions_case("a body on a wall", body_on_a_wall())}) {
     good = measure(bench_case) && good;
   }
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ricochet-bench";

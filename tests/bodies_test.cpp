@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "body_step.h"
 #include "ricochet/base/error.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_bodies.h"
@@ -54,12 +55,6 @@ std::string fault_of(const std::string& text) {
   return "";
 }
 
-std::string changed(std::string text, const std::string& what, const std::string& with) {
-  const std::size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 void expect_fault(const std::string& text, const std::string& words) {
   const std::string fault = fault_of(text);
   EXPECT_NE(fault.find(words), std::string::npos) << "wanted: " << words << "\nfound: " << fault;
@@ -103,31 +98,7 @@ TEST(Bodies, RestIsRestAndFreeFallIsExact) {
   EXPECT_NEAR(fall.world->last.bodies[1].x[1], 5.0 - 0.5 * 10.0 * 0.01, 1e-13);
 }
 
-/// One step of a world from its start.
-struct OneStep {
-  scene::Scene scene;
-  const body::World<2>& world;
-  body::WorldState<2> before;
-  body::WorldState<2> after;
-  certify::BodyClaim<2> claim;
-
-  explicit OneStep(const std::string& text)
-      : scene(scene::read_scene("bodies.toml", text)),
-        world(*scene.world()->plane),
-        before(step::start_of(world, 0.0)),
-        after(before) {
-    step::MoreauBodies<2> stepper(world, 1e-12);
-    after.t = scene.run.step;
-    EXPECT_EQ(stepper.advance(before, scene.run.step, after, claim).status,
-              problem::Status::Solved);
-  }
-
-  certify::Failure verdict() {
-    certify::BodyJudge<2> judge(world, scene.run.limits, before);
-    (void)judge.accept(before, after, scene.run.step, claim);
-    return judge.certificate().failure;
-  }
-};
+using OneStep = testing::BodyStep<2>;
 
 TEST(BodyJudge, RefusesLies) {
   using certify::Failure;

@@ -107,28 +107,6 @@ TEST(Dynamics, TheSumOfExponentsIsAnIdentity) {
             1e-10);
 }
 
-// exact: billiards. Mean free path of the Sinai billiard (1 - pi R^2)/(2 R) from disc to disc; the
-// exponent is that of independent computations.
-TEST(Dynamics, SinaiBilliard) {
-  const std::string text =
-      "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n"
-      "[contact.disc]\nkeep = \"x^2 + y^2 >= 0.4^2\"\nrestitution = 1\n"
-      "[contact.east]\nkeep = \"x <= 0.5\"\nrestitution = 1\n"
-      "[contact.west]\nkeep = \"x >= -0.5\"\nrestitution = 1\n"
-      "[contact.north]\nkeep = \"y <= 0.5\"\nrestitution = 1\n"
-      "[contact.south]\nkeep = \"y >= -0.5\"\nrestitution = 1\n"
-      "[start]\nposition = { x = 0.45, y = 0.31 }\nvelocity = { x = 0.6, y = 0.8 }\n"
-      "[run]\nscheme = \"event-driven\"\nstep = 0.01\nuntil = 1\n";
-  const Lyapunov found = lyapunov(read_text(text), {.until = 2e4});
-  ASSERT_EQ(found.exponents.size(), 4U);
-  EXPECT_NEAR(found.exponents[0], 2.7388, 4.0 * std::hypot(found.errors[0], 0.0014));
-  EXPECT_LT(found.errors[0], 0.05);
-  EXPECT_NEAR(found.exponents[1], 0.0, 1e-3);  // along the motion, and its energy
-  EXPECT_NEAR(found.exponents[2], 0.0, 1e-3);
-  EXPECT_NEAR(found.exponents[0] + found.exponents[3], 0.0, 1e-3);  // it is conservative
-  EXPECT_LT(std::abs(found.sum_residual), 1e-10);
-}
-
 // exact: one impact a period; cos phi = G_b/G, G_b = pi (1-e)/(1+e), relative speed before it
 // 2 pi/(1+e)
 TEST(Dynamics, TheBallOnATableLocks) {
@@ -166,7 +144,7 @@ TEST(Dynamics, TheAcceleratorModeGainsPiABounce) {
   ASSERT_EQ(found.rows.size(), 30U);
   for (std::size_t k = 0; k < 30; ++k) {
     const double gain = found.rows[k][0] - (k > 0 ? found.rows[k - 1][0] : 5.0 * kPi);
-    EXPECT_NEAR(gain, kPi, 1e-7) << k;
+    EXPECT_NEAR(gain, kPi, 1e-9) << k;
   }
 }
 

@@ -1,5 +1,6 @@
 // The error bar of a run: honest over scenes with known ends, unresolved where it cannot be given.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "program.h"
 #include "ricochet/study/builtin_scenes.h"
@@ -65,6 +67,35 @@ TEST(ErrorBar, TakesAChatterThatEndsInRestForOneEvent) {
   EXPECT_EQ(found.bar.unresolved, "");
   EXPECT_LT(found.bar.position[0], 0.02);
   EXPECT_LE(std::abs(found.motion.final_state.q[0]), found.bar.position[0]);
+}
+
+/// A block slides up a slope, turns, and slides back: with a = g (sin + mu cos) and
+/// b = g (sin - mu cos) it turns at v/a and v^2/(2 a). Which friction the step of the turn takes is
+/// chance, and in some of these all three runs have the same luck.
+TEST(ErrorBar, HoldsWhatASlideThatTurnsLeavesToChance) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> part(0.0, 1.0);
+  for (int k = 0; k < 150; ++k) {
+    const double slope = 0.2 + 0.8 * part(random);
+    const double mu = (0.3 + 0.6 * part(random)) * std::tan(slope);
+    const double v = 1.0 + 5.0 * part(random);
+    const double a = 9.81 * (std::sin(slope) + mu * std::cos(slope));
+    const double b = 9.81 * (std::sin(slope) - mu * std::cos(slope));
+    const double time = v / a * (1.3 + 4.0 * part(random));
+    const int steps = k % 2 == 0 ? 100 : 300;
+    const std::string text = fmt::format(
+        "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\nforce = [\"{:.17g}\", "
+        "\"{:.17g}\"]\n[contact.floor]\nkeep = \"y >= 0\"\nslip = [\"x'\"]\nfriction = {:.17g}\n"
+        "[start]\nposition = {{ x = 0, y = 0 }}\nvelocity = {{ x = {:.17g} }}\n"
+        "[run]\nscheme = \"moreau\"\nstep = {:.17g}\nsteps = {}\n",
+        -9.81 * std::sin(slope), -9.81 * std::cos(slope), mu, v, time / steps, steps);
+    const Barred found = run_barred(read_text(text));
+    ASSERT_EQ(found.bar.unresolved, "") << text;
+    const double since = time - v / a;
+    const double x = 0.5 * v * v / a - 0.5 * b * since * since;
+    EXPECT_LE(std::abs(found.motion.final_state.q[0] - x), found.bar.position[0]) << text;
+    EXPECT_LE(std::abs(found.motion.final_state.u[0] + b * since), found.bar.velocity[0]) << text;
+  }
 }
 
 // ---- unresolved ---------------------------------------------------------------------------------
@@ -346,12 +377,20 @@ double least_seconds(const Work& work) {
   return least;
 }
 
-/// What a run with its companions costs, in times of the run; the least of some attempts.
-double cost_of(const scene::Scene& scene, double limit) {
+/// What runs with their companions cost, in times of the runs: some of nearly the same length,
+/// since one that comes to rest exactly takes longer or shorter than its companions by chance. The
+/// least of some attempts.
+double cost_of(scene::Scene scene, double limit) {
   double ratio = 1e9;
+  const double time = 3e5 * scene.run.step;
   for (int attempt = 0; attempt < 8 && ratio > limit; ++attempt) {  // others run
-    const double alone = least_seconds([&] { (void)run_scene(scene, false); });
-    const double barred = least_seconds([&] { (void)run_barred(scene); });
+    double alone = 0.0, barred = 0.0;
+    for (const long long steps : {300'000, 308'000, 316'000}) {
+      scene.run.steps = steps;
+      scene.run.step = time / static_cast<double>(steps);
+      alone += least_seconds([&] { (void)run_scene(scene, false); });
+      barred += least_seconds([&] { (void)run_barred(scene); });
+    }
     ratio = std::min(ratio, barred / alone);
   }
   return ratio;
@@ -360,14 +399,14 @@ double cost_of(const scene::Scene& scene, double limit) {
 // 1 + 1/sqrt(2) + 1/2 = 2.2 times the steps, and looking at them.
 TEST(Companions, CostLittleMoreThanTheirSteps) {
   if (kSlow) GTEST_SKIP() << "sanitizers take time of their own";
-  const std::string run = "scheme = \"moreau\"\nstep = 1e-4\nsteps = 300000\nrecord = 0\n";
-  EXPECT_LE(cost_of(read_text(ball(0.8, run)), 2.8), 2.8);  // mostly at rest
-  EXPECT_LE(cost_of(read_text(ball(1.0, run)), 2.8), 2.8);
+  constexpr double kMost = 2.8;  // 2.6 on a free machine, see bench
+  const std::string run = "scheme = \"moreau\"\nstep = 1e-4\nuntil = 30\nrecord = 0\n";
+  EXPECT_LE(cost_of(read_text(ball(0.8, run)), kMost), kMost);  // mostly at rest
+  EXPECT_LE(cost_of(read_text(ball(1.0, run)), kMost), kMost);
   scene::Scene rough = read_text(builtin_scene("essai-10"));
   rough.run.step = 1e-5;
-  rough.run.steps = 100000;
   rough.run.record_every = 0;
-  EXPECT_LE(cost_of(rough, 2.8), 2.8);
+  EXPECT_LE(cost_of(rough, kMost), kMost);
 }
 
 }  // namespace

@@ -275,7 +275,7 @@ TEST(Flow, ChatterEndsInContactAndAllVariationsDie) {
   EXPECT_NEAR(event.approach, 0.65, 5e-3);
   while (event.kind == EventKind::Impact) event = flow.advance(100.0);
   ASSERT_EQ(event.kind, EventKind::Rest);
-  EXPECT_NEAR((flow.elapsed() - kPi) / (4.0 * kPi), 0.69467381715, 1e-6);
+  EXPECT_NEAR((flow.elapsed() - kPi) / (4.0 * kPi), 0.69467381715, 1e-9);
   EXPECT_EQ(flow.columns().cols(), 0);
   EXPECT_EQ(flow.advance(100.0).kind, EventKind::Release);
   EXPECT_NEAR(flow.elapsed(), kPi + 4.0 * kPi, 1e-8);

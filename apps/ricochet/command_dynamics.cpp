@@ -1,7 +1,8 @@
-// The studies of attractors: lyapunov, section, bifurcate, basin.
+// The studies of attractors: lyapunov, section, bifurcate, basin; and sweeps.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
+#include "ricochet/study/sweep.h"
 #include "scene_file.h"
 
 namespace ricochet::app {
@@ -80,6 +82,10 @@ class Results {
 
 int say_interrupted() {
   std::fflush(stdout);
+  if (const std::string lost = host::lost_ranks(); !lost.empty()) {
+    fmt::print(stderr, "error: {}; what was done before is written\n", lost);
+    return kFailed;
+  }
   fmt::print(stderr, "interrupted: what was done before is written\n");
   return kInterrupted;
 }
@@ -133,13 +139,14 @@ int command_bifurcate(const DynamicsArguments& arguments) {
   {
     std::optional<ProgressBar> bar;
     if (ranks.rank == 0) {
-      bar.emplace(signals.monitor(), static_cast<long long>(plan.over.size()) * plan.settle);
+      bar.emplace(signals.monitor(),
+                  static_cast<long long>(plan.over.size()) * plan.settle / ranks.count);
     }
     found = dynamics::bifurcate(scene, changes, arguments.lyapunov,
                                 host::make_executor(arguments.threads, signals.monitor().stop),
                                 &signals.monitor(), ranks);
   }
-  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
+  if (ranks.rank > 0) return kFine;
   Results results(arguments, scene);
   results.add("diagram.csv", dynamics::diagram_csv(found));
   results.add("bifurcate.json", dynamics::to_json(found, scene));
@@ -156,13 +163,14 @@ int command_basin(const DynamicsArguments& arguments) {
   {
     std::optional<ProgressBar> bar;
     if (ranks.rank == 0) {
-      bar.emplace(signals.monitor(), static_cast<long long>(scene.dynamics.sweep.over.size()));
+      bar.emplace(signals.monitor(),
+                  static_cast<long long>(scene.dynamics.sweep.over.size()) / ranks.count);
     }
     found = dynamics::find_basin(scene, changes,
                                  host::make_executor(arguments.threads, signals.monitor().stop),
                                  &signals.monitor(), ranks);
   }
-  if (ranks.rank > 0) return found.interrupted ? kInterrupted : kFine;
+  if (ranks.rank > 0) return kFine;
   Results results(arguments, scene);
   results.add("basin.json", dynamics::to_json(found, scene));
   results.add("basin.npz", dynamics::basin_npz(found));
@@ -202,6 +210,48 @@ int command_invariants(const DynamicsArguments& arguments) {
   results.add("invariants.svg", dynamics::draw(found, scene));
   fmt::print("{}", arguments.json ? json : dynamics::describe(found, scene) + results.written());
   return found.interrupted ? say_interrupted() : kFine;
+}
+
+int command_sweep(const DynamicsArguments& arguments) {
+  SceneArguments changed = arguments.scene;
+  for (const std::string& over : arguments.over) changed.set.push_back(over_setting(over));
+  const std::vector<scene::Override> changes = changes_of(changed);
+  const scene::Scene scene = scene::read_scene(changed.file, changed.text, changes);
+  const scene::Family& over =
+      scene.dynamics.sweep.over.empty() ? scene.family : scene.dynamics.sweep.over;
+  if (over.empty()) {
+    throw base::InputError("sweep.over", "is missing: nothing varies",
+                           "write [sweep.over] with A = { from = 0.3, to = 1.2, count = 900 }, or "
+                           "--over A=0.3..1.2:900");
+  }
+  host::StopSignals signals;
+  const std::filesystem::path folder = arguments.out.empty()
+                                           ? std::filesystem::path("out") / scene.name
+                                           : std::filesystem::path(arguments.out);
+  host::OutputFile file(folder / "sweep.csv");
+  file.write(study::sweep_header(scene, over));
+  const double steps = static_cast<double>(over.size()) * static_cast<double>(scene.run.steps);
+  study::SweepOutcome found;
+  {
+    const ProgressBar bar(signals.monitor(), static_cast<long long>(std::min(steps, 9e18)));
+    found = study::sweep(
+        scene, changes, over, host::make_executor(arguments.threads, signals.monitor().stop),
+        [&](std::size_t member, const study::MemberEnd& end) {
+          file.write(study::sweep_row(over, member, end));
+        },
+        {.lanes = static_cast<std::size_t>(arguments.lanes)}, &signals.monitor());
+  }
+  file.commit();
+  fmt::print("{}\n{}{}{}{}", scene.title,
+             entry("members",
+                   fmt::format("{} of {}, {} failed", found.members, over.size(), found.failed)),
+             entry("steps", fmt::format("{}, each certified; {:.3g} ns a step", found.steps,
+                                        1e9 * found.seconds /
+                                            static_cast<double>(std::max(found.steps, 1LL)))),
+             entry("read", fmt::format("the scene was read {}", counted(found.documents, "time"))),
+             entry("written", (folder / "sweep.csv").string()));
+  if (found.interrupted) return say_interrupted();
+  return found.failed > 0 ? kFailed : kFine;
 }
 
 }  // namespace ricochet::app

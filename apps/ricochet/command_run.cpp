@@ -78,11 +78,6 @@ std::string describe_fault(const FolderRun& run) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
-  if (host::ranks().count > 1) {
-    throw base::InputError("mpirun", "shares the work of bifurcate and basin, not that of runs",
-                           "run a family from Python with executor=MPIPoolExecutor(), or as an "
-                           "array of jobs");
-  }
   scene::Scene scene = read_scene(arguments.scene);
   scene.run.backward = arguments.backward;
   study::check_direction(scene);
@@ -91,6 +86,10 @@ int command_run(const RunArguments& arguments) {
   const std::vector<StepDump> dumps = read_dumps(arguments.dumps, scene);
   if (!scene.family.empty()) {
     return run_family(arguments, options, scene, folder);
+  }
+  if (host::ranks().count > 1) {
+    throw base::InputError("mpirun", "shares the members of a family, and this is one run",
+                           "write a [family], or run it without mpirun");
   }
   host::StopSignals signals;
   const FolderRun run = run_into(folder, scene, options, signals.monitor());

@@ -86,6 +86,7 @@ struct DynamicsArguments {
   bool lyapunov{false};  // exponents under a diagram
   bool json{false};
   int threads{0};  // 0: one for each core
+  int lanes{64};   // of a sweep
 };
 
 struct PlotArguments {
@@ -126,6 +127,7 @@ int command_section(const DynamicsArguments& arguments);
 int command_bifurcate(const DynamicsArguments& arguments);
 int command_basin(const DynamicsArguments& arguments);
 int command_invariants(const DynamicsArguments& arguments);
+int command_sweep(const DynamicsArguments& arguments);
 int command_solve(const SolveArguments& arguments);
 int command_plot(const PlotArguments& arguments);
 

@@ -13,6 +13,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/base/version.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/step/scheme.h"
 #include "scene_file.h"
@@ -190,6 +191,12 @@ class DynamicsCommands {
     last()->add_flag("--json", arguments_.json, "print JSON");
     add(app, "basin", "which attractor each of two starts leads to", command_basin);
     add_sweep();
+    add(app, "sweep", "run a scene for many values; a row each", command_sweep);
+    add_over();
+    last()
+        ->add_option("--lanes", arguments_.lanes, "runs that go together on a thread (64)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 64));
   }
 
   SceneArguments& scene() { return arguments_.scene; }
@@ -220,11 +227,14 @@ class DynamicsCommands {
     option("--show", arguments_.show, "N", "sections kept");
   }
   void add_sweep() {
+    add_over();
+    add_counts();
+    option("--seeds", arguments_.seeds, "N", "further starts at each value (0)");
+  }
+  void add_over() {
     last()
         ->add_option("--over", arguments_.over, "what varies, instead of [sweep.over]")
         ->type_name("A=0.3..1.2:900");
-    add_counts();
-    option("--seeds", arguments_.seeds, "N", "further starts at each value (0)");
     last()
         ->add_option("--threads", arguments_.threads, "threads (one for each core)")
         ->type_name("N")
@@ -362,6 +372,19 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
+/// Under mpirun: which commands have work for several processes, and where they find it.
+void check_ranks(const CLI::App& app, const std::string& file) {
+  if (host::ranks().count == 1) return;
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name != "run" && name != "bifurcate" && name != "basin") {
+    throw base::InputError("mpirun", fmt::format("{} is work of one process", name),
+                           "run it without mpirun, which shares run of a family, bifurcate, basin");
+  }
+  if (file != "-") return;
+  throw base::InputError("mpirun", "standard input comes to the first process alone",
+                         "write the scene to a file");
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "Ricochet: nonsmooth mechanics.\n"
@@ -403,7 +426,9 @@ int parse_and_run(int argc, char** argv) {
   for (SceneArguments* scene :
        {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene, &plot.scene,
         &attractors.scene()}) {  // one of them at most is given
-    if (!scene->file.empty()) read_text(*scene);
+    if (scene->file.empty()) continue;
+    check_ranks(app, scene->file);
+    read_text(*scene);
   }
   if (run_command->parsed()) return command_run(run);
   if (check_command->parsed()) return command_check(check, picture_of_start);
@@ -418,13 +443,16 @@ int parse_and_run(int argc, char** argv) {
 }
 
 /// To standard error, where it is open. What a terminal would obey is left out.
-void complain(std::string text) {
+int complain(std::string text, int exit_code) {
+  host::let_first_speak();
   for (char& letter : text) {
     const auto code = static_cast<unsigned char>(letter);
     if ((code < 0x20 && letter != '\n') || code == 0x7f) letter = '?';
   }
   std::fputs(text.c_str(), stderr);
   std::fputc('\n', stderr);
+  host::break_off(exit_code);
+  return exit_code;
 }
 
 /// The exit code of the command, or that of bad input after a message.
@@ -432,17 +460,15 @@ int run_guarded(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const base::InputError& error) {
-    complain(wrapped(error.what()));
-    return kBadInput;
+    return complain(wrapped(error.what()), kBadInput);
   } catch (const host::OutputError& error) {
-    complain(wrapped(fmt::format("error: {}", error.what())));
-    return kBadInput;
+    return complain(wrapped(fmt::format("error: {}", error.what())), kBadInput);
   } catch (const std::exception& error) {
     // fmt::print throws too
     if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0) return kBadInput;
-    complain(
-        fmt::format("internal error: {}\nremedy: please report it with the scene", error.what()));
-    return kInternal;
+    return complain(
+        fmt::format("internal error: {}\nremedy: please report it with the scene", error.what()),
+        kInternal);
   }
 }
 
@@ -453,6 +479,6 @@ int main(int argc, char** argv) {
   ricochet::host::end_cleanly_on_signals();
   const int code = ricochet::app::run_guarded(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  ricochet::app::complain("error: cannot write to standard output");
-  return ricochet::app::kBadInput;
+  return ricochet::app::complain("error: cannot write to standard output",
+                                 ricochet::app::kBadInput);
 }

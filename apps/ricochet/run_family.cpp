@@ -8,14 +8,17 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "family_page.h"
 #include "family_text.h"
 #include "old_files.h"
 #include "progress.h"
+#include "ricochet/base/archive.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
@@ -43,10 +46,10 @@ class FamilyRunner {
         members_(scene.family.size()),
         data_(draws_all_ ? scene.family.size() : 1) {}
 
-  void run(const study::Executor& executor) {
+  void run(const base::Ranks& ranks, const study::Executor& executor) {
     const base::Stopwatch clock;
     host::MemberMonitors monitors(whole_, members_.size());
-    executor(members_.size(), [&](std::size_t k) {
+    const auto work = [&](std::size_t k) {
       try {
         run_member(k, monitors[k]);
       } catch (const host::OutputError& error) {
@@ -54,7 +57,10 @@ class FamilyRunner {
       } catch (...) {
         stop_with(k, "", std::current_exception());
       }
-    });
+    };
+    (void)base::run_all(
+        ranks, executor, members_.size(), work, [&](std::size_t k) { return pass({}, k); },
+        [&](std::size_t k, const std::string& bytes) { pass(base::Archive(bytes), k); });
     seconds_ = clock.seconds();
     if (fault_.exception) std::rethrow_exception(fault_.exception);
   }
@@ -91,6 +97,36 @@ class FamilyRunner {
     const bool is_first = fault_.output_error.empty() && !fault_.exception;
     if (is_first || member < fault_.member) fault_ = {member, output_error, std::move(error)};
     whole_.stop.store(true);
+  }
+
+  /// What is kept of a member, from one process to another, or what ended it.
+  std::string pass(base::Archive archive, std::size_t k) {
+    Fault fault;
+    {
+      const std::lock_guard lock(mutex_);
+      if (fault_.member == k) fault = fault_;
+    }
+    std::string words = words_of(fault.exception);
+    const bool had_fault = !fault.output_error.empty() || !words.empty();
+    archive(fault.output_error, words);
+    MemberRun kept = members_[k].value_or(MemberRun{});
+    archive(kept);
+    if (k < data_.size()) archive(data_[k]);
+    if (!had_fault && !fault.output_error.empty()) stop_with(k, fault.output_error, nullptr);
+    if (!had_fault && !words.empty()) {
+      stop_with(k, "", std::make_exception_ptr(std::runtime_error(words)));
+    }
+    if (!kept.row.json.empty()) members_[k] = std::move(kept);
+    return archive.bytes();
+  }
+
+  static std::string words_of(const std::exception_ptr& exception) {
+    try {
+      if (exception) std::rethrow_exception(exception);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
   }
 
   void run_member(std::size_t k, step::Monitor& monitor) {
@@ -213,6 +249,27 @@ bool has_fault(const std::vector<std::optional<MemberRun>>& members) {
   });
 }
 
+/// Files and words about all members; the exit code.
+int conclude(const RunArguments& arguments, const FolderOptions& options, const scene::Scene& scene,
+             const std::filesystem::path& folder, const FamilyRunner& runner) {
+  const record::FamilySummary summary = runner.write();
+  const std::string status = record::status_of(summary), lost = host::lost_ranks();
+  const bool fault = has_fault(runner.members());
+  if (!arguments.quiet || fault) {
+    const char* const pictures = options.report ? "plot.svg, report.html" : "plot.svg";
+    fmt::print(arguments.quiet ? stderr : stdout, "{}",
+               describe_family(scene, summary, runner.members(), folder, pictures));
+  }
+  std::fflush(stdout);
+  if (fault && !arguments.quiet) {
+    fmt::print(stderr, "error: {}\n",
+               status == "ok" ? "a stated fact is not met" : "a member failed: " + status);
+  }
+  if (!lost.empty()) fmt::print(stderr, "error: {}; what was done before is written\n", lost);
+  if (fault || !lost.empty()) return kFailed;
+  return status == "interrupted" ? kInterrupted : kFine;
+}
+
 }  // namespace
 
 int run_family(const RunArguments& arguments, const FolderOptions& options,
@@ -224,34 +281,26 @@ int run_family(const RunArguments& arguments, const FolderOptions& options,
     if (!arguments.quiet) fmt::print(stderr, "interrupted: nothing was run or changed\n");
     return kInterrupted;
   }
-  if (!arguments.quiet) note_size(plan, scene.family.size());
-  const host::FolderLock lock(folder);
-  { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
-  remove_old_files(folder);
+  const base::Ranks& ranks = host::ranks();
+  const bool is_first = ranks.rank == 0;
+  std::optional<host::FolderLock> lock;
+  if (is_first) {
+    if (!arguments.quiet) note_size(plan, scene.family.size());
+    lock.emplace(folder);
+    { const host::OutputFile probe(folder / kSummary); }  // what cannot be replaced is kept
+    remove_old_files(folder);
+  }
+  host::wait_for_ranks();
   FamilyRunner runner(arguments, options, scene, folder, plan, signals.monitor());
   {
     std::optional<ProgressBar> bar;
-    if (!arguments.quiet) {
-      bar.emplace(signals.monitor(), std::llround(std::min(plan.steps, 9e18)));
+    if (!arguments.quiet && is_first) {
+      bar.emplace(signals.monitor(), std::llround(std::min(plan.steps / ranks.count, 9e18)));
     }
-    runner.run(executor);
+    runner.run(ranks, executor);
   }
-  const record::FamilySummary summary = runner.write();
-  const bool fault = has_fault(runner.members());
-  if (!arguments.quiet || fault) {
-    const char* const pictures = options.report ? "plot.svg, report.html" : "plot.svg";
-    fmt::print(arguments.quiet ? stderr : stdout, "{}",
-               describe_family(scene, summary, runner.members(), folder, pictures));
-  }
-  if (fault && !arguments.quiet) {
-    std::fflush(stdout);
-    fmt::print(stderr, "error: {}\n",
-               record::status_of(summary) == "ok"
-                   ? "a stated fact is not met"
-                   : "a member failed: " + record::status_of(summary));
-  }
-  if (fault) return kFailed;
-  return record::status_of(summary) == "interrupted" ? kInterrupted : kFine;
+  if (!is_first) return kFine;
+  return conclude(arguments, options, scene, folder, runner);
 }
 
 }  // namespace ricochet::app

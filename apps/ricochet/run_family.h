@@ -22,6 +22,11 @@ struct MemberRun {
   double residual{0.0};
   double violation{0.0};
   double failure_time{0.0};
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(row.status, row.json, final_place, final_words, unmet, steps, rows, residual, violation,
+            failure_time);
+  }
 };
 
 /// Runs all members of a scene's family, on several threads, into trajectory-001.csv and so on,

@@ -50,6 +50,11 @@ class Archive {
   template <class T>
   requires std::is_class_v<T>
   void operator()(T& one) { one.visit(*this); }
+  template <class First, class... Others>
+  requires(sizeof...(Others) > 0) void operator()(First& first, Others&... others) {
+    (*this)(first);
+    (*this)(others...);
+  }
 
  private:
   std::string bytes_;

@@ -1,7 +1,7 @@
 #include "ricochet/base/executor.h"
 
 #include <algorithm>
-#include "ricochet/base/archive.h"
+
 #include "ricochet/base/error.h"
 
 namespace ricochet::base {
@@ -29,32 +29,27 @@ std::string run_all(const Executor& executor, std::size_t count,
 std::string run_all(const Ranks& ranks, const Executor& executor, std::size_t count,
                     const std::function<void(std::size_t)>& work,
                     const std::function<std::string(std::size_t)>& pack,
-                    const std::function<void(std::size_t, const std::string&)>& unpack) {
+                    const Ranks::Taker& unpack) {
+  if (ranks.count == 1) return run_all(executor, count, work);
   const auto stride = static_cast<std::size_t>(ranks.count);
   const auto first = static_cast<std::size_t>(ranks.rank);
   const std::size_t own = count > first ? (count - first + stride - 1) / stride : 0;
-  std::string error = run_all(executor, own, [&](std::size_t k) { work(first + k * stride); });
-  if (stride == 1) return error;
-  Archive given;
-  given(error);
-  for (std::size_t k = first; k < count; k += stride) {
-    std::string found = pack(k);
-    given(found);
+  std::size_t ended = 1;
+  std::string others;
+  const Ranks::Taker take = [&](std::size_t k, const std::string& bytes) {
+    if (k != Ranks::kEnd) return unpack(k, bytes);
+    ++ended;
+    if (others.empty()) others = bytes;  // what was wrong there
+  };
+  const std::string error = run_all(executor, own, [&](std::size_t k) {
+    const std::size_t task = first + k * stride;
+    work(task);
+    first > 0 ? ranks.give(task, pack(task)) : static_cast<void>(ranks.take(false, take));
+  });
+  if (first > 0) ranks.give(Ranks::kEnd, error);
+  while (first == 0 && ended < stride && ranks.take(true, take)) {
   }
-  error.clear();
-  std::size_t rank = 0;
-  for (const std::string& bytes : ranks.share(given.bytes())) {
-    Archive taken(bytes);
-    std::string one;
-    taken(one);
-    if (error.empty()) error = one;
-    for (std::size_t k = rank; k < count; k += stride) {
-      taken(one);
-      if (rank != first) unpack(k, one);
-    }
-    ++rank;
-  }
-  return error;
+  return error.empty() ? others : error;
 }
 
 }  // namespace ricochet::base

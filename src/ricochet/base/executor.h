@@ -19,20 +19,26 @@ using Executor =
 std::string run_all(const Executor& executor, std::size_t count,
                     const std::function<void(std::size_t)>& work);
 
-/// Processes that share the tasks of a study: each has every `count`-th, and what it found goes to
-/// all.
+/// Processes that share the tasks of a study: each has every `count`-th, and the first one gets
+/// what the others found, while they go on.
 struct Ranks {
+  using Taker = std::function<void(std::size_t, const std::string&)>;
+  static constexpr std::size_t kEnd = ~std::size_t{0};  // for a task: its process has no more
   int rank{0};
   int count{1};
-  /// What each of them gives, by rank.
-  std::function<std::vector<std::string>(const std::string&)> share{};
+  /// What a task found to the first process, from any thread of another one.
+  Taker give{};
+  /// Of the first process: hands over what has come, from one thread at a time; `waits` for some.
+  /// False where no more will come, because a process was lost.
+  std::function<bool(bool waits, const Taker&)> take{};
 };
 
 /// The same on several processes: `pack` makes bytes of what a task found, `unpack` takes them.
-/// Afterwards all processes have all of it, as one would have alone.
+/// Afterwards the first process has all of it, as one would have alone, or, where one was lost, all
+/// that came from it before.
 std::string run_all(const Ranks& ranks, const Executor& executor, std::size_t count,
                     const std::function<void(std::size_t)>& work,
                     const std::function<std::string(std::size_t)>& pack,
-                    const std::function<void(std::size_t, const std::string&)>& unpack);
+                    const Ranks::Taker& unpack);
 
 }  // namespace ricochet::base

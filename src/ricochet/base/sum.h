@@ -5,6 +5,8 @@ namespace ricochet::base {
 /// Compensated sum (Kahan): the error does not grow with the number of terms.
 class Sum {
  public:
+  Sum() = default;
+  Sum(double total, double lost) : total_(total), lost_(lost) {}  // one that goes on
   void add(double term) {
     const double corrected = term - lost_;
     const double next = total_ + corrected;
@@ -16,6 +18,7 @@ class Sum {
     add(-other.lost_);
   }
   double value() const { return total_; }
+  double lost() const { return lost_; }
   bool operator==(const Sum&) const = default;
 
  private:

@@ -43,7 +43,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   Vec<3> mean = 0.5 * (start + body.inertia.llt().solve(whole));
   Mat3 jacobian;
   double last = std::numeric_limits<double>::infinity();
-  for (int round = 0;; ++round) {
+  for (int round = 0; made.is_found; ++round) {
     const Vec<3> end = rotation(-h * mean) * whole;
     const Vec<3> miss = body.inertia * (2.0 * mean - start) - end;
     jacobian = 2.0 * body.inertia - h * hat(end) * right_slope(h * mean);
@@ -52,8 +52,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
     const double size = change.norm();
     if (!(size < last) || size == 0.0) break;
     last = size;
-    if (round == kMostRounds) made.is_found = false;
-    if (round == kMostRounds) break;
+    made.is_found = round < kMostRounds;
   }
   const Eigen::Quaterniond half = rotation(0.5 * h * mean);
   made.is_found = made.is_found && h * mean.norm() <= kMostTurn && mean.allFinite();

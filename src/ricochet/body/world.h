@@ -168,16 +168,23 @@ struct World {
   const PairLaw& law(int a, int b) const {
     return laws[static_cast<std::size_t>(a) * materials.size() + static_cast<std::size_t>(b)];
   }
+  /// Of bodies a and b.
+  const PairLaw& law_between(int a, int b) const { return law(body(a).material, body(b).material); }
   const Body<D>& body(int i) const { return bodies[static_cast<std::size_t>(i)]; }
   const Solid<D>& solid(int i) const { return solids[static_cast<std::size_t>(i)]; }
   int count() const { return static_cast<int>(bodies.size()); }
+  int free_bodies() const {
+    int free = 0;
+    for (const Body<D>& one : bodies) free += one.is_free() ? 1 : 0;
+    return free;
+  }
 
   /// Whether two bodies may touch: one of them moves, one at least freely or both by drives never.
   bool may_touch(int a, int b) const {
     const Body<D>& one = body(a);
     const Body<D>& other = body(b);
     if (a == b || (!one.is_free() && !other.is_free())) return false;
-    return law(one.material, other.material).touches;
+    return law_between(a, b).touches;
   }
 
   /// A free body on a fixed half-space that does not throw it back: see step/moreau_bodies.h.
@@ -187,7 +194,7 @@ struct World {
              body(solid(i).body).kind == Kind::Fixed;
     };
     if (D == 2 || (!is_ground(key.a) && !is_ground(key.b))) return false;
-    return law(body(solid(key.a).body).material, body(solid(key.b).body).material).looks_ahead();
+    return law_between(solid(key.a).body, solid(key.b).body).looks_ahead();
   }
 };
 
@@ -278,10 +285,11 @@ struct Row {
   double slack{0.0};
 };
 
-/// Columns n, t, t': right-handed, by a rule that is smooth but where n_z changes sign.
+/// Columns n, t, t': right-handed, by a rule that is smooth but where n_z is slightly negative; not
+/// at 0, where upright walls have it and rounding would decide.
 inline shape::Mat<3> frame_of(const Row<3>& row) {
   const Vec<3>& n = row.normal;
-  const double sign = std::copysign(1.0, n[2]);
+  const double sign = n[2] < -1e-9 ? -1.0 : 1.0;
   const double a = -1.0 / (sign + n[2]);
   const double b = n[0] * n[1] * a;
   shape::Mat<3> frame;

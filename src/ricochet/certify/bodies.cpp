@@ -58,7 +58,9 @@ Mat3 matrix_of(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
 
 void turn(body::Motion<2>& m, double by) { m.angle += by; }
 void turn(body::Motion<3>& m, const Vec<3>& by) {
-  m.turn = Eigen::Quaterniond(rotation_by(by) * matrix_of(m));
+  if (by != Vec<3>::Zero()) {
+    m.turn = Eigen::Quaterniond(rotation_by(by) * matrix_of(m)).normalized();
+  }
 }
 
 /// Rates in the frame of the body: of the state where it keeps them.
@@ -146,7 +148,7 @@ bool spins_agree(const body::Body<3>& body, const body::Motion<3>& m) {
   return (matrix_of(m) * rates_of(body, m) - m.spin).norm() <= 32.0 * kEpsilon * m.spin.norm();
 }
 double angle_size(const body::Motion<2>& m) { return std::abs(m.angle); }
-double angle_size(const body::Motion<3>&) { return 2.0; }
+double angle_size(const body::Motion<3>&) { return 8.0; }  // of matrices made in two ways
 
 /// Where a free body's rotation ends: in space R⁺ = R exp(½h(Ω + Ω⁺)).
 void finish_turn(const body::Body<2>&, const body::Motion<2>&, const body::Motion<2>& to, double h,
@@ -182,7 +184,18 @@ body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, doub
   return row;
 }
 
+/// The free body by which a row belongs to an island.
+template <int D>
+int hub_of(const body::World<D>& world, const body::Row<D>& row) {
+  return world.body(row.body_a).is_free() ? row.body_a : row.body_b;
+}
+
 }  // namespace
+
+std::string name_of(Level level) {
+  constexpr std::array<const char*, 3> kNames = {"exact", "tight", "bounded"};
+  return kNames[static_cast<std::size_t>(level)];
+}
 
 template <int D>
 const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<shape::Pose<D>>& poses,
@@ -237,8 +250,7 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
       reach_(world.bodies.size(), 0.0),
       parent_(world.bodies.size()),
       scale_(world.bodies.size()),
-      defect_(world.bodies.size()),
-      creeps_(40, 0) {
+      creeps_(400, 0) {
   Ledger& ledger = c_.ledger;
   ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic(start);
   ledger.potential_start = ledger.potential_end = potential(start);
@@ -353,7 +365,7 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
     if (!(push.impulse[0] >= 0.0) || !std::isfinite(gap)) {
       return fail_at(Failure::Correction, t, push.impulse[0], row);
     }
-    deepest = std::max(deepest, -gap - row.slack);
+    deepest = std::max(deepest, -gap - depth_of(row.slack, law_, h_, creep_limit_));
     const Vec<D> p = row.normal * push.impulse[0];
     for (const bool of_a : {true, false}) {
       const int i = of_a ? row.body_a : row.body_b;
@@ -373,7 +385,8 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
     const double end =
         row.gap + body::relative(row, moved[index(row.body_a)], moved[index(row.body_b)])[0];
     const double way = std::max(std::abs(row.gap), deepest);
-    if (end > 0.5 * row.slack + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
+    const double room = 0.5 * depth_of(row.slack, law_, h_, creep_limit_);
+    if (end > room + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
   }
   for (std::size_t i = 0; i < moved.size(); ++i) {
     shift_[i] += moved[i].v;
@@ -405,7 +418,7 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const Vec<D>& where =
       world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
-  if (apart >= -2.0 * slack) return true;
+  if (apart >= -2.0 * depth_of(slack, law_, h_, creep_limit_)) return true;
   body::Row<D> row;
   row.body_a = one.body;
   row.body_b = other.body;
@@ -427,9 +440,9 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
       set_spins(body, from_[i], after.bodies[i], h, middle_[i], after_[i]);
     }
     // Farther than the law needs: rows that push may miss it by the residual.
-    reach_[i] = 1.001 * h * body::speed_bound(body, after_[i]) +
-                16.0 * kEpsilon * middle_[i].x.norm() +
-                1e-6 * (std::isfinite(body.size) ? body.size : 0.0);
+    reach_[i] =
+        1.001 * h * body::speed_bound(body, after_[i]) + 16.0 * kEpsilon * middle_[i].x.norm() +
+        1e-6 * (std::isfinite(body.size) ? body.size : 0.0) + depth_of(0.0, law_, h, creep_limit_);
   }
   place(middle_);
   rows_.clear();
@@ -447,7 +460,7 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
       Judged judged;
       judged.row =
           make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
-      judged.law = &world_.law(world_.body(one.body).material, world_.body(other.body).material);
+      judged.law = &world_.law_between(one.body, other.body);
       judged.impulse.setZero();
       const auto push = std::lower_bound(
           claim.pushes.begin(), claim.pushes.end(), judged.row.key,
@@ -460,8 +473,37 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
     }
   }
   if (used == claim.pushes.size()) return true;
+  if (law_ != Level::Exact) return add_far_pushes(claim);
   fail(Failure::ActiveSet, t_mid_, static_cast<double>(claim.pushes.size() - used));
   return false;
+}
+
+/// Pushes of rows that the motion does not reach: below Level::Exact they are measured too.
+template <int D>
+bool BodyJudge<D>::add_far_pushes(const BodyClaim<D>& claim) {
+  const std::size_t near = rows_.size();
+  std::size_t k = 0;
+  for (const body::Push<D>& push : claim.pushes) {
+    while (k < near && rows_[k].row.key < push.key) ++k;
+    if (k < near && rows_[k].row.key == push.key) continue;
+    const auto& a = world_.solid(push.key.a);
+    const auto& b = world_.solid(push.key.b);
+    Vec<D> normal;
+    Vec<D> on_a;
+    Vec<D> on_b;
+    const double gap = shape::gap_of(a.shape, poses_[index(a.body)], b.shape, poses_[index(b.body)],
+                                     push.key.feature, &normal, &on_a, &on_b);
+    Judged judged;
+    judged.row = make_row(world_, push.key, gap, normal, on_a, on_b, middle_);
+    judged.law = &world_.law_between(a.body, b.body);
+    judged.impulse = push.impulse;
+    const bool exists = exists_[index(a.body)] != 0 && exists_[index(b.body)] != 0;
+    if (!std::isfinite(gap) || !exists || !world_.may_touch(a.body, b.body)) {
+      return fail_at(Failure::ActiveSet, t_mid_, gap, judged.row);
+    }
+    rows_.push_back(judged);
+  }
+  return true;
 }
 
 /// What a row that rolls on a half-space has at the end of the step, its gap at the next middle and
@@ -517,13 +559,15 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   }
   one.rho = D / trace;
   const double mu = one.law->friction;
-  const double shifted =
-      one.law->looks_ahead() ? std::max(0.0, row.gap) / h : one.law->restitution * one.before[0];
+  const double shifted = one.law->looks_ahead()
+                             ? way_of(row.gap, row.slack, law_, h, creep_limit_) / h
+                             : one.law->restitution * one.before[0];
   const auto lifted = [&](Vec<D> u) {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
   };
-  const Vec<D> z = one.impulse - one.rho * lifted(Vec<D>(one.after + bend_of(row, h)));
+  const Vec<D> ends = lifted(Vec<D>(one.after + bend_of(row, h)));
+  const Vec<D> z = one.impulse - one.rho * ends;
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
   double speed = 0.0;
   for (const auto* motions : {&middle_, &after_}) {
@@ -537,7 +581,9 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
   if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);
-  one.scale = std::max(one.impulse.norm(), one.rho * lifted(forced).norm());
+  one.free = lifted(forced).norm();
+  one.scale = std::max(one.impulse.norm(), one.rho * one.free);
+  one.unresolved = one.defect * ends.norm() + one.impulse.norm() * one.defect / one.rho;
 }
 
 template <int D>
@@ -568,15 +614,11 @@ int BodyJudge<D>::root(int b) {
   return b;
 }
 
-/// Residuals of islands: bodies that push each other.
+/// Of each island, bodies that push each other, its largest impulse.
 template <int D>
-bool BodyJudge<D>::check_islands(double t) {
+void BodyJudge<D>::find_scales() {
   for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
   std::fill(scale_.begin(), scale_.end(), 0.0);
-  std::fill(defect_.begin(), defect_.end(), 0.0);
-  const auto hub = [&](const body::Row<D>& row) {
-    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
-  };
   for (const Judged& one : rows_) {
     const bool both =
         world_.body(one.row.body_a).is_free() && world_.body(one.row.body_b).is_free();
@@ -586,22 +628,72 @@ bool BodyJudge<D>::check_islands(double t) {
     parent_[index(std::max(a, b))] = std::min(a, b);
   }
   for (const Judged& one : rows_) {
-    const std::size_t at = index(root(hub(one.row)));
+    const std::size_t at = index(root(hub_of(world_, one.row)));
     scale_[at] = std::max(scale_[at], one.scale);
-    defect_[at] = std::max(defect_[at], one.defect);
   }
+}
+
+/// Residuals of islands, and the level that they reach.
+template <int D>
+bool BodyJudge<D>::check_islands(double h) {
+  constexpr double kTight = 1e-6;
+  constexpr double kTightSpeed = 1e-8;  // of free velocities
+  find_scales();
   double worst = 0.0;
+  double creep = 0.0;
+  double squares = 0.0;
+  double free_squares = 0.0;
+  const Judged* where = nullptr;
   for (const Judged& one : rows_) {
-    const std::size_t at = index(root(hub(one.row)));
-    const double residual = one.defect > 0.0 ? one.defect / scale_[at] : 0.0;
-    worst = std::max(worst, residual);
-    if (!(residual <= limits_.residual)) return fail_at(Failure::Residual, t, residual, one.row);
+    const double speed = one.defect / one.rho;
+    const double residual =
+        one.defect > 0.0 ? one.defect / scale_[index(root(hub_of(world_, one.row)))] : 0.0;
+    const bool leads = law_ == Level::Bounded ? speed > creep : residual > worst;
+    if (leads || !std::isfinite(residual)) where = &one;
+    worst = std::isfinite(residual) ? std::max(worst, residual) : residual;
+    creep = std::max(creep, speed);
+    squares += speed * speed;
+    free_squares += one.free * one.free;
+    told_.unresolved += one.unresolved;
   }
+  const bool is_tight = worst <= kTight && squares <= kTightSpeed * kTightSpeed * free_squares;
+  const Level level = worst <= limits_.residual ? Level::Exact
+                      : is_tight                ? Level::Tight
+                                                : Level::Bounded;
+  const bool holds = level <= law_ && (level != Level::Bounded || creep <= creep_limit_);
+  if (!holds) {
+    fail_at(Failure::Residual, t_mid_, worst, where->row);
+    if (law_ != Level::Exact) {
+      told_.where += fmt::format(
+          ", which creep at {:.2g}; {} allows {:.2g}", creep, name_of(law_),
+          law_ == Level::Bounded ? creep_limit_ : kTightSpeed * std::sqrt(free_squares));
+    }
+    return false;
+  }
+  ++told_.steps[static_cast<std::size_t>(level)];
+  told_.creep_mean += creep;
+  told_.way += h * creep;
   c_.residual_sum += worst;
   if (worst > c_.residual_max) {
     c_.residual_max = worst;
-    c_.residual_time = t;
+    c_.residual_time = t_mid_;
   }
+  return true;
+}
+
+/// Whether the step may be made for the level that it names.
+template <int D>
+bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
+  h_ = h;
+  law_ = claim.level;
+  creep_limit_ = limits_.creep_limit(h * gravity_.norm());
+  if (law_ <= told_.law) return true;
+  if (!limits_.may_fall(law_, world_.free_bodies())) {
+    fail(Failure::Residual, t_mid_, 0.0);
+    return false;
+  }
+  told_.law_since[static_cast<std::size_t>(law_)] = t_mid_ - 0.5 * h;
+  told_.law = law_;
   return true;
 }
 
@@ -614,7 +706,7 @@ bool BodyJudge<D>::check_passing(double h) {
     const auto& other = world_.solid(b);
     const body::Body<D>& body_a = world_.body(one.body);
     const body::Body<D>& body_b = world_.body(other.body);
-    if (world_.law(body_a.material, body_b.material).looks_ahead()) continue;
+    if (world_.law_between(one.body, other.body).looks_ahead()) continue;
     const double thin =
         std::min({body_a.size, body_b.size, 2.0 * one.shape.extent, 2.0 * other.shape.extent});
     const double way = reach_[index(one.body)] + reach_[index(other.body)];
@@ -728,8 +820,8 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
     if (one.defect > 0.0 || one.impulse[0] > 0.0) {
       const double creep = one.defect / one.rho;
       c_.creep_max = std::max(c_.creep_max, creep);
-      const double power = creep > 0.0 ? std::log10(creep) + 30.0 : 0.0;
-      ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 39.0))];
+      const double power = creep > 0.0 ? 10.0 * (std::log10(creep) + 30.0) : 0.0;
+      ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 399.0))];
     }
     if (!(one.impulse[0] > 0.0)) continue;
     const Vec<D> mean = 0.5 * (one.before + one.after);
@@ -814,6 +906,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                           const BodyClaim<D>& claim) {
   if (!check_time(before, after, h)) return false;
   make_middle(before, h);
+  if (!check_level(claim, h)) return false;
   double deepest = 0.0;
   if (!claim.shifts.empty()) {
     place(middle_);
@@ -827,7 +920,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_islands(t_mid_) || !check_passing(h) || !check_balance(before, after, h) ||
+      !check_islands(h) || !check_passing(h) || !check_balance(before, after, h) ||
       !check_positions(before, after, h)) {
     return false;
   }
@@ -851,6 +944,8 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
 template <int D>
 BodyStatistics BodyJudge<D>::statistics() const {
   BodyStatistics told = told_;
+  told.creep_limit = creep_limit_;
+  told.creep_mean /= static_cast<double>(std::max(1LL, c_.steps));
   told.pushes_mean =
       c_.steps > 0 ? static_cast<double>(pushes_) / static_cast<double>(c_.steps) : 0.0;
   long long all = 0;
@@ -861,7 +956,8 @@ BodyStatistics BodyJudge<D>::statistics() const {
     for (std::size_t power = 0; power < creeps_.size() && all > 0; ++power) {
       sum += creeps_[power];
       if (static_cast<double>(sum) < kParts[k] * static_cast<double>(all)) continue;
-      told.creep[k] = power == 0 ? 0.0 : std::pow(10.0, static_cast<double>(power) - 29.0);
+      told.creep[k] =
+          power == 0 ? 0.0 : std::pow(10.0, 0.1 * (static_cast<double>(power) + 1.0) - 30.0);
       break;
     }
   }

@@ -15,7 +15,22 @@ template <int D>
 struct BodyClaim {
   std::vector<body::Push<D>> pushes;               // by key, those with p_N > 0
   std::vector<std::vector<body::Push<D>>> shifts;  // weights of each round of the projection
+  Level level{Level::Exact};                       // of the law that the step was made with
 };
+
+std::string name_of(Level level);  // "exact", "tight", "bounded"
+inline constexpr std::array<Level, 3> kLevels = {Level::Exact, Level::Tight, Level::Bounded};
+
+/// How deep a row may lie, and below Level::Exact how near touches: the slack, and what contacts
+/// may creep in a step.
+inline double depth_of(double slack, Level level, double h, double creep_limit) {
+  return level == Level::Bounded ? slack + h * creep_limit : slack;
+}
+/// What is left of a gap for the law: 0 where it touches.
+inline double way_of(double gap, double slack, Level level, double h, double creep_limit) {
+  const bool touches = level != Level::Exact && gap <= depth_of(slack, level, h, creep_limit);
+  return touches ? 0.0 : (gap > 0.0 ? gap : 0.0);
+}
 
 /// What is told of the contacts of bodies, which have no names.
 struct BodyStatistics {
@@ -23,14 +38,21 @@ struct BodyStatistics {
   long long removed{0};     // bodies that left
   double pushes_mean{0.0};  // rows that push in a step
   long long pushes_max{0};
-  long long pairs_checked{0};     // by the judge's own finder, at the last step
-  long long projected{0};         // steps whose places were put back
-  double deepest{0.0};            // middle, before that [m]
-  double shift_max{0.0};          // [m]
-  long long ghosts{0};            // pushes of pairs that do not touch at the next middle
-  double momentum_defect{0.0};    // of all bodies together, beside what walls and forces gave
-  std::array<double, 3> creep{};  // [m/s], not exceeded in 50, 99, 99.9 % of pushes
-  std::string where;              // the pair at which a check failed
+  long long pairs_checked{0};         // by the judge's own finder, at the last step
+  long long projected{0};             // steps whose places were put back
+  double deepest{0.0};                // middle, before that [m]
+  double shift_max{0.0};              // [m]
+  long long ghosts{0};                // pushes of pairs that do not touch at the next middle
+  double momentum_defect{0.0};        // of all bodies together, beside what walls and forces gave
+  std::array<double, 3> creep{};      // [m/s], not exceeded in 50, 99, 99.9 % of pushes
+  Level law{Level::Exact};            // the lowest level that steps were made for
+  std::array<double, 3> law_since{};  // [s], by level; that of a lower one
+  std::array<long long, 3> steps{};   // by the level they reached
+  double creep_limit{0.0};            // [m/s], of Level::Bounded at the end
+  double creep_mean{0.0};             // [m/s], of the largest of each step
+  double way{0.0};                    // [m]: no contact crept farther in all
+  double unresolved{0.0};             // work that the law leaves open, sum |F||û| + |r| delta
+  std::string where;                  // the pair at which a check failed
 };
 
 /// Pairs of shapes that may be near each other, found by sorting along one axis: an algorithm of
@@ -82,17 +104,22 @@ class BodyJudge {
     double rho{0.0};
     double defect{0.0};  // |r - P_K(r - rho û)|
     double scale{0.0};
+    double free{0.0};        // |û| without impulses
+    double unresolved{0.0};  // work
   };
   bool check_time(const State& before, const State& after, double h);
   void make_middle(const State& before, double h);
   bool replay_shifts(const BodyClaim<D>& claim, double t);
   bool replay_round(const std::vector<body::Push<D>>& round, double t);
   bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
+  bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
+  bool check_level(const BodyClaim<D>& claim, double h);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
-  bool check_islands(double t);
+  bool check_islands(double h);
+  void find_scales();
   bool check_passing(double h);
   bool check_balance(const State& before, const State& after, double h);
   bool check_positions(const State& before, const State& after, double h);
@@ -120,10 +147,12 @@ class BodyJudge {
   std::vector<Judged> rows_;
   std::vector<int> parent_;
   std::vector<double> scale_;      // by root
-  std::vector<double> defect_;     // by root
   std::vector<long long> creeps_;  // how many pushes by the power of ten of their creep speed
   body::Vec<D> gravity_ = body::Vec<D>::Zero();
   double t_mid_{0.0};
+  double h_{0.0};
+  Level law_{Level::Exact};  // of the step that is looked at
+  double creep_limit_{0.0};
   double speed_max_{0.0};
   double lost_{0.0};
   long long pushes_{0};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 #include "ricochet/certify/arc.h"
@@ -11,6 +12,7 @@
 #include "ricochet/certify/crossing.h"
 #include "ricochet/certify/derivatives.h"
 #include "ricochet/certify/implicit.h"
+#include "ricochet/certify/lane_judge.h"
 #include "ricochet/certify/middle.h"
 #include "ricochet/certify/nodes.h"
 #include "ricochet/certify/rounding.h"
@@ -39,8 +41,8 @@ class Judge {
         deepest_(start.q) {
     c_.certificate.shock_counts.assign(static_cast<std::size_t>(c_.contacts()), 0);
     c_.certificate.shocks.reserve(Certificate::kMostShocks);
-    c_.may_gain = law_may_gain();
-    bounces_ = law_bounces();
+    c_.may_gain = law_may_gain(c_);
+    bounces_ = law_bounces(c_);
     open_energy(c_, start, energy_);
     may_be_brief_ = !method.corrects && !method.looks_ahead && !energy_.is_driven &&
                     !model.force_uses_velocity();
@@ -78,8 +80,8 @@ class Judge {
       const long long step = c_.certificate.steps;
       if (step < brief_until_ && step >= brief_from_) {
         if (check_briefly<I>(before, after, h, claim)) return true;
-        brief_from_ = step + (step - last_try_ < 2 ? 8 : 1);  // what rests never passes
-        last_try_ = step;
+        if (step > brief_from_) refused_ = 0;           // it passed in between
+        brief_from_ = step + (++refused_ > 8 ? 8 : 1);  // what rests never passes
       }
     }
     return check_fully<I>(before, after, h, claim);
@@ -197,6 +199,33 @@ class Judge {
         known.contacts.push_back(one);
       }
     }
+  }
+  /// Whether free steps from here on may be checked in lanes; then `account` has what they need.
+  bool lend(Account& account) const {
+    const Certificate& c = c_.certificate;
+    const bool touches = !c_.touched.empty() || c_.violated > 0 || crossings_.exists();
+    if (!may_be_brief_ || touches || c_.events.is_on()) return false;
+    if (c.steps >= brief_until_ || !c.ok()) return false;
+    const Ledger& l = c.ledger;
+    const double most = energy_.is_watched ? (c_.limits.growth - 1.0) * energy_.scale : kNoLimit;
+    account = {energy_.kinetic, energy_.potential, l.forces,     l.contacts, l.defect,
+               l.defect_max,    l.kinetic_max,     l.lowest,     l.highest,  c.steps,
+               l.kinetic_start, l.potential_start, energy_.look, most,       c_.time_size,
+               brief_until_};
+    return true;
+  }
+  /// What was checked there since.
+  void take_back(const Account& account) {
+    Ledger& l = c_.certificate.ledger;
+    c_.certificate.steps = account.steps;
+    l.kinetic_end = energy_.kinetic = account.kinetic;
+    l.potential_end = energy_.potential = account.potential;
+    l.forces = account.forces;
+    l.contacts = account.contacts;
+    std::tie(l.defect, l.defect_max) = std::tie(account.defect, account.defect_max);
+    std::tie(l.kinetic_max, l.lowest, l.highest) =
+        std::tie(account.kinetic_max, account.lowest, account.highest);
+    crossings_.forget_gaps();
   }
   const Vector<K>& gaps(const State& now) {  // at the end of the last step, which is now
     crossings_.catch_up(c_, now);
@@ -345,36 +374,7 @@ class Judge {
     return slope > 0.0 ? c.violation_max / slope : 0.0;
   }
 
-  /// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
-  /// ledger; else it is a failure.
-  bool law_may_gain() const {
-    if (const auto known = gain_of_followed(c_)) return *known;
-    for (int a = 0; a < c_.contacts(); ++a) {
-      if constexpr (model::ImpactModel<M>) {
-        const bool backward = most_restitution<M>() > 1.0;
-        if ((c_.contacts() > 1 || backward) && c_.model.has_laws()) return true;
-      }
-      const double e = c_.model.restitution(a);
-      if (e != c_.model.restitution(0)) return true;
-      if constexpr (M::kSlips > 0) {
-        if (e > 0.0 && c_.model.slips(a) > 0) return true;
-        if (model::slip_restitution(c_.model, a) > 0.0) return true;
-      }
-    }
-    return false;
-  }
-
-  bool law_bounces() const {
-    if (c_.method.restitution) return *c_.method.restitution > 0.0;
-    if constexpr (model::ImpactModel<M>) {
-      if (c_.model.has_laws()) return true;
-    }
-    for (int a = 0; a < c_.contacts(); ++a) {
-      if (c_.model.restitution(a) > 0.0) return true;
-    }
-    return false;
-  }
-
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
@@ -382,12 +382,12 @@ class Judge {
   CrossingWatch<M> crossings_;
   RoundingWatch<M> rounding_;
   DerivativeCheck<M> derivatives_;
-  long long next_look_{0};                  // the step before which derivatives are looked at again
-  Vector<M::kPlaces> deepest_;              // configuration of the largest violation
-  bool bounces_{false};                     // some law has e > 0
-  bool may_be_brief_{false};                // steps may pass a brief check
-  long long brief_until_{0};                // the step before which they may
-  long long brief_from_{0}, last_try_{-2};  // from which on; the last one that did not pass
+  long long next_look_{0};                // the step before which derivatives are looked at again
+  Vector<M::kPlaces> deepest_;            // configuration of the largest violation
+  bool bounces_{false};                   // some law has e > 0
+  bool may_be_brief_{false};              // steps may pass a brief check
+  long long brief_until_{0};              // the step before which they may
+  long long brief_from_{0}, refused_{0};  // from which on; how many in a row did not pass
 };
 
 /// Defined here, so that it is compiled once for a model and not for each scheme.

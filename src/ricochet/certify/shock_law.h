@@ -103,4 +103,37 @@ template <model::ImpactModel M>
   }
 }
 
+/// Newton's law contact by contact can create energy: see `check_gain`. Then it is entered in the
+/// ledger; else it is a failure.
+template <model::Model M>
+bool law_may_gain(const Context<M>& c) {
+  if (const auto known = gain_of_followed(c)) return *known;
+  for (int a = 0; a < c.contacts(); ++a) {
+    if constexpr (model::ImpactModel<M>) {
+      const bool backward = most_restitution<M>() > 1.0;
+      if ((c.contacts() > 1 || backward) && c.model.has_laws()) return true;
+    }
+    const double e = c.model.restitution(a);
+    if (e != c.model.restitution(0)) return true;
+    if constexpr (M::kSlips > 0) {
+      if (e > 0.0 && c.model.slips(a) > 0) return true;
+      if (model::slip_restitution(c.model, a) > 0.0) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether some law has e > 0.
+template <model::Model M>
+bool law_bounces(const Context<M>& c) {
+  if (c.method.restitution) return *c.method.restitution > 0.0;
+  if constexpr (model::ImpactModel<M>) {
+    if (c.model.has_laws()) return true;
+  }
+  for (int a = 0; a < c.contacts(); ++a) {
+    if (c.model.restitution(a) > 0.0) return true;
+  }
+  return false;
+}
+
 }  // namespace ricochet::certify

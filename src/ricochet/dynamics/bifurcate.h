@@ -22,8 +22,7 @@ struct Branch {
 
   template <class Archive>
   void visit(Archive& archive) {
-    archive(value), archive(seed), archive(period), archive(settled), archive(exponent);
-    archive(ended), archive(rows), archive(low), archive(high), archive(mean);
+    archive(value, seed, period, settled, exponent, ended, rows, low, high, mean);
   }
 };
 

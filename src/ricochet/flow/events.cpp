@@ -318,9 +318,10 @@ bool Flow::strike_many(const Rows& struck) {
   return true;
 }
 
-/// Impacts that accumulate end in a contact that lasts. The contact, or -1.
-/// Of a hop of speed U under the closing acceleration b the rest of the series takes 2 U/(b (1-e)).
-int Flow::end_chatter() {
+/// Impacts that accumulate end in a contact that lasts; true where they do. Of a hop of speed U
+/// under the closing acceleration b the rest of the series takes 2 U/(b (1-e)); over that time the
+/// contact, held from here, pushes as much as they do.
+bool Flow::end_chatter() {
   for (int a = 0; a < equations_.rows() - equations_.joints(); ++a) {
     const auto k = static_cast<std::size_t>(a);
     if (lift_[k] != 1 || !(last_[k] < kSlow * peak_[k])) continue;
@@ -339,14 +340,16 @@ int Flow::end_chatter() {
     settle_grips(-1);
     lift_[k] = is_held(a) ? 0 : lift_[k];
     peak_[k] = last_[k] = 0.0;
+    resting_ = a;
+    rest_time_ = elapsed_ + rest;
     if (columns_.cols() > 0 && !held_.empty()) {
       project_columns_on_held();
       orthonormalise();
       lost_rank_ = true;
     }
-    return a;
+    return true;
   }
-  return -1;
+  return false;
 }
 
 /// Takes off what integration lost: g = 0 and U = 0 of the rows that are held.

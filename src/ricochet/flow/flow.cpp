@@ -48,7 +48,7 @@ void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   failure_.clear();
   broken_.clear();
   lost_rank_ = is_open_ = false;
-  turned_ = watch_met_ = -1;
+  turned_ = watch_met_ = resting_ = -1;
   held_.clear();
   for (std::size_t a = 0; a < lift_.size(); ++a) lift_[a] = 0, peak_[a] = last_[a] = 0.0;
   look_at_contacts();
@@ -80,13 +80,14 @@ void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
 }
 
 void Flow::set_columns(const Eigen::MatrixXd& columns) {
+  if (is_open_) (void)finish({offset_, EventKind::End, -1});
   columns_ = columns;
   growth_.assign(static_cast<std::size_t>(columns.cols()), 0.0);
-  is_open_ = false;
 }
 
 void Flow::put(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   orthonormalise();
+  resting_ = -1;
   t_ = t;
   q_ = q;
   u_ = u;
@@ -202,6 +203,8 @@ void Flow::find_next() {
   find_grips();
   find_switches();
   find_watched();
+  const double left = std::max(0.0, rest_time_ - elapsed_);
+  if (resting_ >= 0 && left < next_.time) next_ = {left, EventKind::Rest, resting_};
 }
 
 void Flow::find_impacts() {
@@ -327,7 +330,7 @@ Event Flow::advance(double longest) {
     if (!failure_.empty()) return fail(failure_);
     if (!is_open_) {
       if (!open()) return fail(failure_);
-      if (const int a = end_chatter(); a >= 0) return {EventKind::Rest, a, 0.0};
+      if (end_chatter()) continue;
     }
     const double rest = target - elapsed_;
     if (rest < next_.time - offset_) {
@@ -364,9 +367,11 @@ Event Flow::finish(const Pending& pending) {
   if (!held_.empty() || !grips_.empty()) project_on_held();
   Event event{pending.kind, pending.index, 0.0};
   if (pending.kind == EventKind::Impact) event = strike(pending.index);
+  if (pending.kind == EventKind::Rest) resting_ = -1;
   if (pending.kind == EventKind::Release) {
     held_.erase(std::find(held_.begin(), held_.end(), pending.index));
     lift_[static_cast<std::size_t>(pending.index)] = 3;
+    if (resting_ == pending.index) resting_ = -1;
     settle_grips(-1);
   }
   if (pending.kind == EventKind::Stick || pending.kind == EventKind::Slip) {

@@ -124,7 +124,7 @@ class Flow {
   void watch_for(const double* polynomial, int index);
   void look_for(const double* polynomial, int lift, EventKind kind, int index);
   void move(double time);
-  int end_chatter();
+  bool end_chatter();
   Event finish(const Pending& pending);
   Event fail(const std::string& why);
   Event strike(int struck);
@@ -174,6 +174,8 @@ class Flow {
   std::map<const Mode*, Work> works_;
   Work* work_{nullptr};
   bool is_open_{false};
+  int resting_{-1};  // contact whose impacts accumulate, and are over at
+  double rest_time_{0.0};
   int turned_{-1};        // switch whose function is 0 where the arc begins
   int watch_met_{-1};     // watched formula that is 0 where the arc begins
   int watch_beside_{-1};  // watched formula that vanishes with the next switch

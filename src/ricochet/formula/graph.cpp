@@ -24,6 +24,17 @@ std::size_t Graph::KeyHash::operator()(const Key& key) const {
   return static_cast<std::size_t>(hash ^ (hash >> 32U));
 }
 
+namespace {
+
+/// Whether a power is written as products, or as a root.
+bool is_product_power(double exponent) {
+  constexpr double kLargestProduct = 16.0;
+  return exponent == 0.5 ||
+         (exponent == std::floor(exponent) && std::abs(exponent) <= kLargestProduct);
+}
+
+}  // namespace
+
 NodeId Graph::intern(const Key& key, const Node& node) {
   if (const auto found = index_.find(key); found != index_.end()) return found->second;
   if (nodes_.size() >= node_limit_) throw GraphTooLarge(node_limit_);
@@ -33,12 +44,79 @@ NodeId Graph::intern(const Key& key, const Node& node) {
   return id;
 }
 
+Graph::Key Graph::key_of(double constant) {
+  std::uint64_t bits = 0;
+  static_assert(sizeof bits == sizeof constant);
+  std::memcpy(&bits, &constant, sizeof bits);  // not std::bit_cast, which libc++ 13 lacks
+  return {Op::Constant, {-1, -1, -1}, bits};
+}
+
 NodeId Graph::constant(double value) {
   if (value == 0.0) value = 0.0;  // -0 and 0 are one node
-  std::uint64_t bits = 0;
-  static_assert(sizeof bits == sizeof value);
-  std::memcpy(&bits, &value, sizeof bits);  // not std::bit_cast, which libc++ 13 lacks
-  return intern({Op::Constant, {-1, -1, -1}, bits}, {.op = Op::Constant, .value = value});
+  const NodeId id = intern(key_of(value), {.op = Op::Constant, .value = value});
+  pin(id);  // the number itself, which a slot has by chance
+  return id;
+}
+
+NodeId Graph::slot(int index, double value) {
+  return make_origin({.op = Op::Input, .slot = index}, value);
+}
+
+/// A constant that follows slots. What is 0, 1 or -1 decides which graph is made: it must stay so.
+NodeId Graph::make_origin(Origin origin, double value) {
+  if (value == 0.0) value = 0.0;
+  const Key key{origin.op, origin.operands, static_cast<std::uint64_t>(origin.slot)};
+  if (const auto known = origin_index_.find(key); known != origin_index_.end()) {
+    return known->second;
+  }
+  const std::size_t size = nodes_.size();
+  origin.node = intern(key_of(value), {.op = Op::Constant, .value = value});
+  origin.is_test = nodes_.size() == size || value == 0.0 || std::abs(value) == 1.0;
+  origin.value = value;
+  if (!origin.is_test) varies_.insert(origin.node);
+  origins_.push_back(origin);
+  origin_index_.emplace(key, origin.node);
+  return origin.node;
+}
+
+NodeId Graph::fold(Op op, NodeId a, NodeId b, NodeId c) {
+  const auto value = [&](NodeId id) { return id < 0 ? 0.0 : (*this)[id].value; };
+  const double result = apply(op, value(a), value(b), value(c));
+  if (!varies(a) && !varies(b) && !varies(c)) return constant(result);
+  return make_origin({.op = op, .operands = {a, b, c}}, result);
+}
+
+double Graph::folded(const Origin& origin, std::span<const double> slots) const {
+  if (origin.slot >= 0) return slots[static_cast<std::size_t>(origin.slot)];
+  if (origin.op == Op::Input) return origin.value;
+  const auto value = [&](std::size_t k) {
+    return origin.operands[k] < 0 ? 0.0 : (*this)[origin.operands[k]].value;
+  };
+  return apply(origin.op, value(0), value(1), value(2));
+}
+
+bool Graph::refill(std::span<const double> slots) {
+  for (const Origin& origin : origins_) {
+    if (origin.is_test) continue;
+    const auto found = index_.find(key_of((*this)[origin.node].value));
+    if (found != index_.end() && found->second == origin.node) index_.erase(found);
+  }
+  bool good = true;
+  for (const Origin& origin : origins_) {
+    double value = folded(origin, slots);
+    if (value == 0.0) value = 0.0;
+    Node& node = nodes_[static_cast<std::size_t>(origin.node)];
+    good = good && (!origin.is_test || node.value == value);
+    if (!origin.is_test) node.value = value;
+  }
+  for (const Origin& origin : origins_) {
+    if (origin.is_test) continue;
+    const double value = (*this)[origin.node].value;
+    good = good && std::isfinite(value) && value != 0.0 && std::abs(value) != 1.0;
+    good = index_.emplace(key_of(value), origin.node).second && good;
+  }
+  return good && std::none_of(exponents_.begin(), exponents_.end(),
+                              [this](NodeId id) { return is_product_power((*this)[id].value); });
 }
 
 NodeId Graph::input(int slot) {
@@ -51,10 +129,7 @@ NodeId Graph::make(Op op, NodeId a, NodeId b, NodeId c) {
   const int operands = arity(op);
   const bool foldable =
       is_constant(a) && (operands < 2 || is_constant(b)) && (operands < 3 || is_constant(c));
-  if (foldable) {
-    const auto value = [&](NodeId id) { return id < 0 ? 0.0 : (*this)[id].value; };
-    return constant(apply(op, value(a), value(b), value(c)));
-  }
+  if (foldable) return fold(op, a, b, c);
   if (const NodeId same = simplify(op, a, b, c); same >= 0) return same;
   return intern({op, {a, b, c}, 0}, {.op = op, .operands = {a, b, c}});
 }
@@ -62,9 +137,9 @@ NodeId Graph::make(Op op, NodeId a, NodeId b, NodeId c) {
 NodeId Graph::power(NodeId base, NodeId exponent) {
   if (!is_constant(exponent)) return make(Op::Power, base, exponent);
   const double e = (*this)[exponent].value;
+  if (varies(exponent)) exponents_.push_back(exponent);
+  if (!is_product_power(e)) return make(Op::Power, base, exponent);
   if (e == 0.5) return make(Op::Sqrt, base);
-  constexpr double kLargestProduct = 16.0;
-  if (e != std::floor(e) || std::abs(e) > kLargestProduct) return make(Op::Power, base, exponent);
   NodeId product = constant(1.0);
   NodeId square = base;
   for (auto bits = static_cast<unsigned>(std::abs(e)); bits != 0; bits >>= 1U) {
@@ -121,12 +196,12 @@ NodeId Graph::simplify_product(NodeId a, NodeId b) {
     if (factor == 1.0) return b;
     if (factor == -1.0) return negate(b);
     const Node other = (*this)[b];
-    if (other.op == Op::Negate) return multiply(constant(-factor), other.operands[0]);
+    if (other.op == Op::Negate) return multiply(fold(Op::Negate, a), other.operands[0]);
     if (other.op == Op::Multiply) {  // two constant factors become one
       for (const int k : {0, 1}) {
         const NodeId inner = other.operands[static_cast<std::size_t>(k)];
         if (!is_constant(inner)) continue;
-        return multiply(constant(factor * (*this)[inner].value),
+        return multiply(fold(Op::Multiply, a, inner),
                         other.operands[static_cast<std::size_t>(1 - k)]);
       }
     }

@@ -4,9 +4,11 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ricochet/formula/op.h"
@@ -32,12 +34,16 @@ class GraphTooLarge : public std::runtime_error {
 /// shared as they are built. Operations on constants are folded, two constant factors become one,
 /// and identities such as x + 0, x * 1, x - x, (-x) y are applied. Nodes are numbered in
 /// topological order.
+///
+/// A constant may be a *slot*: a number that is set anew by `refill`. What is folded from slots is
+/// remembered, so that all constants made of them follow, by the arithmetic that folding has.
 class Graph {
  public:
   explicit Graph(std::size_t node_limit = 2'000'000) : node_limit_(node_limit) {}
 
   NodeId constant(double value);
   NodeId input(int slot);
+  NodeId slot(int index, double value);  // a constant that `refill` sets
   NodeId make(Op op, NodeId a, NodeId b = -1, NodeId c = -1);
 
   NodeId add(NodeId a, NodeId b) { return make(Op::Add, a, b); }
@@ -58,6 +64,24 @@ class Graph {
   bool is_constant(NodeId id, double value) const {
     return is_constant(id) && (*this)[id].value == value;
   }
+
+  /// Whether a constant is made of slots, so that it follows them.
+  bool varies(NodeId id) const { return !varies_.empty() && varies_.contains(id); }
+
+  bool has_slots() const { return !origins_.empty(); }
+  /// The value of a constant was read as a number: slots may not change it.
+  void pin(NodeId id) {
+    if (varies(id)) origins_.push_back({.node = id, .is_test = true, .value = (*this)[id].value});
+  }
+
+  void pin_all() {
+    for (const NodeId id : varies_) pin(id);
+  }
+
+  /// Sets the slots, by index. False where the graph of these numbers would be another one: a part
+  /// becomes 0, 1 or -1, equal to another constant, a power that is a product, or no number, or one
+  /// that is pinned changes. Then no value may be used before the next `refill`.
+  bool refill(std::span<const double> slots);
 
   /// All nodes the roots are made of, in topological order.
   std::vector<NodeId> reachable(const std::vector<NodeId>& roots) const;
@@ -87,7 +111,22 @@ class Graph {
     std::size_t operator()(const Key& key) const;
   };
 
+  /// How a constant comes from slots: one of them, or an operation on constants. One that says what
+  /// another constant, or a number, is must give the same again.
+  struct Origin {
+    NodeId node{-1};
+    Op op{Op::Input};
+    std::array<NodeId, 3> operands{-1, -1, -1};
+    int slot{-1};
+    bool is_test{false};
+    double value{0.0};  // of a test
+  };
+
   NodeId intern(const Key& key, const Node& node);
+  static Key key_of(double constant);
+  NodeId fold(Op op, NodeId a, NodeId b = -1, NodeId c = -1);
+  double folded(const Origin& origin, std::span<const double> slots) const;
+  NodeId make_origin(Origin origin, double value);
   NodeId simplify(Op op, NodeId a, NodeId b, NodeId c);  // -1: no identity applies
   NodeId simplify_sum(NodeId a, NodeId b);
   NodeId simplify_difference(NodeId a, NodeId b);
@@ -99,6 +138,10 @@ class Graph {
   std::size_t node_limit_;
   std::vector<Node> nodes_;
   std::unordered_map<Key, NodeId, KeyHash> index_;
+  std::vector<Origin> origins_;  // in the order in which they were made
+  std::unordered_map<Key, NodeId, KeyHash> origin_index_;
+  std::unordered_set<NodeId> varies_;
+  std::vector<NodeId> exponents_;  // that vary
 };
 
 }  // namespace ricochet::formula

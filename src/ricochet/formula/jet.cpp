@@ -240,6 +240,7 @@ void Jet::expand(double* rows, const signed char* sides) const {
 double Jet::reach(const double* rows, int count, double accuracy) {
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
   constexpr int kMostLeftOut = 7;
+  const double* const begin = rows;
   double sizes[3] = {0.0, 0.0, 0.0};
   double ends[kMostLeftOut + 2] = {};
   for (int i = 0; i < count; ++i, rows += kStride) {
@@ -249,7 +250,14 @@ double Jet::reach(const double* rows, int count, double accuracy) {
     }
     if (!std::isfinite(rows[kOrder])) return -kAnyTime;
   }
-  if (sizes[0] + sizes[1] + sizes[2] == 0.0) return kAnyTime;  // a gap that has just opened
+  int low = 0;
+  for (; low < 3 && sizes[0] + sizes[1] + sizes[2] == 0.0; ++low) {  // a gap that has just opened
+    const double* row = begin;
+    for (int i = 0; i < count; ++i, row += kStride) {
+      sizes[2] = std::max(sizes[2], std::abs(row[low + 3]));
+    }
+  }
+  if (sizes[2] == 0.0 && sizes[0] + sizes[1] == 0.0) return kAnyTime;
   double logs[3];
   for (int k = 0; k < 3; ++k) logs[k] = std::log2(accuracy * sizes[k]);
   double shortest = kAnyTime;
@@ -259,7 +267,8 @@ double Jet::reach(const double* rows, int count, double accuracy) {
     if (ends[end] == 0.0) continue;
     const double log = std::log2(ends[end]);
     double longest = -kAnyTime;
-    for (int k = 0; k < 3; ++k) longest = std::max(longest, (logs[k] - log) / (kOrder - end - k));
+    for (int k = 0; k < 3; ++k)
+      longest = std::max(longest, (logs[k] - log) / (kOrder - end - k - low));
     shortest = std::min(shortest, longest);
   }
   return shortest;

@@ -68,9 +68,9 @@ class Lowering {
     if (is_sum) indices.pop_back();
   }
 
-  double number(const Syntax& s) {
+  NodeId constant(const Syntax& s) {
     const NodeId node = whole(s);
-    if (graph_.is_constant(node)) return graph_[node].value;
+    if (graph_.is_constant(node)) return node;
     throw FormulaError("a number is needed here, not a formula of t or the coordinates", s.extent,
                        "use numbers and parameters only");
   }
@@ -323,6 +323,7 @@ class Lowering {
     if (!graph_.is_constant(node)) {
       throw FormulaError(fmt::format("{} must be a number or a parameter", what), s.extent);
     }
+    graph_.pin(node);
     const double value = graph_[node].value;
     if (value != std::floor(value) || std::abs(value) > 1e9) {
       throw FormulaError(fmt::format("{} must be a whole number, not {}", what, value), s.extent);
@@ -368,8 +369,15 @@ std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope,
   return Lowering(scope, graph, locals).comparisons(syntax);
 }
 
+NodeId lower_constant(const Syntax& syntax, const Scope& scope, Graph& graph,
+                      const Locals& locals) {
+  return Lowering(scope, graph, locals).constant(syntax);
+}
+
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph, const Locals& locals) {
-  return Lowering(scope, graph, locals).number(syntax);
+  const NodeId node = lower_constant(syntax, scope, graph, locals);
+  graph.pin(node);
+  return graph[node].value;
 }
 
 void check_names(const Syntax& syntax, const Scope& scope,

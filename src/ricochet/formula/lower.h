@@ -29,7 +29,11 @@ struct Comparison {
 std::vector<Comparison> lower_relation(const Syntax& syntax, const Scope& scope, Graph& graph,
                                        const Locals& locals = {});
 
-/// The value of a formula that has no inputs.
+/// A formula that has no inputs: a constant of the graph.
+NodeId lower_constant(const Syntax& syntax, const Scope& scope, Graph& graph,
+                      const Locals& locals = {});
+
+/// The value of a formula that has no inputs; slots may not change it any more.
 double lower_number(const Syntax& syntax, const Scope& scope, Graph& graph,
                     const Locals& locals = {});
 

@@ -19,7 +19,13 @@ struct alignas(32) SineAndCosine {
   double cosine{1.0};
 };
 
-[[gnu::noinline]] void compute(double angle, SineAndCosine& kept) {
+/// Returned in the first two floating-point registers, by the rules of both processors.
+struct Both {
+  double sine;
+  double cosine;
+};
+
+const SineAndCosine& compute(double angle, SineAndCosine& kept) {
 #if defined(__GLIBC__)
   ::sincos(angle, &kept.sine, &kept.cosine);
 #else
@@ -27,26 +33,44 @@ struct alignas(32) SineAndCosine {
   kept.cosine = std::cos(angle);
 #endif
   kept.angle = std::bit_cast<std::uint64_t>(angle);
+  return kept;
+}
+
+// What is not remembered is computed behind a call, so that nothing is saved on the stack for it.
+[[gnu::noinline]] double compute_sine(double angle, SineAndCosine& kept) {
+  return compute(angle, kept).sine;
+}
+[[gnu::noinline]] double compute_cosine(double angle, SineAndCosine& kept) {
+  return compute(angle, kept).cosine;
+}
+[[gnu::noinline]] Both compute_both(double angle, SineAndCosine& kept) {
+  compute(angle, kept);
+  return {kept.sine, kept.cosine};
 }
 
 /// A step asks for the same angles several times (masses, gaps and forces at one position, then
-/// whoever checks it), so the last few are remembered.
-[[gnu::always_inline]] inline const SineAndCosine& both_of(double angle) {
+/// whoever checks it), so the last few are remembered: here, or nowhere.
+[[gnu::always_inline]] inline SineAndCosine& place_of(double angle) {
   [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
-  const auto bits = std::bit_cast<std::uint64_t>(angle);
-  SineAndCosine& last = remembered[bits * 0x9E3779B97F4A7C15U >> 60U];
-  if (last.angle != bits) [[unlikely]]
-    compute(angle, last);
-  return last;
+  const auto bits = std::bit_cast<std::uint64_t>(angle);  // the last of which differ most
+  return remembered[(bits ^ bits >> 32U) % 16U];
+}
+[[gnu::always_inline]] inline bool is_of(const SineAndCosine& kept, double angle) {
+  return kept.angle == std::bit_cast<std::uint64_t>(angle);
 }
 
-double sine_alone(double angle) { return both_of(angle).sine; }
-double cosine_alone(double angle) { return both_of(angle).cosine; }
-/// Both results are stored where they belong, and read from there.
-void sincos(double angle, double* sine, double* cosine) {
-  const SineAndCosine& both = both_of(angle);
-  *sine = both.sine;
-  *cosine = both.cosine;
+double sine_alone(double angle) {
+  SineAndCosine& kept = place_of(angle);
+  return is_of(kept, angle) ? kept.sine : compute_sine(angle, kept);
+}
+double cosine_alone(double angle) {
+  SineAndCosine& kept = place_of(angle);
+  return is_of(kept, angle) ? kept.cosine : compute_cosine(angle, kept);
+}
+Both sincos(double angle) {
+  SineAndCosine& kept = place_of(angle);
+  if (!is_of(kept, angle)) return compute_both(angle, kept);
+  return {kept.sine, kept.cosine};
 }
 
 template <Op op>
@@ -101,11 +125,6 @@ class Assembler {
   }
   void negate(int d, int a) { put(0x1E614000 | field(a, 5) | field(d, 0)); }
   void square_root(int d, int a) { put(0x1E61C000 | field(a, 5) | field(d, 0)); }
-  /// The address of a slot as argument k of a function.
-  void point(int k, std::uint32_t slot) {
-    put(0x91000000 | (8U * slot & 0xFFFU) << 10U | field(base_, 5) | field(k, 0));  // add
-    put(0x91400000 | (8U * slot >> 12U) << 10U | field(k, 5) | field(k, 0));        // add, lsl 12
-  }
   void call(const void* function) {
     const auto address = std::bit_cast<std::uint64_t>(function);
     for (unsigned k = 0; k < 4; ++k) {  // movz, then movk: 16 bits at a time into x16
@@ -163,11 +182,6 @@ class Assembler {
     scalar(0x5C, x, a);
   }
   void square_root(int x, int a) { scalar(0x51, x, a); }  // sqrtsd
-  /// The address of a slot as argument k of a function.
-  void point(int k, std::uint32_t slot) {
-    put({0x48, 0x8D, static_cast<std::uint8_t>(k == 0 ? 0xBB : 0xB3)});  // lea rdi or rsi, [rbx +]
-    offset_of(slot);
-  }
   void call(const void* function) {
     put({0x48, 0xB8});  // mov rax, address
     const auto address = std::bit_cast<std::uint64_t>(function);
@@ -304,13 +318,10 @@ class Translator {
     assembler_.load(0, i.a);
     if (arity(i.op) > 1) assembler_.load(1, i.b);
     if (arity(i.op) > 2) assembler_.load(2, i.c);
-    if (i.op == Op::SinCos) {
-      assembler_.point(0, i.out);
-      assembler_.point(1, i.c);
-    }
     assembler_.call(address_of(i.op));
     forget();
-    if (i.op != Op::SinCos) keep(0, i.out);
+    keep(0, i.out);
+    if (i.op == Op::SinCos) keep(1, i.c);
   }
 
   static int name(std::size_t k) { return Assembler::kFloatRegisters[k]; }

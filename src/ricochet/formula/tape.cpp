@@ -4,6 +4,8 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <unordered_map>
 #include <utility>
 
@@ -50,6 +52,7 @@ class TapeBuilder {
       if (node.op == Op::Input) register_of_[id] = static_cast<std::size_t>(node.input);
       if (node.op != Op::Constant || register_of_.contains(id)) continue;
       register_of_[id] = tape_.initial_.size();
+      if (graph_.varies(id)) tape_.slots_.emplace_back(tape_.initial_.size(), id);
       tape_.initial_.push_back(node.value);
     }
   }
@@ -220,14 +223,29 @@ std::vector<double> Tape::batch_registers() const {
   return lanes;
 }
 
-void Tape::run_batch(int group, double* const base) const {
+namespace {
+
+/// A result is never an operand, so that the compiler may take several lanes at once.
+template <Op op>
+[[gnu::noinline]] void apply_in_lanes(const double* __restrict a, const double* __restrict b,
+                                      const double* __restrict c, double* __restrict out) {
+  for (std::size_t j = 0; j < Tape::kLanes; ++j) out[j] = apply<op>(a[j], b[j], c[j]);
+}
+
+}  // namespace
+
+void Tape::run_batch(int group, double* const base, LaneAngles* angles) const {
   assert(group >= 0 && group < groups());
   const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
   for (; i->op != Op::End; ++i) {
-    double* __restrict const out = base + i->out * kLanes;
+    double* const out = base + i->out * kLanes;
     const double* const a = base + i->a * kLanes;
     const double* const b = base + i->b * kLanes;
     double* const c = base + i->c * kLanes;
+    if (angles != nullptr && (i->op == Op::Sin || i->op == Op::Cos || i->op == Op::SinCos)) {
+      angles->run(i->op, a, i->op == Op::Cos ? nullptr : out, i->op == Op::Cos ? out : c);
+      continue;
+    }
     if (i->op == Op::SinCos) {
       for (std::size_t j = 0; j < kLanes; ++j) {
         const double angle = a[j];
@@ -236,10 +254,58 @@ void Tape::run_batch(int group, double* const base) const {
       }
       continue;
     }
-    dispatch(i->op, [&]<Op op>() {
-      for (std::size_t j = 0; j < kLanes; ++j) out[j] = apply<op>(a[j], b[j], c[j]);
-    });
+    dispatch(i->op, [&]<Op op>() { apply_in_lanes<op>(a, b, c, out); });
   }
+}
+
+namespace {
+
+/// Whether all lanes have the bits of the other ones.
+bool have_same_bits(const double* a, const double* b, std::size_t stride) {
+  std::uint64_t off = 0;
+  for (std::size_t j = 0; j < Tape::kLanes; ++j) {
+    std::uint64_t x = 0, y = 0;
+    std::memcpy(&x, a + j, sizeof x);
+    std::memcpy(&y, b + j * stride, sizeof y);
+    off |= x ^ y;
+  }
+  return off == 0;
+}
+
+}  // namespace
+
+LaneAngles::Known& LaneAngles::find(const double* angle) {
+  for (Known& known : known_) {
+    const bool has_any = known.has_sine || known.has_cosine;
+    if (has_any && known.angle[0] == angle[0] && have_same_bits(known.angle.data(), angle, 1)) {
+      return known;
+    }
+  }
+  Known& fresh = known_[next_++ % known_.size()];
+  std::copy_n(angle, Tape::kLanes, fresh.angle.begin());
+  fresh.has_sine = fresh.has_cosine = false;
+  return fresh;
+}
+
+void LaneAngles::run(Op op, const double* angle, double* sine, double* cosine) {
+  Known& known = find(angle);
+  const auto fill = [&](Numbers& to, auto&& function) {
+    if (have_same_bits(angle, angle, 0)) return to.fill(function(angle[0]));
+    for (std::size_t j = 0; j < Tape::kLanes; ++j) {
+      const bool again = j > 0 && angle[j] == angle[j - 1];
+      to[j] = again ? to[j - 1] : function(angle[j]);
+    }
+  };
+  if (op != Op::Cos && !known.has_sine) {
+    fill(known.sine, [](double x) { return std::sin(x); });
+    known.has_sine = true;
+  }
+  if (op != Op::Sin && !known.has_cosine) {
+    fill(known.cosine, [](double x) { return std::cos(x); });
+    known.has_cosine = true;
+  }
+  if (op != Op::Cos) std::copy(known.sine.begin(), known.sine.end(), sine);
+  if (op != Op::Sin) std::copy(known.cosine.begin(), known.cosine.end(), cosine);
 }
 
 }  // namespace ricochet::formula

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "ricochet/formula/graph.h"
@@ -28,6 +30,12 @@ class Tape {
 
   /// Fresh registers with the constants in place: inputs go into the first `inputs()` of them.
   std::vector<double> registers() const { return initial_; }
+
+  /// Takes the constants that follow slots from the graph of the tape, after its `refill`. Fresh
+  /// registers have them.
+  void refill(const Graph& graph) {
+    for (const auto& [at, node] : slots_) initial_[at] = graph[node].value;
+  }
 
   /// Runs one group; group 0 must have been run on these registers at this point.
   [[gnu::always_inline]] void run(int group, double* registers) const {
@@ -63,7 +71,10 @@ class Tape {
   /// The same for many points at once: register r of point j is registers[r * kLanes + j].
   static constexpr std::size_t kLanes = 64;
   std::vector<double> batch_registers() const;
-  void run_batch(int group, double* registers) const;
+  void run_batch(int group, double* registers, class LaneAngles* angles = nullptr) const;
+
+  /// Registers before anything is run.
+  const std::vector<double>& initial() const { return initial_; }
 
  private:
   friend class TapeBuilder;
@@ -71,10 +82,28 @@ class Tape {
   int inputs_{0};
   std::size_t first_result_{0};  // register after the constants
   std::vector<double> initial_;
-  std::vector<Instruction> code_;                  // each group closed by an End
-  std::vector<std::size_t> starts_;                // of the groups, in code_
-  std::vector<std::vector<std::size_t>> outputs_;  // registers of the roots, by group
+  std::vector<std::pair<std::size_t, NodeId>> slots_;  // registers of constants that follow slots
+  std::vector<Instruction> code_;                      // each group closed by an End
+  std::vector<std::size_t> starts_;                    // of the groups, in code_
+  std::vector<std::vector<std::size_t>> outputs_;      // registers of the roots, by group
   NativeCode native_;
+};
+
+/// Sines and cosines in lanes. One angle for all of them is computed once, and the last angles are
+/// remembered, since whoever checks a step asks for them again.
+class LaneAngles {
+ public:
+  void run(Op op, const double* angle, double* sine, double* cosine);
+
+ private:
+  using Numbers = std::array<double, Tape::kLanes>;
+  struct Known {
+    Numbers angle{}, sine{}, cosine{};
+    bool has_sine{false}, has_cosine{false};
+  };
+  Known& find(const double* angle);
+  std::array<Known, 4> known_;
+  std::size_t next_{0};
 };
 
 }  // namespace ricochet::formula

@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<int, 2> kStops = {SIGINT, SIGTERM};
 
 std::atomic<step::Monitor*> watched{nullptr};
+std::atomic<bool> was_signalled{false};
 
 void handle(int signal, void (*handler)(int), struct sigaction* before = nullptr) {
   struct sigaction action {};
@@ -28,6 +29,7 @@ void end_program(int signal) {
 }
 
 void ask_to_stop(int signal) {
+  was_signalled.store(true);
   if (step::Monitor* monitor = watched.load()) monitor->stop.store(true);
   handle(signal, end_program);
 }
@@ -44,6 +46,8 @@ StopSignals::~StopSignals() {
   for (std::size_t k = 0; k < kStops.size(); ++k) ::sigaction(kStops[k], &before_[k], nullptr);
   watched.store(nullptr);
 }
+
+bool stop_was_signalled() { return was_signalled.load(); }
 
 void end_cleanly_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {

@@ -25,6 +25,9 @@ class StopSignals {
   std::array<struct sigaction, 2> before_{};
 };
 
+/// Whether a signal has asked a run to stop.
+bool stop_was_signalled();
+
 /// From now on a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP, SIGPIPE) removes its
 /// temporary files first. A signal that is ignored stays so. For the `main` of a program.
 void end_cleanly_on_signals();

@@ -337,6 +337,39 @@ std::vector<std::size_t> FormulaModel::slope_registers(const formula::Tape& tape
   return registers;
 }
 
+bool FormulaModel::refill(std::span<const double> slots) {
+  const formula::Graph& graph = system_.graph;
+  if (!system_.graph.refill(slots)) return false;
+  for (formula::Tape* tape :
+       {&gap_tape_, &cone_tape_, &end_tape_, &force_tape_, &mass_tape_, &momentum_tape_,
+        &friction_tape_, &applied_tape_, &bend_tape_, &law_tape_}) {
+    tape->refill(graph);
+  }
+  for (const auto& [row, node] : system_.restitution_nodes) {
+    system_.restitution[row] = graph[node].value;
+    if (!(graph[node].value >= 0.0 && graph[node].value <= 1.0)) return false;
+  }
+  if (!refill_mass()) return false;
+  std::fill(slack_.begin(), slack_.end(), 0.0);
+  derived_.clear();  // they tell other numbers
+  return true;
+}
+
+bool FormulaModel::refill_mass() {
+  if (system_.mass_nodes.empty()) return true;
+  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(dofs(), dofs());
+  bool is_diagonal = true;
+  for (const MassEntry& entry : system_.mass_nodes) {
+    const double value = system_.graph[entry.node].value;
+    mass(entry.row, entry.column) = mass(entry.column, entry.row) = value;
+    is_diagonal = is_diagonal && entry.row == entry.column;
+  }
+  if (!(mass.diagonal().minCoeff() > 0.0)) return false;
+  system_.mass = is_diagonal ? convex::Metric<kDynamic>::diagonal(mass.diagonal())
+                             : convex::Metric<kDynamic>::full(0.5 * (mass + mass.transpose()));
+  return system_.mass.is_valid();
+}
+
 void FormulaModel::take_scale(double t, const Vector<kDynamic>& q) {
   std::vector<double> registers = cone_tape_.registers();
   registers[0] = t;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,19 +26,27 @@ struct ImpactLaw {
   bool is_plain() const { return kind == ImpactKind::Newton && restitution < 0; }
 };
 
+/// One entry M_ij, i >= j, of a mass matrix in symbols.
+struct MassEntry {
+  int row{0};
+  int column{0};
+  formula::NodeId node{-1};
+};
+
 /// A system as formulas: what a scene hands over. Input slots of the graph are t, then the
 /// coordinates, then the velocities. Rows are the contacts, then the joints, and of these last the
 /// velocities that are kept at 0.
 struct FormulaSystem {
   formula::Graph graph;
   std::vector<std::string> coordinates;
-  std::vector<std::string> contacts;    // names, one per row
-  std::vector<formula::NodeId> gaps;    // g_a(t, q), one per row
-  std::vector<formula::NodeId> where;   // the row exists where this is not 0; -1: everywhere
-  int joints{0};                        // the last so many rows are equations g = 0
-  std::vector<formula::NodeId> rolls;   // or v(t, q, u) = 0, affine in u: those of the last rows
-  std::vector<Slip> slips;              // by row; may be empty: no friction at all
-  std::vector<double> restitution;      // e by row; may be empty: 0
+  std::vector<std::string> contacts;   // names, one per row
+  std::vector<formula::NodeId> gaps;   // g_a(t, q), one per row
+  std::vector<formula::NodeId> where;  // the row exists where this is not 0; -1: everywhere
+  int joints{0};                       // the last so many rows are equations g = 0
+  std::vector<formula::NodeId> rolls;  // or v(t, q, u) = 0, affine in u: those of the last rows
+  std::vector<Slip> slips;             // by row; may be empty: no friction at all
+  std::vector<double> restitution;     // e by row; may be empty: 0
+  std::vector<std::pair<std::size_t, formula::NodeId>> restitution_nodes;  // rows that slots set
   std::vector<ImpactLaw> laws;          // by row; may be empty: Newton's with that e
   bool wants_inertia{false};            // Q - c, where the mass varies, and d2g/dt2 are wanted
   std::vector<formula::NodeId> forces;  // one per coordinate, without those of the potential
@@ -45,6 +54,7 @@ struct FormulaSystem {
   formula::NodeId damping{-1};          // Rayleigh's D(t, q, u): forces -dD/du; -1: none
   formula::NodeId kinetic{-1};          // T(q, u) when the mass is not constant; else -1
   convex::Metric<kDynamic> mass{convex::Metric<kDynamic>::diagonal(Vector<kDynamic>())};
+  std::vector<MassEntry> mass_nodes;  // of a constant mass that slots set, all entries
 
   // Functions of a program. Of what they give, the formulas above hold the place: gaps that depend
   // on every coordinate, a kinetic energy.
@@ -63,13 +73,6 @@ struct FormulaSystem {
   std::vector<int> velocity_slots() const;
 };
 
-/// One entry M_ij, i >= j, of a mass matrix in symbols.
-struct MassEntry {
-  int row{0};
-  int column{0};
-  formula::NodeId node{-1};
-};
-
 /// The entries of d2T/du2 that are not zero, row by row, lower triangle.
 std::vector<MassEntry> mass_entries(FormulaSystem& system, formula::NodeId kinetic);
 
@@ -83,6 +86,10 @@ class FormulaModel {
  public:
   /// Throws formula::GraphTooLarge when the derivatives outgrow the graph.
   explicit FormulaModel(FormulaSystem system);
+
+  /// Sets the slots of the graph, and all that follows them: the same model as one that is made of
+  /// these numbers, to the last bit. False where that is another one, or none: see Graph::refill.
+  bool refill(std::span<const double> slots);
 
   /// Sets what counts as zero in each gap: the rounding of its formula near this configuration.
   void take_scale(double t, const Vector<kDynamic>& q);
@@ -179,6 +186,7 @@ class FormulaModel {
   void compile_friction();
   void derive_curves();
   void compile_laws();
+  bool refill_mass();
   void describe(const std::vector<formula::NodeId>& slopes,
                 const std::vector<formula::NodeId>& forces);
 

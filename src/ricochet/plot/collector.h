@@ -16,12 +16,20 @@ namespace ricochet::plot {
 struct Mark {
   Point at;
   long long number{0};
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(at, number);
+  }
 };
 
 /// The body at an instant: the values of all formulas of its parts, in their order.
 struct Snapshot {
   std::vector<double> values;
   long long number{0};
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(values, number);
+  }
 };
 
 /// Points in no order, of any number in bounded memory: where they are too many, one for each cell
@@ -32,6 +40,10 @@ class Dots {
   const std::vector<Point>& points() const { return points_; }
   const Range& x() const { return x_; }  // exact
   const Range& y() const { return y_; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(points_, x_, y_);
+  }
 
  private:
   void thin();
@@ -49,6 +61,10 @@ struct PanelData {
   std::vector<States> states;
   std::vector<Mark> marks;
   std::vector<Snapshot> snapshots;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(series, trails, dots, states, marks, snapshots);
+  }
 };
 
 /// What a body takes of its plane, over all rows.
@@ -57,6 +73,10 @@ struct BodyExtent {
   Range y;
   bool is_known{false};
   void add(Point p, double radius);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(x, y, is_known);
+  }
 };
 
 /// Sees the rows of a run one by one and keeps what the pictures of a plan need: a bounded amount.
@@ -80,6 +100,11 @@ class Collector {
   long long rows() const { return rows_; }
   const std::vector<double>& last_row() const { return last_row_; }
   const std::vector<double>& first_row() const { return first_row_; }
+  /// What a picture needs of it, after the last row.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(panels_, body_, first_row_, last_row_, rows_);
+  }
   /// Which columns the formulas of the plan use: others may be left as they are.
   const std::vector<int>& columns_used() const { return columns_used_; }
 

@@ -24,6 +24,11 @@ class RunPicture {
   void close() { data_.close(); }
 
   const Collector& data() const { return data_; }
+  /// What a picture of several runs needs.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(data_);
+  }
   const StructurePicture* structure() const { return structure_ ? &*structure_ : nullptr; }
 
  private:

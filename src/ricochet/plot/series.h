@@ -25,6 +25,10 @@ class Series {
   const Range& times() const { return times_; }
   const Range& values() const { return values_; }  // exact; of the finite ones
   long long count() const { return count_; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(most_, buckets_, capacity_, is_broken_, count_, times_, values_);
+  }
 
  private:
   struct Bucket {
@@ -36,6 +40,10 @@ class Series {
     bool broken{false};  // a value that is not finite comes after it
     void add(Point p);
     void add(const Bucket& next);
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(first, low, high, last, count, broken);
+    }
   };
   void halve();
 

@@ -22,6 +22,10 @@ class States {
     double end{0.0};
     std::array<double, kCount> time{};  // in each state
     bool is_pure() const;               // all of it in one state
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(begin, end, time[0], time[1], time[2], time[3], time[4]);
+    }
   };
 
   /// `of_sums`: rows are sums over several steps; `of_pushes`: they tell whether the contact pushed
@@ -35,6 +39,10 @@ class States {
   void add(double t, double state, double pushed);
 
   const std::vector<Run>& runs() const { return runs_; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(runs_);
+  }
 
  private:
   void append(const Run& run);

@@ -9,6 +9,10 @@ struct Range {
   double low{0.0};
   double high{0.0};
   double size() const { return high - low; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(low, high);
+  }
 };
 
 /// About `count` round numbers (1, 2 or 5 times a power of ten) within the range.

@@ -32,6 +32,10 @@ class Trail {
   Point first() const { return first_; }
   Point last() const { return last_; }
   long long count() const { return count_; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(pieces_, is_raster_, count_, x_, y_, first_, last_);
+  }
 
  private:
   struct Cell {

@@ -14,8 +14,18 @@ base::Json json_of(const WorldRecord& r) {
   json["pairs_checked"] = r.told.pairs_checked;
   json["projection"] = {
       {"steps", r.told.projected}, {"deepest", r.told.deepest}, {"shift_max", r.told.shift_max}};
-  json["creep"] = {
-      {"median", r.told.creep[0]}, {"99%", r.told.creep[1]}, {"99.9%", r.told.creep[2]}};
+  json["creep"] = {{"median", r.told.creep[0]},   {"99%", r.told.creep[1]},
+                   {"99.9%", r.told.creep[2]},    {"mean_of_largest", r.told.creep_mean},
+                   {"limit", r.told.creep_limit}, {"way", r.told.way}};
+  base::Json steps;
+  for (const certify::Level level : certify::kLevels) {
+    steps[certify::name_of(level)] = r.told.steps[static_cast<std::size_t>(level)];
+  }
+  json["level"] = {{"required", certify::name_of(r.told.law)}, {"steps", steps}};
+  if (r.told.law != certify::Level::Exact) {
+    json["level"]["since"] = r.told.law_since[static_cast<std::size_t>(r.told.law)];
+  }
+  json["unresolved_work"] = r.told.unresolved;
   if (!r.told.where.empty()) json["failed"] = r.told.where;
   base::Json watches = base::Json::object();
   for (const auto& [name, value] : r.watches) watches[name] = value;

@@ -89,6 +89,9 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
       system_.where.push_back(where);
       system_.slips.push_back(friction_.read(contact, side.gap, locals));
       take_slip_restitution(contact, law);
+      if (law.node >= 0) {
+        system_.restitution_nodes.emplace_back(system_.restitution.size(), law.node);
+      }
       system_.restitution.push_back(law.restitution);
       system_.laws.push_back(law.impact);
     }

@@ -207,11 +207,23 @@ void FormulaReader::read_in_order(const Value& table, const std::string& path, b
   }
 }
 
+formula::NodeId FormulaReader::parameter_node(const std::string& name, const std::string& key,
+                                              const Value& value) {
+  formula::NodeId node = -1;
+  const double found = number(value, key, {}, &node);
+  const auto slot = std::find(slots_.begin(), slots_.end(), name);
+  if (slot != slots_.end() && value.kind == Value::Kind::Number) {
+    ++found_slots_;
+    return graph_.slot(static_cast<int>(slot - slots_.begin()), found);
+  }
+  return node >= 0 ? node : graph_.constant(found);
+}
+
 /// Returns whether the formula is made of velocities, where it may be.
 bool FormulaReader::define_one(const std::string& name, const std::string& key, const Value& value,
                                bool parameter, bool may_have_velocity) {
   const formula::NodeId node =
-      parameter ? graph_.constant(number(value, key)) : formula(value, key, Speaks::Velocity);
+      parameter ? parameter_node(name, key, value) : formula(value, key, Speaks::Velocity);
   if (has_units_) {
     if (parameter) {
       formula::Dimension& found = dimensions_.names[name] = dimension_of(value, key);
@@ -287,7 +299,7 @@ void FormulaReader::add_coordinates(const std::vector<CoordinateGroup>& groups) 
 }
 
 double FormulaReader::number(const Value& value, const std::string& key,
-                             const formula::Locals& locals) {
+                             const formula::Locals& locals, formula::NodeId* node) {
   if (value.kind == Value::Kind::Number) {
     if (std::isfinite(value.number)) return value.number;
     throw base::InputError(key, fmt::format("must be a finite number, not {}", value.number),
@@ -298,7 +310,11 @@ double FormulaReader::number(const Value& value, const std::string& key,
     return quantity->first * unit(quantity->second, value, key).size;
   }
   return guarded(value, key, [&] {
-    return formula::lower_number(parsed(text), parameter_scope_, graph_, locals);
+    const formula::NodeId found =
+        formula::lower_constant(parsed(text), parameter_scope_, graph_, locals);
+    if (node == nullptr) graph_.pin(found);
+    if (node != nullptr) *node = found;
+    return graph_[found].value;
   });
 }
 

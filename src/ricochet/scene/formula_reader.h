@@ -24,6 +24,11 @@ class FormulaReader {
  public:
   explicit FormulaReader(const Document& document) : document_(document) {}
 
+  /// Parameters whose values are set anew after reading: slots of the graph, by index. Only those
+  /// that are given as plain numbers become some.
+  void open_slots(std::vector<std::string> names) { slots_ = std::move(names); }
+  int found_slots() const { return found_slots_; }
+
   /// A name that users may give. Throws when it is no name, reserved, or taken.
   void check_new_name(const std::string& name, const std::string& key, const Value& at) const;
 
@@ -49,8 +54,10 @@ class FormulaReader {
               const std::string& what) const;
   formula::Dimension dimension_of(const Value& value, const std::string& key) const;
 
-  /// A finite number, of parameters and the given indices.
-  double number(const Value& value, const std::string& key, const formula::Locals& locals = {});
+  /// A finite number, of parameters and the given indices. Slots may change it only where it is
+  /// asked for with its node, which is -1 where it is written as a number.
+  double number(const Value& value, const std::string& key, const formula::Locals& locals = {},
+                formula::NodeId* node = nullptr);
   formula::NodeId formula(const Value& value, const std::string& key, Speaks speaks,
                           const formula::Locals& locals = {});
   /// The same, of everything and of one name more that stands for a node.
@@ -114,6 +121,8 @@ class FormulaReader {
   formula::Syntax parsed(const std::string& text) const;
   void check_units(const formula::Syntax& syntax) const;
   void read_in_order(const Value& table, const std::string& path, bool parameters);
+  formula::NodeId parameter_node(const std::string& name, const std::string& key,
+                                 const Value& value);
   bool define_one(const std::string& name, const std::string& key, const Value& value,
                   bool parameter, bool may_have_velocity);
 
@@ -123,6 +132,8 @@ class FormulaReader {
   formula::Scope position_scope_;
   formula::Scope velocity_scope_;
   std::vector<std::pair<std::string, double>> parameters_;
+  std::vector<std::string> slots_;  // parameters by name
+  int found_slots_{0};
   std::vector<std::pair<std::string, formula::Definition>> definitions_;
   formula::Dimensions dimensions_;
   std::vector<std::pair<std::string, std::string>> units_;  // of coordinates, as they are written

@@ -547,6 +547,7 @@ NodeId FrictionReader::coefficient(const Value& value, const std::string& key,
                            "joint, [hold]",
                            document_.spot_of(value));
   }
+  graph.pin_all();  // what it may be was looked at
   return node;
 }
 

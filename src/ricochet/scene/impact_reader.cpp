@@ -100,8 +100,10 @@ void ImpactReader::read_restitution(TableReader& contact, const formula::Locals&
   }
   if (graph.is_constant(node)) {
     stated.law.restitution = graph[node].value;
+    if (graph.varies(node)) stated.law.node = node;
   } else {
     stated.law.impact.restitution = node;
+    graph.pin_all();  // what it may be was looked at
   }
 }
 

@@ -21,7 +21,8 @@ class ImpactReader {
   /// One contact's law: e where it is a number (0 where none is stated), and the rest.
   struct Law {
     double restitution{0.0};
-    double tangential{0.0};  // of contacts with friction
+    formula::NodeId node{-1};  // of that number, where slots set it
+    double tangential{0.0};    // of contacts with friction
     model::ImpactLaw impact;
   };
   Law read(TableReader& contact, const formula::Locals& locals);

@@ -59,8 +59,10 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
                                       std::vector<std::string>& warnings, bool of_structure) {
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   (void)run.find("scheme");
-  if (document_.root().find("world") != nullptr) (void)run.find("stop");
   step::RunSettings settings;
+  const bool has_bodies = document_.root().find("world") != nullptr;
+  if (has_bodies) (void)run.find("stop");
+  if (has_bodies) read_level(run, settings);
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
   if (step.kind == Value::Kind::Table) {
     if (of_structure) {
@@ -153,10 +155,47 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
   }
   if (const Value* value = run.find("residual_limit")) {
     settings.limits.residual = positive(run, *value, "residual_limit");
+    if (settings.limits.aim != settings.limits.least) {  // no level is stated, but this is
+      settings.limits.aim = settings.limits.least = certify::Level::Exact;
+    }
   }
   if (const Value* value = run.find("violation_limit")) {
     settings.limits.violation = positive(run, *value, "violation_limit");
   }
+}
+
+/// Of bodies: what their contacts are solved to, `level` or `tolerance = { residual }`, `{ speed
+/// }`.
+void RunReader::read_level(TableReader& run, step::RunSettings& settings) {
+  using certify::Level;
+  certify::Limits& limits = settings.limits;
+  const Value* level = run.find("level");
+  const Value* tolerance = run.find("tolerance");
+  if (level != nullptr) {
+    const std::string word = run.text("level").value();
+    if (word != "exact" && word != "tight" && word != "bounded") {
+      run.fail(*level, "level", fmt::format("'{}' is not known", word),
+               "write \"exact\", \"tight\" or \"bounded\"");
+    }
+    limits.aim = limits.least =
+        word == "exact" ? Level::Exact : (word == "tight" ? Level::Tight : Level::Bounded);
+  }
+  if (tolerance == nullptr) return;
+  TableReader stated(document_, *tolerance, "run.tolerance");
+  const Value* residual = stated.find("residual");
+  const Value* speed = stated.find("speed");
+  stated.finish();
+  const char* const remedy = "write tolerance = { residual = 1e-10 } or { speed = 1e-5 }";
+  if ((residual == nullptr) == (speed == nullptr)) {
+    run.fail(*tolerance, "tolerance", "has one number", remedy);
+  }
+  const Level means = residual != nullptr ? Level::Exact : Level::Bounded;
+  if (level != nullptr && limits.least != means) {
+    run.fail(*tolerance, "tolerance", "is of another level", remedy);
+  }
+  limits.aim = limits.least = means;
+  if (residual != nullptr) limits.residual = positive(stated, *residual, "residual");
+  if (speed != nullptr) limits.speed = positive(stated, *speed, "speed");
 }
 
 /// What the scheme lets a scene choose; what only other schemes have is refused.
@@ -216,8 +255,10 @@ void RunReader::refuse_key(TableReader& run, const Value& value, const std::stri
 void RunReader::read_vector(TableReader& start, const std::string& key,
                             const std::vector<CoordinateGroup>& groups,
                             const model::FormulaModel& model, bool required,
-                            model::Vector<model::kDynamic>& vector) {
+                            model::Vector<model::kDynamic>& vector,
+                            std::vector<formula::NodeId>& nodes) {
   vector.setZero(model.dofs());
+  nodes.assign(static_cast<std::size_t>(model.dofs()), -1);
   if (start.find(key) == nullptr && !required) return;
   const std::string example = fmt::format("write {} = {{ {} = 0 }}", key, groups[0].name);
   const Value& table = start.require(key, example);
@@ -229,7 +270,7 @@ void RunReader::read_vector(TableReader& start, const std::string& key,
             const double power = key == "velocity" ? -1.0 : 0.0;
             formulas_.expect(value, name, formulas_.dimension_of(i).times({{0, 0, 1}}, power),
                              "what is asked for");
-            vector[i] = formulas_.number(value, name, locals);
+            vector[i] = formulas_.number(value, name, locals, &nodes[static_cast<std::size_t>(i)]);
             given[static_cast<std::size_t>(i)] = 1;
           });
   for (int i = 0; i < model.dofs() && required; ++i) {
@@ -263,9 +304,9 @@ RunReader::State RunReader::read_start(const Value* table,
   TableReader start(document_, *table, "start");
   State state;
   state.t = run.start_time;
-  read_vector(start, "position", groups, model, true, state.q);
-  read_vector(start, "velocity", groups, model, false, state.u);
-  const double tolerance = read_tolerance(start);
+  read_vector(start, "position", groups, model, true, state.q, slots_.q);
+  read_vector(start, "velocity", groups, model, false, state.u, slots_.u);
+  const double tolerance = slots_.tolerance = read_tolerance(start);
   start.finish();
   StartCheck check(model, state, run.step, tolerance);
   if (const std::optional<StartFault> fault = check.first_fault()) {

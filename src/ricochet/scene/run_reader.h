@@ -5,6 +5,7 @@
 
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/slots.h"
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
@@ -25,6 +26,8 @@ class RunReader {
                                            const std::vector<CoordinateGroup>& groups,
                                            model::FormulaModel& model, const step::RunSettings& run,
                                            std::vector<std::string>& warnings);
+  /// What slots set in the start.
+  const StartSlots& start_slots() const { return slots_; }
 
  private:
   using State = model::State<model::kDynamic>;
@@ -38,14 +41,17 @@ class RunReader {
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,
                    const std::vector<CoordinateGroup>& groups, const model::FormulaModel& model,
-                   bool required, model::Vector<model::kDynamic>& vector);
+                   bool required, model::Vector<model::kDynamic>& vector,
+                   std::vector<formula::NodeId>& nodes);
   void read_duration(TableReader& run, step::RunSettings& settings);
   void read_step_control(const Value& table, step::RunSettings& settings);
   void read_limits(TableReader& run, step::RunSettings& settings);
+  void read_level(TableReader& run, step::RunSettings& settings);
   double read_tolerance(TableReader& start);
 
   const Document& document_;
   FormulaReader& formulas_;
+  StartSlots slots_;
 };
 
 }  // namespace ricochet::scene

@@ -101,9 +101,23 @@ void read_about_rows(const Document& document, const Tables& tables, FormulaRead
       read_closed_form(document, tables.expect, formulas, groups, scene.columns.coordinates);
 }
 
+/// To be asked before formulas of rows are read, which say nothing of the motion.
+std::shared_ptr<const Slots> slots_of(const FormulaReader& formulas, const RunReader& runs,
+                                      const SystemReader& system) {
+  Slots slots;
+  slots.start = runs.start_slots();
+  slots.period = system.period_node();
+  slots.has_period = system.has_period();
+  slots.count = formulas.found_slots();
+  if (slots.count > 0) slots.graph = formulas.graph();
+  return std::make_shared<const Slots>(std::move(slots));
+}
+
 void read_system(const Document& document, TableReader& root,
-                 std::shared_ptr<const model::Outside> outside, Scene& scene) {
+                 std::shared_ptr<const model::Outside> outside,
+                 const std::vector<std::string>& slots, Scene& scene) {
   FormulaReader formulas(document);
+  formulas.open_slots(slots);
   SystemPart part;
   part.outside = outside;
   SystemReader system(document, formulas, std::move(outside));
@@ -124,6 +138,7 @@ void read_system(const Document& document, TableReader& root,
   scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings);
   scene.names_scheme = names_scheme(tables);
   scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
+  scene.slots = slots_of(formulas, runs, system);
   scene.columns = step::columns_of(*model);
   std::vector<std::string> units;
   if (formulas.has_units()) {
@@ -266,7 +281,8 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-Scene read_document(const Document& document, std::shared_ptr<const model::Outside> outside) {
+Scene read_document(const Document& document, std::shared_ptr<const model::Outside> outside,
+                    const std::vector<std::string>& slots = {}) {
   TableReader root(document, document.root(), "");
   Scene scene;
   scene.file = document.file();
@@ -282,7 +298,7 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
     } else if (root.find("world") != nullptr) {
       read_world(document, root, scene);
     } else {
-      read_system(document, root, std::move(outside), scene);
+      read_system(document, root, std::move(outside), slots, scene);
     }
   } catch (const formula::GraphTooLarge& error) {
     throw base::InputError("", error.what(), "split the system into smaller ones",
@@ -305,11 +321,12 @@ Override parse_override(const std::string& argument) {
 
 Scene read_scene(const std::string& file, const std::string& text,
                  const std::vector<Override>& overrides,
-                 std::shared_ptr<const model::Outside> outside) {
+                 std::shared_ptr<const model::Outside> outside,
+                 const std::vector<std::string>& slots) {
   Document document(file, text);
   apply_overrides(document, overrides);
   const Family family = read_family(document, overrides);
-  if (family.empty()) return read_document(document, std::move(outside));
+  if (family.empty()) return read_document(document, std::move(outside), slots);
   try {
     apply_overrides(document, family.member(0));
     Scene scene = read_document(document, std::move(outside));

@@ -14,6 +14,7 @@
 #include "ricochet/scene/part.h"
 #include "ricochet/scene/plot_plan.h"
 #include "ricochet/scene/record_plan.h"
+#include "ricochet/scene/slots.h"
 #include "ricochet/step/columns.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
@@ -47,9 +48,10 @@ struct Scene {
   std::shared_ptr<const ClosedForm> closed_form;  // expect.motion; null: the scene states none
   PlotPlan plot;
   RecordPlan record;
-  std::vector<std::string> warnings;  // things that run but may not be meant
-  DynamicsPlan dynamics;              // period, section, sweep
-  Family family;                      // what varies; the scene itself is the first member
+  std::vector<std::string> warnings;   // things that run but may not be meant
+  DynamicsPlan dynamics;               // period, section, sweep
+  Family family;                       // what varies; the scene itself is the first member
+  std::shared_ptr<const Slots> slots;  // of systems
 
   const SystemPart& system() const { return std::get<SystemPart>(part); }
   const StructurePart* structure() const { return std::get_if<StructurePart>(&part); }
@@ -68,9 +70,12 @@ Override parse_override(const std::string& argument);
 ///
 /// A program may give parts of the system as functions: then `keep`, `force` or `mass` is the word
 /// kOutside. Without functions the word means nothing.
+///
+/// Parameters named by `slots` may be set anew afterwards, by index: see `Members`.
 Scene read_scene(const std::string& file, const std::string& text,
                  const std::vector<Override>& overrides = {},
-                 std::shared_ptr<const model::Outside> outside = nullptr);
+                 std::shared_ptr<const model::Outside> outside = nullptr,
+                 const std::vector<std::string>& slots = {});
 
 /// A member, counted from 0, of the family of a scene that was read with these overrides. It has no
 /// family itself, and runs forward or backward as the scene does.

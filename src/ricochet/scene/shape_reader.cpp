@@ -231,8 +231,15 @@ std::vector<shape::Shape<D>> WorldReader<D>::read_shapes(TableReader& table, con
     shapes.push_back(*shape);
   }
   if (shapes.empty()) {
+    std::string what = "has no shape";
+    for (const char* other : {"disc", "polygon", "half_plane", "chain", "sphere", "polytope",
+                              "cylinder", "ellipsoid", "half_space", "mesh", "heightfield"}) {
+      if (table.find(other) == nullptr) continue;
+      what += fmt::format(" of {}: {} is none", D == 2 ? "the plane" : "space", other);
+      break;
+    }
     throw base::InputError(
-        table.path(), "has no shape",
+        table.path(), what,
         D == 2 ? "write disc = 0.1, box = [1, 2], polygon, capsule, half_plane or shapes"
                : "write sphere = 0.1, box = [1, 2, 3], polytope, capsule, half_space or shapes",
         document_.spot_of_key(table.value()));

@@ -55,7 +55,7 @@ void SystemReader::read(TableReader& root) {
   read_forces(system);
   if (const Value* period = system.find("period")) {
     has_period_ = true;
-    period_ = formulas_.number(*period, "system.period");
+    period_ = formulas_.number(*period, "system.period", {}, &period_node_);
   }
   system.finish();
   constraints_.read(root);
@@ -153,7 +153,11 @@ void SystemReader::read_mass_numbers(const Value& value) {
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
             const formula::Dimension way = formulas_.dimension_of(i).times({{0, 0, 1}}, -1.0);
             formulas_.expect(entry, key, kEnergy.times(way, -2.0), "what makes it an energy");
-            mass[i] = formulas_.number(entry, key, locals);
+            NodeId node = -1;
+            mass[i] = formulas_.number(entry, key, locals, &node);
+            if (!formulas_.graph().has_slots()) return;
+            if (node < 0) node = formulas_.graph().constant(mass[i]);
+            system_.mass_nodes.push_back({i, i, node});
           });
   set_diagonal_mass(mass, "system.mass", value);
 }
@@ -206,13 +210,22 @@ void SystemReader::read_kinetic(const Value& value) {
   for (const MassEntry& entry : entries) diagonal[entry.row] = 0.0;
   if (is_diagonal) {
     for (const MassEntry& entry : entries) diagonal[entry.row] = graph[entry.node].value;
+    keep_mass_nodes(entries);
     return set_diagonal_mass(diagonal, "system.kinetic", value);
   }
   Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(system_.dofs(), system_.dofs());
   for (const MassEntry& entry : entries) {
     mass(entry.row, entry.column) = mass(entry.column, entry.row) = graph[entry.node].value;
   }
+  keep_mass_nodes(entries);
   set_mass(mass, "system.kinetic", value);
+}
+
+/// Slots may set the mass: then its entries stay in the graph.
+void SystemReader::keep_mass_nodes(const std::vector<MassEntry>& entries) {
+  if (!system_.graph.has_slots()) return;
+  formulas_.graph() = system_.graph;
+  system_.mass_nodes = entries;
 }
 
 /// Names the term that is not quadratic: a part of M that has velocities, a momentum at rest, an

@@ -37,6 +37,7 @@ class SystemReader {
   const std::vector<std::string>& contact_names() const { return system_.contacts; }
   bool has_period() const { return has_period_; }
   double period() const { return period_; }  // 0: none is stated
+  formula::NodeId period_node() const { return period_node_; }
 
  private:
   void read_coordinates(TableReader& system);
@@ -46,6 +47,7 @@ class SystemReader {
   void read_mass_matrix(const Value& value);
   void read_kinetic(const Value& value);
   void take_outside_mass();
+  void keep_mass_nodes(const std::vector<model::MassEntry>& entries);
   void check_quadratic(const Value& value, formula::NodeId kinetic,
                        const std::vector<model::MassEntry>& entries);
   void read_forces(TableReader& system);
@@ -57,6 +59,7 @@ class SystemReader {
   model::FormulaSystem system_;
   bool has_period_{false};
   double period_{0.0};
+  formula::NodeId period_node_{-1};
   std::vector<CoordinateGroup> groups_;
   ConstraintReader constraints_;
 };

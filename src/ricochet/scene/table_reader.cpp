@@ -29,7 +29,7 @@ constexpr std::string_view kWords =
     " above below direction ratio ratios compare from to value tension quiet"
     " world dimension gravity material pair fill joint frame watch remove write with vertices"
     " centre born fixed driven inertia disc box capsule half_plane chain round default stop"
-    " force_on displacement height momentum touching formula ";
+    " level residual speed force_on displacement height momentum touching formula ";
 
 bool is_word(const std::string& key) {
   return kWords.find(" " + key + " ") != std::string_view::npos;

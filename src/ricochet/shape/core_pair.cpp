@@ -64,6 +64,7 @@ bool CorePair<D>::edge_edge(int i, int j, Facing<D>& at, bool& is_inside) const 
     const Vec<D> c = u.cross(v);
     const double sine = c.norm() / (u.norm() * v.norm());
     if (!(sine > kParallel)) return false;
+    at.is_sure = sine > kNearly;
     at.n = c.normalized();
     for (const Vec<D>& along :
          {u, v}) {  // square to both to rounding, where they are nearly parallel
@@ -270,8 +271,8 @@ void CorePair<D>::visit_sides(const Side<D>& p, const Side<D>& q, double way, Of
 template <int D>
 template <class Visit>
 void CorePair<D>::visit_faces(Visit&& visit) const {
-  Facing<D> at;
   const auto offer = [&](Key key) {
+    Facing<D> at;
     if (measure(key, at) && holds(at)) visit(key, at);
   };
   visit_sides(a_, b_, 1.0, [&](int i, int f) { offer(key_of(Feature::CornerFace, i, f)); });
@@ -301,8 +302,8 @@ void CorePair<D>::visit_faces(Visit&& visit) const {
 template <int D>
 template <class Visit>
 void CorePair<D>::visit_joints(Visit&& visit) const {
-  Facing<D> at;
   const auto offer = [&](Key key) {
+    Facing<D> at;
     if (measure(key, at)) visit(key, at);
   };
   for (int i = 0; i < a_.corners(); ++i) {
@@ -362,7 +363,7 @@ bool CorePair<D>::row(Key key, Row<D>& row) {
   row = made(key, at);
   if (is_joint && is_inside && a_.corners() * b_.corners() == 1) return true;
   find_axis(kInfinity);
-  if (!is_joint && is_inside) return holds(at);
+  if (!is_joint && is_inside && at.is_sure) return holds(at);
   if (is_joint ? !is_inside || !is_apart() : is_apart() || key != axis_key_) return false;
   find_slab(at.gap);
   double least = kInfinity;

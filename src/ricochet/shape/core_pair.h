@@ -41,6 +41,7 @@ inline Feature turned(Feature feature) {
 
 constexpr double kSlip = 1e-13;      // "inside" and "nearest", in sizes of the shapes
 constexpr double kParallel = 1e-12;  // sine of the angle below which edges cross nowhere
+constexpr double kNearly = 1e-5;     // and below which rounding would decide about their normal
 constexpr double kEndOn = 1e-14;     // crossings nearer than this to a face's normal are its own
 constexpr double kSameWay =
     0.7071;  // cosine between normals that hold two overlapping shapes apart
@@ -48,10 +49,11 @@ constexpr double kSameWay =
 /// Two points of two cores and the normal between them.
 template <int D>
 struct Facing {
-  Vec<D> n;         // from B to A
-  Vec<D> a;         // on the core of A
-  Vec<D> b;         // on the core of B
-  double gap{0.0};  // n . (a - b)
+  Vec<D> n;            // from B to A
+  Vec<D> a;            // on the core of A
+  Vec<D> b;            // on the core of B
+  double gap{0.0};     // n . (a - b)
+  bool is_sure{true};  // of edges: their angle is not so small that rounding decides about n
 };
 
 /// A shape in the axes of the world, relative to the frame of B.
@@ -142,6 +144,7 @@ class CorePair {
   /// that touch, only those the same way: a corner flush with the end of a face is not beside the
   /// next face.
   bool holds(const Facing<D>& at) const {
+    if (!at.is_sure) return false;
     if (is_apart()) return at.gap > 0.0 || !has_axis_;
     return at.n.dot(axis_.n) >= kSameWay;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ricochet/body/world.h"
+#include "ricochet/certify/limits.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/solve/contact_path.h"
@@ -18,7 +19,7 @@ namespace ricochet::step {
 template <int D>
 class BodyContacts {
  public:
-  BodyContacts(const body::World<D>& world, double tolerance);
+  BodyContacts(const body::World<D>& world, const certify::Limits& limits);
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
   void take(std::span<const body::Row<D>> rows);
@@ -27,7 +28,8 @@ class BodyContacts {
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
-  problem::Report solve();
+  /// To a level of certify::Limits; `speed` is what Level::Bounded allows.
+  problem::Report solve(certify::Level level, double speed);
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -47,6 +49,11 @@ class BodyContacts {
   void gather(int island);
   void gather_row(int row, int local);
   problem::Report solve_island(int island);
+  problem::Report solve_near(int island);
+  bool has(certify::Level level, int island);
+  void drop_idle(int island);
+  bool sweep_slowly(int island);
+  void keep_impulses(int island);
   double solve_warm();
   bool improve_island(int island);
   bool follow_path(int island);
@@ -54,11 +61,15 @@ class BodyContacts {
   bool is_enough(int island, double residual);
   void drop_rounding();
   double worst_part(int island);
-  double ask(solve::ContactMethod method);
+  double ask(solve::ContactMethod method, double tolerance);
   double insist();
 
   const body::World<D>& world_;
   double tolerance_;
+  bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
+  bool hurries_;   // nothing better than Level::Bounded is asked for
+  certify::Level level_{certify::Level::Exact};
+  double speed_{0.0};
   std::span<const body::Row<D>> rows_;
   Eigen::VectorXd free_;
   std::vector<double> friction_;

@@ -64,6 +64,25 @@ class FixedPace {
     return true;
   }
 
+  /// Whether the next step touches nothing that the last one did.
+  bool is_free() const {
+    return now_->memory.steps > 0 && now_->memory.scheme.touched.empty() && recorder_.ok();
+  }
+  /// Free steps were made elsewhere, so many since the run began: it stands there now.
+  template <class Numbers>
+  void skip_to(const Numbers& q, const Numbers& u, long long steps) {
+    for (Eigen::Index i = 0; i < now_->q.size(); ++i) {
+      now_->q[i] = q[static_cast<std::size_t>(i)];
+      now_->u[i] = u[static_cast<std::size_t>(i)];
+    }
+    made_ += steps - recorder_.steps();
+    now_->t = start_ + static_cast<double>(made_) * h_;
+    now_->memory.steps = made_;
+    recorder_.skip_to(steps);
+  }
+  long long made() const { return made_; }
+  double start() const { return start_; }
+
   /// Leaves the state at the last step that holds.
   void finish(Outcome& outcome) {
     if (now_ != &state_) state_ = std::move(*now_);

@@ -28,6 +28,7 @@ struct Moreau {
                                     .contacts_last = true,
                                     .gains_by_correction = true,
                                     .is_default = true,
+                                    .has_lanes = true,
                                     .runs_structures = true,
                                     .settings = kSettings};
   double anticipation{0.0};  // A_V [-]

@@ -14,13 +14,17 @@ using body::Kind;
 using body::Vec;
 namespace {
 constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
-}
+using certify::Level;
+}  // namespace
 
 template <int D>
-MoreauBodies<D>::MoreauBodies(const body::World<D>& world, double tolerance)
+MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits& limits)
     : world_(world),
+      limits_(limits),
+      level_(limits.aim == limits.least ? limits.aim : Level::Exact),
+      can_fall_(limits.may_fall(Level::Tight, world.free_bodies()) && level_ == Level::Exact),
       finder_(world),
-      contacts_(world, tolerance),
+      contacts_(world, limits),
       exists_(world.bodies.size(), 1),
       reach_(world.bodies.size(), 0.0) {}
 
@@ -99,13 +103,14 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       levers_[index(rows_[k].body_b)] += rows_[k].arm_b.norm() * p.norm();
     }
     for (std::size_t i = 0; i < after_.size(); ++i) {
-      if (levers_[i] == 0.0 || !world_.bodies[i].is_free()) continue;
+      if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
       const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
       const double off = std::max((turning.after - after_[i].spin).norm(),
                                   (turning.before - middle_[i].spin).norm());
+      const bool is_enough = off * world_.bodies[i].reach <= enough_speed_;
       const double scale =
           turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
-      settled = settled && (world_.bodies[i].is_even || off <= kRounding * scale);
+      settled = settled && (world_.bodies[i].is_even || is_enough || off <= kRounding * scale);
       after_[i].spin = turning.after;
       after_[i].rates = turning.rates;
       middle_[i].spin = turning.before;
@@ -143,7 +148,8 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       const double place = end.x.norm() + row.arm_a.norm() + row.arm_b.norm();
       if (std::abs(bend[0]) * h <= 2.0 * kRounding * place) bend[0] = 0.0;
       const double off = (bend - bends_[k]).norm();
-      worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
+      if (off > enough_speed_)
+        worst = std::max(worst, off / (kRounding * (now.norm() + then.norm() + place / h)));
       bends_[k] = bend;
     }
     constexpr double kRoundings = 100.0;  // at which it may come no nearer
@@ -176,36 +182,40 @@ body::Row<D> MoreauBodies<D>::again(const body::Row<D>& row, std::size_t i,
 template <int D>
 void MoreauBodies<D>::set_reach(double h, const std::vector<body::Motion<D>>& of) {
   for (std::size_t i = 0; i < reach_.size(); ++i) {
-    reach_[i] = std::max(reach_[i], h * body::speed_bound(world_.bodies[i], of[i]));
+    reach_[i] = std::max(reach_[i], h * body::speed_bound(world_.bodies[i], of[i]) +
+                                        certify::depth_of(0.0, level_, h, creep_limit_));
   }
 }
 
 /// The unilateral projection: min ½ d.M d with g + J d >= -slack/2 for what is deeper than the
 /// slack, and nothing near pushed in for it. Rounds, as gaps are not linear.
 template <int D>
-problem::Report MoreauBodies<D>::put_back(certify::BodyClaim<D>& claim) {
+problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim) {
   constexpr std::size_t kMostRounds = 20;
   problem::Report report;
   claim.shifts.clear();
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     double depth = 0.0;
     for (const body::Row<D>& row : rows_) {
-      if (row.gap < -row.slack) depth = std::max(depth, -row.gap);
+      if (row.gap < -depth_of(row, h)) depth = std::max(depth, -row.gap);
     }
     if (depth == 0.0) break;
-    std::vector<body::Motion<D>> shift(middle_.size());
+    shift_.assign(middle_.size(), {});
     std::fill(reach_.begin(), reach_.end(), 2.0 * depth);
     finder_.find(middle_, exists_, reach_, rows_);
     if constexpr (D == 3) set_ease();
     contacts_.take(rows_);
+    double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const double over = rows_[i].gap + 0.5 * rows_[i].slack;
+      const double deep = depth_of(rows_[i], h);
+      const double over = rows_[i].gap + 0.5 * deep;
       const auto at = static_cast<Eigen::Index>(D * i);
-      contacts_.free()[at] = rows_[i].gap < -rows_[i].slack ? over : std::max(0.0, over);
+      contacts_.free()[at] = rows_[i].gap < -deep ? over : std::max(0.0, over);
+      least = std::min(least, deep);
     }
-    report = contacts_.solve();
+    report = contacts_.solve(level_, 0.5 * least);
     if (report.status != problem::Status::Solved) return report;
-    contacts_.apply(rows_, shift);
+    contacts_.apply(rows_, shift_);
     claim.shifts.emplace_back();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const double weight = contacts_.impulses()[static_cast<Eigen::Index>(D * i)];
@@ -215,8 +225,8 @@ problem::Report MoreauBodies<D>::put_back(certify::BodyClaim<D>& claim) {
       push.impulse[0] = weight;
     }
     for (std::size_t i = 0; i < middle_.size(); ++i) {
-      middle_[i].shift(shift[i].v, shift[i].spin);
-      turn_start(i, shift[i].spin);
+      middle_[i].shift(shift_[i].v, shift_[i].spin);
+      turn_start(i, shift_[i].spin);
     }
     finder_.find(middle_, exists_, reach_, rows_);
   }
@@ -236,25 +246,26 @@ void MoreauBodies<D>::free_velocity(const State& s, double h) {
   }
 }
 
-/// q: U' + max(0, g)/h where e = 0, U' + e U where the pair touches; others do not act.
+/// q: U' + max(0, g)/h where e = 0, U' + e U where the pair touches; others do not act. Begins with
+/// the impulses of the step before, or below Level::Exact with those of the round before.
 template <int D>
-void MoreauBodies<D>::pose_problem(const State& s, double h) {
-  const auto acts = [&](const body::Row<D>& row) {
-    const auto& law =
-        world_.law(world_.body(row.body_a).material, world_.body(row.body_b).material);
-    return law.looks_ahead() || row.gap <= row.slack;
-  };
-  std::erase_if(rows_, [&](const body::Row<D>& row) { return !acts(row); });
+void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
+  std::erase_if(rows_, [&](const body::Row<D>& row) {
+    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack);
+  });
+  const bool goes_on = !is_first && level_ != Level::Exact &&
+                       contacts_.impulses().size() == static_cast<Eigen::Index>(D * rows_.size());
+  if (goes_on) kept_ = contacts_.impulses();
   contacts_.take(rows_);
+  if (goes_on) contacts_.impulses() = kept_;
   auto last = s.pushes.begin();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const body::Row<D>& row = rows_[i];
-    const auto& law =
-        world_.law(world_.body(row.body_a).material, world_.body(row.body_b).material);
+    const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
     const std::size_t a = index(row.body_a);
     const std::size_t b = index(row.body_b);
     Vec<D> q = body::relative(row, after_[a], after_[b]);
-    q[0] += law.looks_ahead() ? std::max(0.0, row.gap) / h
+    q[0] += law.looks_ahead() ? certify::way_of(row.gap, row.slack, level_, h, creep_limit_) / h
                               : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
     if (i < bends_.size()) q += bends_[i];
     const auto at = static_cast<Eigen::Index>(D * i);
@@ -262,6 +273,7 @@ void MoreauBodies<D>::pose_problem(const State& s, double h) {
     contacts_.friction()[i] = law.friction;
     contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
                                      body::speed_bound(world_.bodies[b], after_[b]));
+    if (goes_on) continue;
     while (last != s.pushes.end() && last->key < row.key) ++last;
     if (last == s.pushes.end() || !(last->key == row.key)) continue;
     contacts_.impulses().template segment<D>(at) = last->impulse;
@@ -281,20 +293,32 @@ bool MoreauBodies<D>::outruns(double h) {
   return any;
 }
 
+/// The next lower level, where the run may have it.
+template <int D>
+bool MoreauBodies<D>::fall() {
+  if (!can_fall_ || level_ >= limits_.least) return false;
+  level_ = level_ == Level::Exact ? Level::Tight : Level::Bounded;
+  return true;
+}
+
 /// Impulses and u+, found again where a body came to be faster than its reach, and in space until
 /// moments and turns agree.
 template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
   constexpr int kMostRounds = 8;
   constexpr int kMostTurns = 200;
+  const double gh = h * world_.gravity(t_mid_).norm();
+  enough_speed_ = level_ == Level::Exact   ? 0.0
+                  : level_ == Level::Tight ? 1e-10 * gh
+                                           : 0.05 * creep_limit_;
   problem::Report report;
   bends_.clear();
   last_bend_ = std::numeric_limits<double>::infinity();
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
-    pose_problem(s, h);
-    report = contacts_.solve();
+    pose_problem(s, h, round + turns == 0);
+    report = contacts_.solve(level_, creep_limit_);
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
     const bool turned = settle_turns(h);
@@ -305,10 +329,9 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     }
     const std::size_t before = rows_.size();
     if (!outruns(h)) break;
-    std::vector<body::Row<D>> wider;
-    finder_.find(middle_, exists_, reach_, wider);
-    if (wider.size() == before) break;
-    rows_ = std::move(wider);
+    finder_.find(middle_, exists_, reach_, wider_);
+    if (wider_.size() == before) break;
+    std::swap(rows_, wider_);
     bends_.clear();
   }
   return report;
@@ -337,19 +360,29 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
     if (p[0] > 0.0) claim.pushes.push_back({rows_[i].key, p});
   }
   next.pushes = claim.pushes;
+  claim.level = level_;
   next.steps += 1;
 }
 
 template <int D>
 problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
+  problem::Report report = attempt(s, h, next, claim);
+  while (report.status != problem::Status::Solved && fall()) report = attempt(s, h, next, claim);
+  return report;
+}
+
+template <int D>
+problem::Report MoreauBodies<D>::attempt(const State& s, double h, State& next,
+                                         certify::BodyClaim<D>& claim) {
+  creep_limit_ = limits_.creep_limit(h * world_.gravity(s.t + 0.5 * h).norm());
   half_step(s, h);      // x_M = x + h/2 v
   free_velocity(s, h);  // u' = u + h g(t_M)
   std::fill(reach_.begin(), reach_.end(), 0.0);
   set_reach(h, middle_);
   set_reach(h, after_);
   finder_.find(middle_, exists_, reach_, rows_);  // rows with g(q_M) <= reach
-  problem::Report report = put_back(claim);       // where g(q_M) < -slack
+  problem::Report report = put_back(h, claim);    // where g(q_M) < -slack
   if (report.status != problem::Status::Solved) return report;
   if (!claim.shifts.empty()) {
     std::fill(reach_.begin(), reach_.end(), 0.0);

@@ -28,7 +28,7 @@ template <int D>
 class MoreauBodies {
  public:
   using State = body::WorldState<D>;
-  MoreauBodies(const body::World<D>& world, double tolerance);
+  MoreauBodies(const body::World<D>& world, const certify::Limits& limits);
 
   /// One step of length h; `next` has room for all bodies.
   problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
@@ -40,7 +40,7 @@ class MoreauBodies {
  private:
   void half_step(const State& s, double h);
   void set_reach(double h, const std::vector<body::Motion<D>>& of);
-  problem::Report put_back(certify::BodyClaim<D>& claim);
+  problem::Report put_back(double h, certify::BodyClaim<D>& claim);
   void set_ease();
   void turn_start(std::size_t body, const body::Spin<D>& by);
   bool linearise_turns(double h);
@@ -48,12 +48,22 @@ class MoreauBodies {
   bool settle_bends(double h);
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(const State& s, double h);
-  void pose_problem(const State& s, double h);
+  void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
+  problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
+  bool fall();
+  double depth_of(const body::Row<D>& row, double h) const {
+    return certify::depth_of(row.slack, level_, h, creep_limit_);
+  }
   bool outruns(double h);
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
   const body::World<D>& world_;
+  certify::Limits limits_;
+  certify::Level level_;  // that steps are made for; it only falls
+  bool can_fall_;
+  double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
+  double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;
   BodyContacts<D> contacts_;
   std::vector<char> exists_;
@@ -61,11 +71,14 @@ class MoreauBodies {
   std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
   std::vector<body::Motion<D>> after_;   // the same places, velocities after
   std::vector<body::Row<D>> rows_;
-  std::vector<body::Motion<D>> from_;  // in space: the start of the step, put back
-  std::vector<body::Vec<D>> moments_;  // in space: of the impulses found, by body
-  std::vector<double> levers_;         // sums of |r| |p|
-  std::vector<body::Vec<D>> bends_;    // in space: velocities of rows that roll, beyond the linear
-  double last_bend_{0.0};              // how much they changed last
+  std::vector<body::Row<D>> wider_;     // those of a larger reach
+  std::vector<body::Motion<D>> shift_;  // by which places are put back, as velocities
+  std::vector<body::Motion<D>> from_;   // in space: the start of the step, put back
+  std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body
+  std::vector<double> levers_;          // sums of |r| |p|
+  Eigen::VectorXd kept_;                // impulses of the round before
+  std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
+  double last_bend_{0.0};               // how much they changed last
   double t_mid_{0.0};
 };
 

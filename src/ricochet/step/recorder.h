@@ -152,6 +152,8 @@ class Recorder {
       until_row_ = every_;
     }
   }
+  /// Steps that were made and judged elsewhere.
+  void skip_to(long long steps) { outcome_.steps = steps; }
   void count_solver(const problem::Report& report, double t) {
     if (!report.general && !report.several) [[likely]]
       return;

@@ -21,9 +21,8 @@ template <int D>
 Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::WorldState<D>& state,
                    const BodyObserver<D>& observe, Monitor* monitor,
                    certify::BodyStatistics& told) {
-  constexpr double kPart = 0.1;  // of what the judge allows
   const base::Stopwatch clock;
-  MoreauBodies<D> stepper(world, kPart * run.limits.residual);
+  MoreauBodies<D> stepper(world, run.limits);
   certify::BodyJudge<D> judge(world, run.limits, state);
   certify::BodyClaim<D> claim;
   body::WorldState<D> next = state;

@@ -35,6 +35,12 @@ std::unique_ptr<SteppedRun> start_formula(const model::FormulaModel& model, cons
   return runner_of(scheme).start(model, scheme, run, start, std::move(observe));
 }
 
+std::unique_ptr<LaneRun> start_lane(const model::FormulaModel& model, const Scheme& scheme,
+                                    const RunSettings& run,
+                                    const model::State<model::kDynamic>& start) {
+  return runner_of(scheme).lane(model, scheme, run, start);
+}
+
 Outcome run_structure(const structure::LinearStructure& structure, const Scheme& scheme,
                       const RunSettings& run, structure::Motion& state, const Observer& observe,
                       Monitor* monitor) {

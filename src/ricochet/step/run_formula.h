@@ -4,6 +4,7 @@
 
 #include "ricochet/model/formula_model.h"
 #include "ricochet/step/capture.h"
+#include "ricochet/step/lanes.h"
 #include "ricochet/step/outcome.h"
 #include "ricochet/step/scheme.h"
 #include "ricochet/step/settings.h"
@@ -34,6 +35,11 @@ std::unique_ptr<SteppedRun> start_formula(const model::FormulaModel& model, cons
                                           const model::State<model::kDynamic>& start,
                                           Observer observe);
 
+/// Null where the scheme has no lanes: see `run_lanes`.
+std::unique_ptr<LaneRun> start_lane(const model::FormulaModel& model, const Scheme& scheme,
+                                    const RunSettings& run,
+                                    const model::State<model::kDynamic>& start);
+
 /// The same as `run_formula` for a linear structure, by a scheme that runs structures: of all its
 /// coordinates.
 Outcome run_structure(const structure::LinearStructure& structure, const Scheme& scheme,
@@ -52,6 +58,8 @@ struct SchemeRunner {
                                        Observer);
   Outcome (*run_structure)(const structure::LinearStructure&, const Scheme&, const RunSettings&,
                            structure::Motion&, const Observer&, Monitor*);
+  std::unique_ptr<LaneRun> (*lane)(const model::FormulaModel&, const Scheme&, const RunSettings&,
+                                   const model::State<model::kDynamic>&);
 };
 
 /// In the order of schemes.list, from which this table is generated.

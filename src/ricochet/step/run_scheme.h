@@ -164,6 +164,53 @@ std::unique_ptr<SteppedRun> start_scheme(const model::FormulaModel& model, const
   return nullptr;
 }
 
+/// A run in lanes, of a size that the compiler knows where that is one.
+template <class S, class View>
+class LaneScene : public LaneRun {
+ public:
+  using State = model::StateOf<View>;
+  LaneScene(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run,
+            const model::State<model::kDynamic>& start)
+      : view_(model),
+        run_(view_, S::from(scheme), run, State{start.t, start.q, start.u, start.memory},
+             [](const Sample&) {}) {}
+  bool step() override { return run_.step(); }
+  bool lend(LaneLoan& loan) override { return run_.lend(loan); }
+  void take_back(const LaneLoan& loan) override { run_.take_back(loan); }
+  Outcome finish(model::State<model::kDynamic>& end) override {
+    State sized = run_.now();
+    Outcome outcome = run_.finish(sized);
+    end = {sized.t, sized.q, sized.u, std::move(sized.memory)};
+    return outcome;
+  }
+
+ private:
+  View view_;
+  Stepped<View, S> run_;
+};
+
+template <class S>
+std::unique_ptr<LaneRun> start_in_lane(const model::FormulaModel& model, const Scheme& scheme,
+                                       const RunSettings& run,
+                                       const model::State<model::kDynamic>& start) {
+  if constexpr (S::kInfo.has_lanes) {
+    if constexpr (kKnowsSizes) {
+      const bool one = model.contacts() == 1;
+      if (model.dofs() == 1 && one) {
+        return std::make_unique<LaneScene<S, View11>>(model, scheme, run, start);
+      }
+      if (model.dofs() == 2 && one) {
+        return std::make_unique<LaneScene<S, View21>>(model, scheme, run, start);
+      }
+      if (model.dofs() == 2) {
+        return std::make_unique<LaneScene<S, View2Any>>(model, scheme, run, start);
+      }
+    }
+    return std::make_unique<LaneScene<S, AnyView>>(model, scheme, run, start);
+  }
+  return nullptr;
+}
+
 template <class S>
 Outcome run_linear(const structure::LinearStructure& structure, const Scheme& scheme,
                    const RunSettings& run, structure::Motion& state, const Observer& observe,

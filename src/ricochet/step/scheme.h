@@ -55,6 +55,7 @@ struct SchemeInfo {
   bool gains_by_correction{false};  // lasting contacts are better for it
   bool is_default{false};           // of systems, where it runs any; else of structures, where it
                                     // has friction of those with it
+  bool has_lanes{false};            // free steps of many runs together: see `run_lanes`
   bool runs_systems{true};
   bool runs_structures{false};
   std::span<const Setting> settings{};

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ricochet/step/lanes.h"
 #include "ricochet/step/simulate.h"
 
 namespace ricochet::step {
@@ -37,6 +38,27 @@ class Stepped {
     for (long long k = 0; ok_ && k < steps; ++k) ok_ = pace_.advance();
     recorder_.add_row(pace_.now());
     return ok_;
+  }
+
+  /// One step, of which no row is shown.
+  bool step() { return ok_ = ok_ && pace_.advance(); }
+
+  /// Whether free steps from here on may be made in lanes: see `LaneRun`.
+  bool lend(LaneLoan& loan) {
+    if (!ok_ || !pace_.is_free() || !recorder_.judge().lend(loan.account)) return false;
+    loan.t = now().t;
+    loan.start = pace_.start();
+    loan.made = pace_.made();
+    for (Eigen::Index i = 0; i < now().q.size(); ++i) {
+      loan.q[static_cast<std::size_t>(i)] = now().q[i];
+      loan.u[static_cast<std::size_t>(i)] = now().u[i];
+    }
+    return true;
+  }
+  /// What was made there since.
+  void take_back(const LaneLoan& loan) {
+    pace_.skip_to(loan.q, loan.u, loan.account.steps);
+    recorder_.judge().take_back(loan.account);
   }
 
   const State& now() const { return pace_.now(); }

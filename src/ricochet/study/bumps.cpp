@@ -1,6 +1,7 @@
 #include "ricochet/study/bumps.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -112,15 +113,24 @@ void Bumps::follow_spring(Row& row, double gap) {
 /// A bound of the second derivative along the way.
 double Bumps::curve(const Row& row) const {
   const std::size_t n = row.coordinates.size();
-  const auto way = [&](std::size_t k) {
-    return k == n ? std::abs(t1_ - t0_) : moved(row.coordinates[k]);
-  };
+  std::array<double, kMostOfARow + 1> way;
+  for (std::size_t k = 0; k < n; ++k) way[k] = moved(row.coordinates[k]);
+  way[n] = std::abs(t1_ - t0_);
   double sum = 0.0;
   const double* bound = row.curves.data();
   for (std::size_t i = 0; i <= n; ++i) {
-    for (std::size_t j = i; j <= n; ++j) sum += (i == j ? 1.0 : 2.0) * *bound++ * way(i) * way(j);
+    double part = 0.5 * *bound++ * way[i];
+    for (std::size_t j = i + 1; j <= n; ++j) part += *bound++ * way[j];
+    sum += part * way[i];
   }
-  return sum;
+  return 2.0 * sum;
+}
+
+/// Whether the gap leaves its line by less than what matters: an eighth of the curve at most.
+bool Bumps::is_straight(const Row& row, double square) const {
+  const double most = curve(row);
+  const double limit = 8.0 * kBumpMatters * row.size;
+  return most * most <= limit * limit * square;
 }
 
 /// The gap on the way from one end of the step, 0, to the other, 1.
@@ -183,35 +193,36 @@ bool Bumps::goes_on() const {
   constexpr double kNearly = 0.1;
   double off = 0.0, most = 0.0;
   for (std::size_t i = 0; i < q1_.size(); ++i) {
-    off = std::max(off, i < way_.size() ? std::abs(q1_[i] - q0_[i] - way_[i]) : kUnbounded);
+    const double way = i < q_.size() ? q0_[i] - q_[i] : kUnbounded;
+    off = std::max(off, std::abs(q1_[i] - q0_[i] - way));
     most = std::max(most, moved(i));
   }
   return off <= kNearly * most;
 }
 
 void Bumps::follow(const step::Sample& sample) {
-  way_.resize(q0_.size());
-  for (std::size_t i = 0; i < way_.size(); ++i) way_[i] = q1_[i] - q0_[i];
+  q_.swap(q0_);
   q0_.swap(q1_);
   t0_ = t1_;
-  q1_.assign(sample.q.begin(), sample.q.end());
+  q1_.resize(sample.q.size());
+  std::copy(sample.q.begin(), sample.q.end(), q1_.begin());
   t1_ = sample.t;
-  const double way = std::sqrt(2.0 * std::max(0.0, sample.kinetic)) * std::abs(t1_ - t0_);
-  if (q0_.empty() || first_ || !(way > 0.0)) return;
+  if (q0_.empty() || first_ || !(sample.kinetic > 0.0 && t1_ != t0_)) return;
   left_ = std::min(left_ + 4, kMostBumpPieces);
+  const double square = 2.0 * sample.kinetic * (t1_ - t0_) * (t1_ - t0_);  // of the way
   for (Row& row : rows_) {
     const auto a = static_cast<std::size_t>(row.contact);
     if (are_springs_ && !row.is_joint) follow_spring(row, sample.gaps[a]);
     if (!row.is_joint && sample.impulses[a] == 0.0 && sample.gaps[a] > 0.0) continue;
     if (!is_inside(row)) take_box(row);
-    const double limit = kBumpMatters * row.size * way;
-    if (curve(row) <= 8.0 * limit) {
+    if (is_straight(row, square)) {
       row.reach = std::min(4096.0, row.reach * 1.01);
       continue;
     }
     row.reach = std::max(4.0, 0.5 * row.reach);
     take_box(row);
-    if (curve(row) <= 8.0 * limit) continue;
+    if (is_straight(row, square)) continue;
+    const double limit = kBumpMatters * row.size * std::sqrt(square);
     // A bump at the end of a step shows between the middles of two.
     if (has_bump(row, limit, 0.0) || (goes_on() && has_bump(row, limit, -0.5))) first_ = {t0_, a};
   }

@@ -21,9 +21,10 @@ class Bumps {
   /// nearly evenly with their depth.
   Bumps(const model::FormulaModel* model, bool are_springs);
 
+  bool has_work() const { return !rows_.empty(); }
   /// Samples of every step.
   void add(const step::Sample& sample) {
-    if (!rows_.empty()) follow(sample);
+    if (has_work()) follow(sample);
   }
   struct Bump {
     double t{0.0};  // [s]
@@ -53,6 +54,7 @@ class Bumps {
   bool is_inside(const Row& row) const;
   void take_box(Row& row);
   double curve(const Row& row) const;
+  bool is_straight(const Row& row, double square) const;
   double gap_at(Row& row, double s);
   double size_at_end(Row& row);
   void follow_spring(Row& row, double gap);
@@ -62,7 +64,8 @@ class Bumps {
   const model::FormulaModel* model_;
   bool are_springs_;
   std::vector<Row> rows_;
-  std::vector<double> q0_, q1_, way_, registers_;
+  std::vector<double> q_, q0_, q1_;  // before the step before, before the step, after it
+  std::vector<double> registers_;
   std::vector<formula::Range> ranges_;
   double t0_{0.0}, t1_{0.0};
   int left_{20000};  // pieces

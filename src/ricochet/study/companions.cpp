@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ricochet/base/error.h"
@@ -174,6 +175,57 @@ std::string doubt_of(const scene::Scene& scene, const Strikes& strikes, const Bu
   return "";
 }
 
+/// Looks at every step of the run itself.
+class Watch {
+ public:
+  Watch(const scene::Scene& scene, std::array<Trace, 2>& traces, const step::Observer& observe)
+      : has_walls_(scene.structure() == nullptr && !finds_times(scene)),
+        misses(is_first_order(scene.scheme), scene.formulas()),
+        strikes(has_walls_ ? scene.formulas() : nullptr),
+        bumps(has_walls_ ? scene.formulas() : nullptr,
+              scene.scheme.info().integrator == certify::Integrator::Spring),
+        thinner(scene.run, observe),
+        looks_closer_(strikes.has_work() || bumps.has_work() || scene.columns.has_friction()),
+        traces_(traces),
+        sign_(traces[0].sign()) {}
+
+  void add(const step::Sample& sample) {
+    if (has_walls_) misses.add(sample);
+    if (looks_closer_) {
+      strikes.add(sample);
+      bumps.add(sample);
+      phases.add(sample);
+      if (has_walls_) turns.add(sample);
+    }
+    if (sign_ * sample.t >= wake_) trace(sample);
+    last_t_ = sample.t;
+    thinner.add(sample);
+  }
+
+ private:
+  bool has_walls_;
+
+ public:
+  NearMisses misses;
+  Strikes strikes;
+  Bumps bumps;
+  Phases phases;
+  Turns turns;
+  RowThinner thinner;
+
+ private:
+  void trace(const step::Sample& sample) {
+    for (Trace& one : traces_) one.add(sample, last_t_);
+    wake_ = std::min(traces_[0].wake(), traces_[1].wake());
+  }
+
+  bool looks_closer_;
+  std::array<Trace, 2>& traces_;
+  double sign_;
+  double wake_{-std::numeric_limits<double>::infinity()};
+  double last_t_{0.0};
+};
+
 std::string too_many_steps() {
   return fmt::format("the run has more than {} steps; ask for it with --error-bar pair",
                      kMostBarSteps);
@@ -255,35 +307,22 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
     if (observe) observe(sample);
     if (keep_rows) rows.push_back(row_of(sample));
   };
-  RowThinner thinner(scene_.run, keep);
-  Phases phases;
-  const bool has_walls = scene_.structure() == nullptr && !finds_times(scene_);
-  NearMisses misses(is_first_order(scene_.scheme), scene_.formulas());
-  Strikes strikes(has_walls ? scene_.formulas() : nullptr);
-  Bumps bumps(has_walls ? scene_.formulas() : nullptr,
-              scene_.scheme.info().integrator == certify::Integrator::Spring);
-  const auto watch = [&](const step::Sample& sample) {
-    if (has_walls) misses.add(sample);
-    strikes.add(sample);
-    bumps.add(sample);
-    traces_[0].add(sample);
-    traces_[1].add(sample);
-    phases.add(sample);
-    thinner.add(sample);
-  };
+  Watch watch(scene_, traces_, keep);
   scene::Scene every = scene_;
   every.run.record_every = 1;
-  Motion motion = run_scene(every, false, watch, monitor);
-  thinner.finish(motion);
-  phases.close();
+  const auto see = [&watch](const step::Sample& sample) { watch.add(sample); };
+  Motion motion = run_scene(every, false, see, monitor);
+  watch.thinner.finish(motion);
+  watch.phases.close();
   motion.scene.run.record_every = scene_.run.record_every;
   motion.rows = std::move(rows);
   own_ = traced_run(every, motion.outcome);
-  own_.phases = std::move(phases);
-  own_.miss = misses.first();
-  own_.bends = misses.bends();
-  own_.doubt = doubt_of(scene_, strikes, bumps, misses);
-  if (has_where(scene_)) own_.releases = misses.releases();
+  own_.phases = std::move(watch.phases);
+  own_.turn = watch.turns.last();
+  own_.miss = watch.misses.first();
+  own_.bends = watch.misses.bends();
+  own_.doubt = doubt_of(scene_, watch.strikes, watch.bumps, watch.misses);
+  if (has_where(scene_)) own_.releases = watch.misses.releases();
   return motion;
 }
 

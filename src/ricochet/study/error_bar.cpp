@@ -10,6 +10,7 @@ namespace ricochet::study {
 namespace {
 
 constexpr double kSafety = 2.5;
+constexpr double kTurn = 1.1;       // of what a slide that turns leaves to chance
 constexpr double kCaution = 0.5;    // less order than differences show
 constexpr double kRecent = 0.6;     // of what the recent past would give
 constexpr double kWindow = 0.05;    // of the run, before its end
@@ -328,6 +329,10 @@ void ThreeRuns::fill_end(ErrorBar& bar) const {
     if (speed > 0.0) found[v] = std::max(found[v], kRate * h * rate_of(v));
     found[v] = std::max(found[v], unsure * jump);
     if (strikes || inside > 0.0) found[v] = std::max({found[v], jump, 2.0 * speed});
+    if (!run_.turn) continue;
+    const double kick = kTurn * run_.turn->kicks[i];
+    found[v] = std::max(found[v], kick);
+    found[i] = std::max(found[i], kick * (run_.length - std::abs(run_.turn->t - run_.start)));
   }
   bar.position.assign(found.begin(), found.begin() + static_cast<long>(count));
   bar.velocity.assign(found.begin() + static_cast<long>(count), found.end());

@@ -15,6 +15,7 @@ struct TracedRun {
   std::optional<NearMisses::Miss> miss;  // the first
   std::vector<double> bends;             // [gap/s] by contact, see NearMisses
   std::string doubt;                     // what steps do not see of restitution or of walls
+  std::optional<Turns::Turn> turn;       // the last slide that turned round
   std::vector<double> releases;          // [s], of contacts that end where they are told to
   double start{0.0};                     // [s]
   double length{0.0};                    // [s] of the whole run, which may go into the past

@@ -46,6 +46,7 @@ Exhibit show_bodies(const Runner& runner) {
       {"body-box-stack", "stands"},     {"body-free-top", "run"},
       {"body-rattleback", "run"},       {"body-euler-disc", "run"},
       {"body-tippe-top", "run"},        {"body-plank-tower", "run"},
+      {"body-pile", "rests"},
   };
   for (const Show& show : shows) show_one_body(runner, show, exhibit);
   return exhibit;

@@ -234,11 +234,14 @@ std::string describe_rolls(const Motion& motion) {
 std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
-  std::string text = entry(
-      "residual",
-      fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law{}",
-                  c.residual_max, limits.residual,
-                  c.creep_max > 0.0 ? fmt::format(", to a speed of {:.2g}", c.creep_max) : ""));
+  std::string text =
+      motion.world
+          ? describe_level(motion)
+          : entry("residual",
+                  fmt::format(
+                      "{:.2g} at most (limit {:.0e}): impulses and velocities obey the law{}",
+                      c.residual_max, limits.residual,
+                      c.creep_max > 0.0 ? fmt::format(", to a speed of {:.2g}", c.creep_max) : ""));
   text +=
       entry("balance", fmt::format("{:.2g} at most (limit {:.0e}): momentum and positions add up",
                                    c.balance_max, limits.balance));
@@ -355,7 +358,7 @@ std::string describe_final(const RunReport& report) {
   const record::ErrorBar& bar = report.error_bar;
   constexpr std::size_t kMostNames = 12;
   const std::vector<std::string>& names = motion.scene.columns.coordinates;
-  if (names.size() > kMostNames) return "";
+  if (names.empty() || names.size() > kMostNames) return "";
   std::string q;
   std::string u;
   for (std::size_t i = 0; i < names.size(); ++i) {

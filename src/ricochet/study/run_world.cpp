@@ -346,6 +346,43 @@ std::string describe_laws(const scene::WorldPart& part) {
   return part.visit([](const auto& world) { return describe_laws(world); });
 }
 
+std::string describe_level(const Motion& motion) {
+  const certify::BodyStatistics& told = motion.world->told;
+  const certify::Certificate& c = motion.outcome.certificate;
+  using certify::Level;
+  if (told.law == Level::Exact) {
+    return base::entry(
+        "residual",
+        fmt::format("{:.2g} at most (limit {:.0e}): impulses and velocities obey the law{}",
+                    c.residual_max, motion.scene.run.limits.residual,
+                    c.creep_max > 0.0 ? fmt::format(", to a speed of {:.2g}", c.creep_max) : ""));
+  }
+  const auto since = [&](Level level) { return told.law_since[static_cast<std::size_t>(level)]; };
+  std::string words =
+      fmt::format("{} from t = {:.6g} on, {}: ", certify::name_of(told.law), since(told.law),
+                  motion.scene.run.limits.aim == motion.scene.run.limits.least
+                      ? "as stated"
+                      : "where impulses that obey the law better were not found");
+  std::string reached;
+  for (const Level level : certify::kLevels) {
+    const long long steps = told.steps[static_cast<std::size_t>(level)];
+    if (steps == 0) continue;
+    reached += fmt::format("{}{} {}", reached.empty() ? "" : ", ", base::counted(steps, "step"),
+                           certify::name_of(level));
+  }
+  std::string text = base::entry("level", words + reached);
+  words = fmt::format(
+      "contacts that should stick or stay shut creep at {:.2g} at most (half of them below {:.1g}, "
+      "99 % below {:.1g}, 99.9 % below {:.1g}",
+      c.creep_max, told.creep[0], told.creep[1], told.creep[2]);
+  if (told.law == Level::Bounded) words += fmt::format("; limit {:.2g}", told.creep_limit);
+  words += fmt::format("), {:.2g} in all at those speeds; where it leads is not told", told.way);
+  const double lost = -c.ledger.contacts.value();
+  if (lost > 0.0)
+    words += fmt::format("; work left open {:.1g} of what was lost", told.unresolved / lost);
+  return text + base::entry("creep", words);
+}
+
 std::string describe_world(const Motion& motion) {
   const record::WorldRecord& record = *motion.world;
   const certify::BodyStatistics& told = record.told;

@@ -21,5 +21,7 @@ std::string describe_laws(const scene::WorldPart& part);
 
 /// The lines of a report that tell of bodies.
 std::string describe_world(const Motion& motion);
+/// How well its contacts obey the law.
+std::string describe_level(const Motion& motion);
 
 }  // namespace ricochet::study

@@ -16,9 +16,10 @@ class Strikes {
   /// Nothing is looked at without formulas.
   explicit Strikes(const model::FormulaModel* model);
 
+  bool has_work() const { return !watched_.empty() || !slides_.empty(); }
   /// Samples of every step.
   void add(const step::Sample& sample) {
-    if (!watched_.empty() || !slides_.empty()) follow(sample);
+    if (has_work()) follow(sample);
   }
   struct Doubt {
     double t{0.0};  // [s]

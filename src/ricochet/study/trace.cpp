@@ -104,14 +104,15 @@ double Trace::time_in_contact() const {
   return longest;
 }
 
-void Pushes::add(const step::Sample& sample) {
+void Pushes::enter(const step::Sample& sample) {
   if (sample.impulses.empty() || sample.impulses.size() > kMostContacts || marks_.size() < 2)
     return;
   contacts_ = sample.impulses.size();
   sums_.resize(marks_.size() * contacts_, 0.0);
-  const double sign = marks_.back() < marks_.front() ? -1.0 : 1.0;
+  sign_ = marks_.back() < marks_.front() ? -1.0 : 1.0;
   const double slack = 1e-6 * std::abs(marks_[1] - marks_[0]);
-  while (next_ + 2 < marks_.size() && sign * (sample.t - marks_[next_ + 1]) > slack) ++next_;
+  while (next_ + 2 < marks_.size() && sign_ * (sample.t - marks_[next_ + 1]) > slack) ++next_;
+  until_ = sign_ * marks_[next_ + 1];
   for (std::size_t a = 0; a < contacts_; ++a) {
     sums_[next_ * contacts_ + a] += std::abs(sample.impulses[a]);
   }
@@ -186,11 +187,11 @@ void NearMisses::follow(const step::Sample& sample) {
   last_t_ = sample.t;
   if (model_ == nullptr || all_far) return;
   places_[1].swap(places_[0]);
-  places_[0].assign(sample.q.begin(), sample.q.end());
+  places_[0].resize(sample.q.size());
+  std::copy(sample.q.begin(), sample.q.end(), places_[0].begin());
 }
 
 void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool opens) {
-  constexpr int kPushed = -(1 << 30);  // it has pushed since it was outside
   constexpr int kLasts = 3;
   constexpr std::size_t kMostReleases = 64;
   Watched& w = watched_[a];
@@ -247,6 +248,7 @@ void Phases::follow(const step::Sample& sample) {
     open_[a].to = sample.t;
   }
   last_t_ = sample.t;
+  told_ = sample.states[0];
 }
 
 void Phases::end(std::size_t contact) {
@@ -261,6 +263,37 @@ void Phases::end(std::size_t contact) {
 
 void Phases::close() {
   for (std::size_t a = 0; a < state_.size(); ++a) end(a);
+}
+
+void Turns::add(const step::Sample& sample) {
+  if (sample.slips.empty()) return;
+  Instant& now = kept_[next_];
+  now.t = sample.t;
+  now.u.assign(sample.u.begin(), sample.u.end());
+  now.slips.assign(sample.slips.begin(), sample.slips.end());
+  next_ = (next_ + 1) % kKept;
+  if (++seen_ >= kKept) look();
+}
+
+void Turns::look() {
+  for (std::size_t k = 0; k + 1 < at(0).slips.size(); k += 2) {  // contact by contact
+    const auto slip = [&](std::size_t i, std::size_t j) {
+      return at(i).slips[k] * at(j).slips[k] + at(i).slips[k + 1] * at(j).slips[k + 1];
+    };
+    if (!(slip(2, 4) < 0.0 && slip(1, 2) > 0.0 && slip(4, 5) > 0.0)) continue;
+    const auto change = [&](std::size_t i) {
+      return std::hypot(at(i + 1).slips[k] - at(i).slips[k],
+                        at(i + 1).slips[k + 1] - at(i).slips[k + 1]);
+    };
+    const double before = change(1), after = change(4);
+    const double part = after < before ? after / before : 1.0;
+    Turn turn{at(3).t, std::vector<double>(at(0).u.size())};
+    for (std::size_t i = 0; i < turn.kicks.size(); ++i) {
+      const double kink = at(2).u[i] - at(1).u[i] - (at(5).u[i] - at(4).u[i]);
+      turn.kicks[i] = part * std::abs(kink);
+    }
+    last_ = std::move(turn);
+  }
 }
 
 }  // namespace ricochet::study

@@ -28,6 +28,13 @@ class Trace {
     if (sign_ * sample.t >= wake_) look(sample);
     last_t_ = sample.t;
   }
+  /// The same, for who knows when the sample before was, and leaves out those that are not looked
+  /// at: before `wake()`, times sign().
+  void add(const step::Sample& sample, double last_t) {
+    last_t_ = last_t;
+    add(sample);
+  }
+  double wake() const { return wake_; }
 
   std::size_t marks() const { return marks_.size(); }
   double time(std::size_t mark) const { return marks_[mark]; }
@@ -82,15 +89,25 @@ class Pushes {
   explicit Pushes(std::vector<double> marks) : marks_(std::move(marks)) {}
   static constexpr std::size_t kMostContacts = 64;
 
-  void add(const step::Sample& sample);
+  void add(const step::Sample& sample) {
+    if (contacts_ == 1 && sign_ * sample.t <= until_) {
+      sums_[next_] += std::abs(sample.impulses[0]);
+    } else {
+      enter(sample);
+    }
+  }
   /// The mean normal force of a contact between a mark and the next.
   double force(std::size_t mark, int contact) const;
 
  private:
+  void enter(const step::Sample& sample);
+
   std::vector<double> marks_;
   std::vector<double> sums_;  // of impulses, by mark and contact
   std::size_t contacts_{0};
   std::size_t next_{0};
+  double sign_{1.0};
+  double until_{-std::numeric_limits<double>::infinity()};  // the same mark, times the sign
 };
 
 /// Whether contacts turn round before their walls, without a push, so near to them that the error
@@ -102,7 +119,8 @@ class NearMisses {
   NearMisses(bool is_rough, const model::FormulaModel* model);
 
   void add(const step::Sample& sample) {
-    if (watched_.size() != 1 || !is_far(watched_[0], sample.gaps[0], sample.impulses[0])) {
+    if (watched_.size() != 1 || !(is_far(watched_[0], sample.gaps[0], sample.impulses[0]) ||
+                                  rests(watched_[0], sample.gaps[0], sample.impulses[0]))) {
       return follow(sample);
     }
     last_t_ = sample.t;
@@ -135,6 +153,7 @@ class NearMisses {
     std::optional<double> missed;  // [s]
   };
   static constexpr int kQuiet = 12;  // steps before and after without a push: else in contact
+  static constexpr int kPushed = -(1 << 30);  // inside: it has pushed since it was outside
   void follow(const step::Sample& sample);
   void follow_closely(std::size_t contact, const step::Sample& sample, bool opens);
   /// Far from its wall, long after a push, a contact is followed by its gap alone.
@@ -150,6 +169,18 @@ class NearMisses {
     w.fell = fell;
     w.gap = gap;
     w.inside = 0;
+    return true;
+  }
+  /// One that pushed in the step before, and pushes still. (Places are asked for long after.)
+  [[gnu::always_inline]] static bool rests(Watched& w, double gap, double impulse) {
+    if (impulse == 0.0 || w.quiet != 0 || w.missed) return false;
+    const double fell = w.gap - gap;
+    ++w.pushes;
+    w.fastest = std::max(w.fastest, std::abs(fell));
+    w.bend = w.fell - fell;
+    w.fell = fell;
+    w.gap = gap;
+    w.inside = gap < 0.0 ? kPushed : 0;
     return true;
   }
   bool turns_near(const Watched& w, double fell) const;
@@ -176,7 +207,7 @@ struct Phase {
 class Phases {
  public:
   void add(const step::Sample& sample) {
-    if (!sample.states.empty()) follow(sample);
+    if (!sample.states.empty() && !goes_on(sample)) follow(sample);
   }
   /// After the last sample.
   void close();
@@ -186,14 +217,49 @@ class Phases {
   static constexpr std::size_t kMost = 100'000;
 
  private:
+  /// One contact that does what it did.
+  bool goes_on(const step::Sample& sample) {
+    if (state_.size() != 1 || sample.states[0] != told_) return false;
+    last_t_ = open_[0].to = sample.t;
+    return true;
+  }
   void follow(const step::Sample& sample);
   void end(std::size_t contact);
 
   double last_t_{0.0};
+  double told_{-1.0};        // the last state of the first contact
   std::vector<Phase> open_;  // by contact, of the state it is in
   std::vector<char> state_;  // by contact: 0 free or struck, 1 sticks, 2 slides
   std::vector<Phase> list_;
   bool is_cut_{false};
+};
+
+/// Where slides turn round without a stop. The turn is met within a step, which takes the friction
+/// of one direction for the whole of it: with accelerations a before and b after, |a - b| b/a h of
+/// the velocity are left to chance, and companions may agree by chance.
+class Turns {
+ public:
+  /// Samples of every step, with friction.
+  void add(const step::Sample& sample);
+  struct Turn {
+    double t{0.0};              // [s]
+    std::vector<double> kicks;  // of velocities
+  };
+  const std::optional<Turn>& last() const { return last_; }
+
+ private:
+  static constexpr std::size_t kKept = 6;  // the slip turns between the third and the fifth
+  struct Instant {
+    double t{0.0};
+    std::vector<double> u, slips;
+  };
+  const Instant& at(std::size_t k) const { return kept_[(next_ + k) % kKept]; }
+  void look();
+
+  std::array<Instant, kKept> kept_;
+  std::size_t next_{0};  // where the oldest is
+  std::size_t seen_{0};
+  std::optional<Turn> last_;
 };
 
 }  // namespace ricochet::study

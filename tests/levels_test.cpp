@@ -1,0 +1,161 @@
+// Levels of the certificate of bodies: piles that run, and what each level refuses.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "body_step.h"
+#include "ricochet/base/error.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::testing::levels_test {
+namespace {
+
+using certify::Failure;
+using certify::Level;
+
+const std::string kBox = R"toml(
+[world]
+dimension = 2
+gravity   = [0, -10]
+[material.wood]
+density = 2
+[pair]
+default = { friction = 0.5 }
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+[body.box]
+box      = [1, 1]
+at       = [0, 0.5]
+material = "wood"
+[run]
+step  = 0.001
+until = 0.1
+)toml";
+
+const std::string kPile = R"toml(
+[world]
+dimension = 2
+gravity   = [0, -10]
+[material.glass]
+density = 5
+[pair]
+default = { friction = 0.5 }
+[fill.grain]
+shape    = "disc"
+radius   = { uniform = [0.007, 0.01] }
+count    = 40
+inside   = { box = [[-0.06, 0], [0.06, 0.25]] }
+pattern  = "random"
+seed     = 3
+material = "glass"
+[body.box]
+fixed  = true
+shapes = [{ half_plane = { point = [0, 0], normal = [0, 1] } },
+          { half_plane = { point = [-0.06, 0], normal = [1, 0] } },
+          { half_plane = { point = [0.06, 0], normal = [-1, 0] } }]
+[watch.load]
+force_on = "box"
+[run]
+step   = 0.001
+until  = 1.5
+record = 1
+)toml";
+
+study::Motion run_text(const std::string& text) {
+  return study::run_scene(scene::read_scene("levels.toml", text), false);
+}
+
+std::string fault_of(const std::string& text) {
+  try {
+    (void)scene::read_scene("levels.toml", text);
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_run(const std::string& text, const std::string& line) {
+  return changed(text, "[run]\n", "[run]\n" + line + "\n");
+}
+
+TEST(Levels, AreStatedInWordsOrByOneNumber) {
+  const auto limits = [](const std::string& line) {
+    return scene::read_scene("levels.toml", with_run(kBox, line)).run.limits;
+  };
+  EXPECT_EQ(limits("level = \"tight\"").least, Level::Tight);
+  EXPECT_EQ(limits("tolerance = { speed = 1e-5 }").least, Level::Bounded);
+  EXPECT_EQ(limits("tolerance = { speed = 1e-5 }").speed, 1e-5);
+  EXPECT_EQ(limits("tolerance = { residual = 1e-8 }").least, Level::Exact);
+  EXPECT_EQ(limits("tolerance = { residual = 1e-8 }").residual, 1e-8);
+  EXPECT_EQ(limits("residual_limit = 1e-8").least, Level::Exact);
+  EXPECT_NE(fault_of(with_run(kBox, "level = \"soft\"")).find("is not known"), std::string::npos);
+  EXPECT_NE(fault_of(with_run(kBox, "tolerance = { speed = 1, residual = 1 }")).find("one number"),
+            std::string::npos);
+  EXPECT_NE(fault_of(with_run(kBox, "level = \"exact\"\ntolerance = { speed = 1e-5 }"))
+                .find("another level"),
+            std::string::npos);
+}
+
+/// A box that rests, said to slide at `speed` by friction that is admissible: all balances hold.
+Failure verdict_of_creep(const std::string& level, double speed) {
+  BodyStep<2> one(with_run(kBox, "level = \"" + level + "\""));
+  EXPECT_EQ(one.claim.pushes.size(), 2U);
+  const double h = 0.001;
+  const double given = one.world.body(1).mass * speed;
+  one.after.bodies[1].v[0] = speed;
+  one.after.bodies[1].x[0] = 0.5 * h * speed;
+  Failure found = Failure::Balance;
+  const auto claim = one.claim;
+  for (const double side : {1.0, -1.0}) {  // which of the corners is the left one
+    one.claim = claim;
+    one.claim.pushes[0].impulse += body::Vec<2>(0.5 * side * given, -0.5 * given);
+    one.claim.pushes[1].impulse += body::Vec<2>(-0.5 * side * given, -0.5 * given);
+    const Failure verdict = one.verdict();
+    if (verdict != Failure::Balance) found = verdict;
+  }
+  return found;
+}
+
+TEST(Levels, EachRefusesWhatCreepsFasterThanItAllows) {
+  EXPECT_EQ(verdict_of_creep("exact", 0.0), Failure::None);
+  EXPECT_EQ(verdict_of_creep("exact", 1e-9), Failure::Residual);
+  EXPECT_EQ(verdict_of_creep("tight", 1e-9), Failure::Residual);
+  EXPECT_EQ(verdict_of_creep("tight", 1e-11), Failure::None);   // below 1e-8 g h
+  EXPECT_EQ(verdict_of_creep("bounded", 5e-5), Failure::None);  // below g h / 100
+  EXPECT_EQ(verdict_of_creep("bounded", 5e-4), Failure::Residual);
+}
+
+TEST(Levels, FewBodiesMayNotFall) {
+  BodyStep<2> one(kBox);
+  one.claim.level = Level::Tight;
+  EXPECT_EQ(one.verdict(), Failure::Residual);
+}
+
+TEST(Levels, APileComesToRestAndStays) {
+  const study::Motion early = run_text(kPile);
+  const study::Motion late = run_text(changed(kPile, "until  = 1.5", "until  = 2.5"));
+  ASSERT_TRUE(early.outcome.certificate.ok());
+  ASSERT_TRUE(late.outcome.certificate.ok());
+  const certify::BodyStatistics& told = late.world->told;
+  EXPECT_EQ(told.steps[0] + told.steps[1] + told.steps[2], 2500);
+  EXPECT_LE(late.outcome.certificate.creep_max, told.creep_limit);
+  double mass = 0.0;
+  double drift = 0.0;
+  const body::World<2>& world = *late.scene.world()->plane;
+  for (std::size_t i = 0; i < world.bodies.size(); ++i) {
+    if (!world.bodies[i].is_free()) continue;
+    mass += world.bodies[i].mass;
+    drift = std::max(drift, (late.world->last.bodies[i].x - early.world->last.bodies[i].x).norm());
+  }
+  EXPECT_LT(drift, 1e-9 * 0.007);
+  EXPECT_NEAR(late.world->watches[1].second, -10.0 * mass, 1e-10 * 10.0 * mass);
+  const certify::Ledger& ledger = late.outcome.certificate.ledger;
+  EXPECT_LE(ledger.highest, ledger.kinetic_start + ledger.potential_start + 1e-12);
+  EXPECT_LT(std::abs(ledger.defect.value()), 1e-12);
+}
+
+}  // namespace
+}  // namespace ricochet::testing::levels_test
