@@ -84,7 +84,8 @@ docs: build
 
 # The search for leaks takes seconds at the end of each process, so it is made in two of them only.
 sanitize: setup
-	@cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DRICOCHET_SANITIZE=ON >/dev/null
+	@cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DRICOCHET_SANITIZE=ON \
+	  -DRICOCHET_STRICT=ON >/dev/null
 	@cmake --build $(SANITIZE) -j $(JOBS) --target ricochet-tests ricochet-program example-pendulum
 	@cd $(SANITIZE) && ASAN_OPTIONS=detect_leaks=0 ctest --output-on-failure -j $(JOBS)
 	@$(SANITIZE)/bin/ricochet-tests --gtest_brief=1 --gtest_filter='-Program.*:Docs.*:Family*:Gallery.*:Moreau.Friction*:Restitution.Zeno*:StructureScene.*:Truth.*'
@@ -94,7 +95,7 @@ sanitize: setup
 # beforehand are the same code again, and are left out here as in the two below.
 clang: setup
 	@tools/install-packages optional clang
-	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=None -DRICOCHET_QUICK=ON \
+	@cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=None -DRICOCHET_QUICK=ON -DRICOCHET_STRICT=ON \
 	  -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-O1 >/dev/null
 	@cmake --build $(CLANG) -j $(JOBS) --target ricochet-program ricochet-few-tests
 	@$(CLANG)/bin/ricochet-few-tests --gtest_brief=1 --gtest_filter='Golden*'

@@ -374,7 +374,7 @@ void Jet::extend_pair(const Step& step, int first, int last, double* rows) {
   const double* const b = rows + step.b * kStride;
   const bool is_angle = step.rule == Rule::SinCos;
   const bool is_pair = is_angle || step.rule == Rule::SinhCosh;
-  for (int k = first; k <= last; ++k) {
+  for (int k = first; k <= std::min(last, kOrder); ++k) {  // never more, which compilers must see
     double sum = 0.0;
     double companion = 0.0;
     const int end = std::min(k, step.a_degree);
