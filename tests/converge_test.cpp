@@ -266,7 +266,7 @@ TEST(Compare, SchemesAreListedWithWhatTheyDidOrWhyNot) {
   EXPECT_EQ(found.rows[1].scheme, "inel");
   EXPECT_NE(found.rows[1].refusal.find("the scheme inel has restitution 0, not 1"),
             std::string::npos);
-  for (const std::size_t k : {0, 2, 3}) {
+  for (const std::size_t k : {0U, 2U, 3U}) {
     const study::SchemeRow& row = found.rows[k];
     EXPECT_TRUE(row.was_run());
     EXPECT_EQ(row.steps, 1600);
