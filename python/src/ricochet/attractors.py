@@ -74,7 +74,7 @@ class Lyapunov(_Table):
 
     @property
     def rate(self):
-        """Impacts per unit of time."""
+        """Impacts per unit of time; ``["rate_error"]`` is its error bar, from the same blocks."""
         return self["rate"]
 
     def __repr__(self):

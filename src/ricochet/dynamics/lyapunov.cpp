@@ -20,14 +20,19 @@ class Blocks {
  public:
   static constexpr std::size_t kMost = 64;
 
-  void add(const std::vector<double>& growth) { rows_.push_back(growth); }
+  void add(const std::vector<double>& growth, double impacts) {
+    rows_.push_back(growth);
+    impacts_.push_back(impacts);
+  }
   bool are_full() const { return rows_.size() == kMost; }
   void halve() {
     for (std::size_t k = 0; 2 * k + 1 < rows_.size(); ++k) {
       rows_[k] = rows_[2 * k];
       for (std::size_t i = 0; i < rows_[k].size(); ++i) rows_[k][i] += rows_[2 * k + 1][i];
+      impacts_[k] = impacts_[2 * k] + impacts_[2 * k + 1];
     }
     rows_.resize(rows_.size() / 2);
+    impacts_.resize(rows_.size());
   }
   double mean(std::size_t i, double length) const {
     double sum = 0.0;
@@ -35,13 +40,10 @@ class Blocks {
     return sum / (length * static_cast<double>(rows_.size()));
   }
   double error(std::size_t i, double length) const {
-    const double middle = mean(i, length);
-    double squares = 0.0;
-    for (const std::vector<double>& row : rows_) {
-      squares += (row[i] / length - middle) * (row[i] / length - middle);
-    }
-    const auto count = static_cast<double>(rows_.size());
-    return count > 1.0 ? std::sqrt(squares / (count - 1.0) / count) : 0.0;
+    return error_of_mean([&](std::size_t k) { return rows_[k][i] / length; });
+  }
+  double error_of_rate(double length) const {
+    return error_of_mean([&](std::size_t k) { return impacts_[k] / length; });
   }
   void keep_columns(std::size_t count) {
     for (std::vector<double>& row : rows_) row.resize(count);
@@ -49,7 +51,19 @@ class Blocks {
   std::size_t size() const { return rows_.size(); }
 
  private:
+  template <class Value>
+  double error_of_mean(const Value& value) const {
+    const auto count = static_cast<double>(rows_.size());
+    double sum = 0.0, squares = 0.0;
+    for (std::size_t k = 0; k < rows_.size(); ++k) sum += value(k);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      squares += (value(k) - sum / count) * (value(k) - sum / count);
+    }
+    return count > 1.0 ? std::sqrt(squares / (count - 1.0) / count) : 0.0;
+  }
+
   std::vector<std::vector<double>> rows_;
+  std::vector<double> impacts_;  // of each block
 };
 
 class Measurement {
@@ -69,7 +83,7 @@ class Measurement {
     double block = settings_.until > 0.0 ? settings_.until / Blocks::kMost : 20.0 * unit_;
     start_ = flow_.elapsed();
     const double trace = flow_.trace(), determinants = flow_.log_determinants();
-    impacts_ = events_ = 0;
+    impacts_ = impacts_before_ = events_ = 0;
     base_ = last_ = flow_.growth();
     while (pass(block) && !flow_.growth().empty()) {
       take();
@@ -110,7 +124,8 @@ class Measurement {
   void settle() {
     constexpr double kUnits = 200.0;
     unit_ = period_;
-    if (!(unit_ > 0.0)) {
+    const bool has_times = settings_.settle >= 0.0 && settings_.until > 0.0;
+    if (!(unit_ > 0.0) && !has_times) {
       double time = 0.0;
       int events = 0;
       while (events < 100 && time < 1e4) {
@@ -131,7 +146,8 @@ class Measurement {
     base_.resize(growth.size());
     std::vector<double> change(growth.size());
     for (std::size_t i = 0; i < growth.size(); ++i) change[i] = growth[i] - last_[i];
-    blocks_.add(change);
+    blocks_.add(change, static_cast<double>(impacts_ - impacts_before_));
+    impacts_before_ = impacts_;
     last_ = std::move(growth);
     found_.history.emplace_back(flow_.elapsed() - start_,
                                 (last_[0] - base_[0]) / (flow_.elapsed() - start_));
@@ -150,6 +166,7 @@ class Measurement {
     found_.time = flow_.elapsed() - start_;
     found_.impacts = impacts_;
     found_.rate = found_.time > 0.0 ? static_cast<double>(impacts_) / found_.time : 0.0;
+    found_.rate_error = blocks_.error_of_rate(block);
     found_.broken = flow_.broken();
     found_.failure = flow_.failure();
     found_.largest_factor = flow_.largest_factor();
@@ -182,6 +199,7 @@ class Measurement {
   double start_{0.0};
   int columns_{0};  // variations that there are without contacts
   long long impacts_{0};
+  long long impacts_before_{0};  // the block that is being filled
   long long events_{0};
   Blocks blocks_;
   std::vector<double> base_, last_;
@@ -223,6 +241,7 @@ std::string to_json(const Lyapunov& found, const scene::Scene& scene) {
   json["sum_residual"] = found.has_sum ? base::Json(found.sum_residual) : base::Json();
   json["dimension"] = found.dimension;
   json["rate"] = found.rate;
+  json["rate_error"] = found.rate_error;
   json["impacts"] = found.impacts;
   json["time"] = found.time;
   json["settled"] = found.settled;
@@ -259,10 +278,13 @@ std::string describe(const Lyapunov& found, const scene::Scene& scene) {
   if (!found.exponents.empty()) {
     text += entry("dimension", fmt::format("{:.4f} (Kaplan and Yorke)", found.dimension));
   }
-  text += entry("impacts", fmt::format("{:.6g} per unit of time", found.rate));
-  if (const double T = scene.dynamics.period; T > 0.0) {
-    text += entry("", fmt::format("{:.6g} per period", found.rate * T));
-  }
+  const auto impacts_per = [&](double time, const char* unit) {
+    const double rate = found.rate * time, error = found.rate_error * time;
+    return fmt::format(
+        "{} per {}", error > 0.0 ? base::with_bar(rate, error) : fmt::format("{:.6g}", rate), unit);
+  };
+  text += entry("impacts", impacts_per(1.0, "unit of time"));
+  if (const double T = scene.dynamics.period; T > 0.0) text += entry("", impacts_per(T, "period"));
   if (found.largest_factor > 0.0) {
     text += entry("slowest", fmt::format("impact at speed {:.2e}", 1.0 / found.largest_factor));
   }

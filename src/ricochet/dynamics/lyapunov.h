@@ -29,6 +29,7 @@ struct Lyapunov {
   double of_impacts{0.0};
   double sum_residual{0.0};
   double rate{0.0};            // impacts per time
+  double rate_error{0.0};      // of its mean over the same blocks
   double dimension{0.0};       // Kaplan and Yorke's
   double largest_factor{0.0};  // 1/|U| of an impact
   double settled{0.0};         // [s] before
