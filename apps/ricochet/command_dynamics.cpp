@@ -14,6 +14,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/picture.h"
+#include "ricochet/host/line_file.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
@@ -37,6 +38,29 @@ std::string over_setting(const std::string& text) {
                      text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1));
 }
 
+/// What varies varies once, and nothing else sets it.
+void check_over(const DynamicsArguments& arguments, const scene::Family& varied) {
+  const auto name_of = [](const std::string& over) { return over.substr(0, over.find('=')); };
+  for (std::size_t k = 0; k < arguments.over.size(); ++k) {
+    for (std::size_t l = 0; l < k; ++l) {
+      if (!scene::is_same_key(name_of(arguments.over[l]), name_of(arguments.over[k]))) continue;
+      throw base::InputError("--over " + arguments.over[k],
+                             fmt::format("'{}' varies already, by --over {}",
+                                         name_of(arguments.over[k]), arguments.over[l]),
+                             "keep one of the two");
+    }
+  }
+  for (const scene::Override& change : changes_of(arguments.scene)) {
+    for (const scene::FamilyKey& key : varied.keys) {
+      if (!scene::is_same_key(change.key, key.name)) continue;
+      const bool is_option = change.argument.starts_with("--");
+      throw base::InputError((is_option ? "" : "--set ") + change.argument,
+                             fmt::format("sets '{}', which varies: see sweep.over", key.name),
+                             "drop this, or let it not vary");
+    }
+  }
+}
+
 /// A scene for its exact motion, and what changed it.
 struct Exact {
   std::vector<scene::Override> changes;
@@ -58,7 +82,9 @@ Exact with_sweep(const DynamicsArguments& arguments) {
   add("settle", arguments.settle);
   add("show", arguments.show);
   add("seeds", arguments.seeds);
-  return Exact(scene);
+  Exact exact(scene);
+  check_over(arguments, exact.scene.dynamics.sweep.over);
+  return exact;
 }
 
 /// Files, and the words about them.
@@ -212,11 +238,16 @@ int command_invariants(const DynamicsArguments& arguments) {
   return found.interrupted ? say_interrupted() : kFine;
 }
 
-int command_sweep(const DynamicsArguments& arguments) {
+namespace {
+
+/// Runs a sweep into its file; `path` is where that will be, once it is known.
+int run_sweep(const DynamicsArguments& arguments, std::filesystem::path& path) {
   SceneArguments changed = arguments.scene;
   for (const std::string& over : arguments.over) changed.set.push_back(over_setting(over));
   const std::vector<scene::Override> changes = changes_of(changed);
   const scene::Scene scene = scene::read_scene(changed.file, changed.text, changes);
+  if (arguments.out.empty()) path = std::filesystem::path("out") / scene.name / "sweep.csv";
+  check_over(arguments, scene.dynamics.sweep.over);
   const scene::Family& over =
       scene.dynamics.sweep.over.empty() ? scene.family : scene.dynamics.sweep.over;
   if (over.empty()) {
@@ -225,11 +256,7 @@ int command_sweep(const DynamicsArguments& arguments) {
                            "--over A=0.3..1.2:900");
   }
   host::StopSignals signals;
-  const std::filesystem::path folder = arguments.out.empty()
-                                           ? std::filesystem::path("out") / scene.name
-                                           : std::filesystem::path(arguments.out);
-  host::OutputFile file(folder / "sweep.csv");
-  file.write(study::sweep_header(scene, over));
+  host::LineFile file(path, study::sweep_header(scene, over));
   const double steps = static_cast<double>(over.size()) * static_cast<double>(scene.run.steps);
   study::SweepOutcome found;
   {
@@ -237,11 +264,14 @@ int command_sweep(const DynamicsArguments& arguments) {
     found = study::sweep(
         scene, changes, over, host::make_executor(arguments.threads, signals.monitor().stop),
         [&](std::size_t member, const study::MemberEnd& end) {
-          file.write(study::sweep_row(over, member, end));
+          file.text() += study::sweep_row(over, member, end);
+          file.end_line();
+          if (!file.error().empty()) signals.monitor().stop = true;
         },
         {.lanes = static_cast<std::size_t>(arguments.lanes)}, &signals.monitor());
   }
-  file.commit();
+  file.finish();
+  if (!file.error().empty()) throw host::OutputError(file.error());
   fmt::print("{}\n{}{}{}{}", scene.title,
              entry("members",
                    fmt::format("{} of {}, {} failed", found.members, over.size(), found.failed)),
@@ -249,9 +279,25 @@ int command_sweep(const DynamicsArguments& arguments) {
                                         1e9 * found.seconds /
                                             static_cast<double>(std::max(found.steps, 1LL)))),
              entry("read", fmt::format("the scene was read {}", counted(found.documents, "time"))),
-             entry("written", (folder / "sweep.csv").string()));
+             entry("written", path.string()));
   if (found.interrupted) return say_interrupted();
   return found.failed > 0 ? kFailed : kFine;
+}
+
+}  // namespace
+
+int command_sweep(const DynamicsArguments& arguments) {
+  std::filesystem::path path = arguments.out.empty()
+                                   ? std::filesystem::path()
+                                   : std::filesystem::path(arguments.out) / "sweep.csv";
+  try {
+    return run_sweep(arguments, path);
+  } catch (const base::InputError&) {
+    if (!path.empty() && std::filesystem::exists(path)) {
+      fmt::print(stderr, "note: {} is that of an earlier sweep\n", path.string());
+    }
+    throw;
+  }
 }
 
 }  // namespace ricochet::app
