@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include "commands.h"
 #include "number_option.h"
@@ -19,6 +20,7 @@
 #include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
+#include "ricochet/scene/document.h"
 #include "ricochet/study/sweep.h"
 #include "scene_file.h"
 
@@ -26,16 +28,18 @@ namespace ricochet::app {
 namespace {
 
 /// A=0.3..1.2:900 as the value of a key of [sweep.over].
-std::string over_setting(const std::string& text) {
+scene::Override over_setting(const std::string& text) {
   const std::size_t equals = text.find('='), dots = text.find(".."), colon = text.rfind(':');
   if (equals == std::string::npos || dots == std::string::npos || colon == std::string::npos ||
       !(equals < dots && dots < colon)) {
     throw base::InputError("--over", fmt::format("'{}' is not of the form A=0.3..1.2:900", text),
                            "write a name, from .. to, and how many values");
   }
-  return fmt::format("sweep.over.{}={{ from = {}, to = {}, count = {} }}", text.substr(0, equals),
-                     text.substr(equals + 1, dots - equals - 1),
-                     text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1));
+  return {"sweep.over." + text.substr(0, equals),
+          fmt::format("{{ from = {}, to = {}, count = {} }}",
+                      text.substr(equals + 1, dots - equals - 1),
+                      text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1)),
+          "--over " + text};
 }
 
 /// What varies varies once, and nothing else sets it.
@@ -61,28 +65,36 @@ void check_over(const DynamicsArguments& arguments, const scene::Family& varied)
   }
 }
 
+/// All that the options say.
+std::vector<scene::Override> changes_with_over(const DynamicsArguments& arguments) {
+  std::vector<scene::Override> changes = changes_of(arguments.scene);
+  for (const std::string& over : arguments.over) changes.push_back(over_setting(over));
+  return changes;
+}
+
 /// A scene for its exact motion, and what changed it.
 struct Exact {
   std::vector<scene::Override> changes;
   scene::Scene scene;
 
-  explicit Exact(const SceneArguments& arguments)
-      : changes(dynamics::exact_changes(arguments.file, arguments.text, changes_of(arguments))),
+  explicit Exact(const SceneArguments& arguments) : Exact(arguments, changes_of(arguments)) {}
+  Exact(const SceneArguments& arguments, const std::vector<scene::Override>& all)
+      : changes(dynamics::exact_changes(arguments.file, arguments.text, all)),
         scene(scene::read_scene(arguments.file, arguments.text, changes)) {}
 };
 
 /// With what the options say, as settings of the scene.
 Exact with_sweep(const DynamicsArguments& arguments) {
-  SceneArguments scene = arguments.scene;
-  for (const std::string& over : arguments.over) scene.set.push_back(over_setting(over));
-  const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) scene.set.push_back(fmt::format("sweep.{}={}", key, value));
+  std::vector<scene::Override> changes = changes_with_over(arguments);
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty())
+      changes.push_back({"sweep." + key, value, fmt::format("--{} {}", key, value)});
   };
   add("follow", arguments.follow);
   add("settle", arguments.settle);
   add("show", arguments.show);
   add("seeds", arguments.seeds);
-  Exact exact(scene);
+  Exact exact(arguments.scene, changes);
   check_over(arguments, exact.scene.dynamics.sweep.over);
   return exact;
 }
@@ -242,10 +254,15 @@ namespace {
 
 /// Runs a sweep into its file; `path` is where that will be, once it is known.
 int run_sweep(const DynamicsArguments& arguments, std::filesystem::path& path) {
-  SceneArguments changed = arguments.scene;
-  for (const std::string& over : arguments.over) changed.set.push_back(over_setting(over));
-  const std::vector<scene::Override> changes = changes_of(changed);
-  const scene::Scene scene = scene::read_scene(changed.file, changed.text, changes);
+  const auto& [file_name, text] = std::tie(arguments.scene.file, arguments.scene.text);
+  const scene::Document document(file_name, text);
+  for (const char* kind : {"world", "structure"}) {
+    if (document.root().find(kind) == nullptr) continue;
+    throw base::InputError("sweep", fmt::format("is of a [system], not of a [{}]", kind),
+                           "write [family], which `ricochet run` runs");
+  }
+  const std::vector<scene::Override> changes = changes_with_over(arguments);
+  const scene::Scene scene = scene::read_scene(file_name, text, changes);
   if (arguments.out.empty()) path = std::filesystem::path("out") / scene.name / "sweep.csv";
   check_over(arguments, scene.dynamics.sweep.over);
   const scene::Family& over =
@@ -256,7 +273,10 @@ int run_sweep(const DynamicsArguments& arguments, std::filesystem::path& path) {
                            "--over A=0.3..1.2:900");
   }
   host::StopSignals signals;
-  host::LineFile file(path, study::sweep_header(scene, over));
+  const std::string header = study::sweep_header(scene, over);
+  std::error_code ignored;  // what cannot be removed cannot be replaced either, and that is said
+  std::filesystem::remove(path, ignored);
+  host::LineFile file(path, header);
   const double steps = static_cast<double>(over.size()) * static_cast<double>(scene.run.steps);
   study::SweepOutcome found;
   {
