@@ -62,18 +62,19 @@ TEST(AttractorCases, TheCascadeOfTheBall) {
 TEST(AttractorCases, TheOrbitOfTwoImpacts) {
   ImpactMap map = table_map(1.6, 0.5);
   Eigen::Vector2d z = near_one_bounce(1.6, 0.5);
+  const auto phase = [](double t) { return t - 2.0 * kPi * std::floor(t / (2.0 * kPi)); };
   map.bounces(z, 2000);
+  z[0] = phase(z[0]);  // late times have fewer digits
   Eigen::Matrix2d D = map.close(z, 2, 2.0 * kPi);
   EXPECT_NEAR(multiplier(D).real(), -0.02759603, 1e-8);
   EXPECT_NEAR(std::abs(multiplier(D).imag()), 0.24847225, 1e-8);
-  const auto phase = [](double t) { return t - 2.0 * kPi * std::floor(t / (2.0 * kPi)); };
   if (phase(z[0]) < 1.0) map.bounce(z, D);
   z[0] = phase(z[0]);
-  EXPECT_NEAR(z[0], 1.19434771072543, 1e-11);
-  EXPECT_NEAR(z[1] + 1.6 * std::cos(z[0]), 2.58996513934720, 1e-11);
+  EXPECT_NEAR(z[0], 1.19434771072543, 1e-12);
+  EXPECT_NEAR(z[1] + 1.6 * std::cos(z[0]), 2.58996513934720, 1e-12);
   map.bounce(z, D);
-  EXPECT_NEAR(phase(z[0]), 0.40391495630515, 1e-11);
-  EXPECT_NEAR(z[1] + 1.6 * std::cos(z[0]), 3.65826422738157, 1e-11);
+  EXPECT_NEAR(phase(z[0]), 0.40391495630515, 1e-12);
+  EXPECT_NEAR(z[1] + 1.6 * std::cos(z[0]), 3.65826422738157, 1e-12);
 }
 
 /// Flights of a ball that does not bounce, in periods, and how often it is released.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include "commands.h"
 #include "number_option.h"
@@ -14,10 +15,12 @@
 #include "ricochet/base/error.h"
 #include "ricochet/dynamics/invariants.h"
 #include "ricochet/dynamics/picture.h"
+#include "ricochet/host/line_file.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/ranks.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
+#include "ricochet/scene/document.h"
 #include "ricochet/study/sweep.h"
 #include "scene_file.h"
 
@@ -25,16 +28,48 @@ namespace ricochet::app {
 namespace {
 
 /// A=0.3..1.2:900 as the value of a key of [sweep.over].
-std::string over_setting(const std::string& text) {
+scene::Override over_setting(const std::string& text) {
   const std::size_t equals = text.find('='), dots = text.find(".."), colon = text.rfind(':');
   if (equals == std::string::npos || dots == std::string::npos || colon == std::string::npos ||
       !(equals < dots && dots < colon)) {
     throw base::InputError("--over", fmt::format("'{}' is not of the form A=0.3..1.2:900", text),
                            "write a name, from .. to, and how many values");
   }
-  return fmt::format("sweep.over.{}={{ from = {}, to = {}, count = {} }}", text.substr(0, equals),
-                     text.substr(equals + 1, dots - equals - 1),
-                     text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1));
+  return {"sweep.over." + text.substr(0, equals),
+          fmt::format("{{ from = {}, to = {}, count = {} }}",
+                      text.substr(equals + 1, dots - equals - 1),
+                      text.substr(dots + 2, colon - dots - 2), text.substr(colon + 1)),
+          "--over " + text};
+}
+
+/// What varies varies once, and nothing else sets it.
+void check_over(const DynamicsArguments& arguments, const scene::Family& varied) {
+  const auto name_of = [](const std::string& over) { return over.substr(0, over.find('=')); };
+  for (std::size_t k = 0; k < arguments.over.size(); ++k) {
+    for (std::size_t l = 0; l < k; ++l) {
+      if (!scene::is_same_key(name_of(arguments.over[l]), name_of(arguments.over[k]))) continue;
+      throw base::InputError("--over " + arguments.over[k],
+                             fmt::format("'{}' varies already, by --over {}",
+                                         name_of(arguments.over[k]), arguments.over[l]),
+                             "keep one of the two");
+    }
+  }
+  for (const scene::Override& change : changes_of(arguments.scene)) {
+    for (const scene::FamilyKey& key : varied.keys) {
+      if (!scene::is_same_key(change.key, key.name)) continue;
+      const bool is_option = change.argument.starts_with("--");
+      throw base::InputError((is_option ? "" : "--set ") + change.argument,
+                             fmt::format("sets '{}', which varies: see sweep.over", key.name),
+                             "drop this, or let it not vary");
+    }
+  }
+}
+
+/// All that the options say.
+std::vector<scene::Override> changes_with_over(const DynamicsArguments& arguments) {
+  std::vector<scene::Override> changes = changes_of(arguments.scene);
+  for (const std::string& over : arguments.over) changes.push_back(over_setting(over));
+  return changes;
 }
 
 /// A scene for its exact motion, and what changed it.
@@ -42,23 +77,26 @@ struct Exact {
   std::vector<scene::Override> changes;
   scene::Scene scene;
 
-  explicit Exact(const SceneArguments& arguments)
-      : changes(dynamics::exact_changes(arguments.file, arguments.text, changes_of(arguments))),
+  explicit Exact(const SceneArguments& arguments) : Exact(arguments, changes_of(arguments)) {}
+  Exact(const SceneArguments& arguments, const std::vector<scene::Override>& all)
+      : changes(dynamics::exact_changes(arguments.file, arguments.text, all)),
         scene(scene::read_scene(arguments.file, arguments.text, changes)) {}
 };
 
 /// With what the options say, as settings of the scene.
 Exact with_sweep(const DynamicsArguments& arguments) {
-  SceneArguments scene = arguments.scene;
-  for (const std::string& over : arguments.over) scene.set.push_back(over_setting(over));
-  const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) scene.set.push_back(fmt::format("sweep.{}={}", key, value));
+  std::vector<scene::Override> changes = changes_with_over(arguments);
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty())
+      changes.push_back({"sweep." + key, value, fmt::format("--{} {}", key, value)});
   };
   add("follow", arguments.follow);
   add("settle", arguments.settle);
   add("show", arguments.show);
   add("seeds", arguments.seeds);
-  return Exact(scene);
+  Exact exact(arguments.scene, changes);
+  check_over(arguments, exact.scene.dynamics.sweep.over);
+  return exact;
 }
 
 /// Files, and the words about them.
@@ -212,11 +250,21 @@ int command_invariants(const DynamicsArguments& arguments) {
   return found.interrupted ? say_interrupted() : kFine;
 }
 
-int command_sweep(const DynamicsArguments& arguments) {
-  SceneArguments changed = arguments.scene;
-  for (const std::string& over : arguments.over) changed.set.push_back(over_setting(over));
-  const std::vector<scene::Override> changes = changes_of(changed);
-  const scene::Scene scene = scene::read_scene(changed.file, changed.text, changes);
+namespace {
+
+/// Runs a sweep into its file; `path` is where that will be, once it is known.
+int run_sweep(const DynamicsArguments& arguments, std::filesystem::path& path) {
+  const auto& [file_name, text] = std::tie(arguments.scene.file, arguments.scene.text);
+  const scene::Document document(file_name, text);
+  for (const char* kind : {"world", "structure"}) {
+    if (document.root().find(kind) == nullptr) continue;
+    throw base::InputError("sweep", fmt::format("is of a [system], not of a [{}]", kind),
+                           "write [family], which `ricochet run` runs");
+  }
+  const std::vector<scene::Override> changes = changes_with_over(arguments);
+  const scene::Scene scene = scene::read_scene(file_name, text, changes);
+  if (arguments.out.empty()) path = std::filesystem::path("out") / scene.name / "sweep.csv";
+  check_over(arguments, scene.dynamics.sweep.over);
   const scene::Family& over =
       scene.dynamics.sweep.over.empty() ? scene.family : scene.dynamics.sweep.over;
   if (over.empty()) {
@@ -225,11 +273,10 @@ int command_sweep(const DynamicsArguments& arguments) {
                            "--over A=0.3..1.2:900");
   }
   host::StopSignals signals;
-  const std::filesystem::path folder = arguments.out.empty()
-                                           ? std::filesystem::path("out") / scene.name
-                                           : std::filesystem::path(arguments.out);
-  host::OutputFile file(folder / "sweep.csv");
-  file.write(study::sweep_header(scene, over));
+  const std::string header = study::sweep_header(scene, over);
+  std::error_code ignored;  // what cannot be removed cannot be replaced either, and that is said
+  std::filesystem::remove(path, ignored);
+  host::LineFile file(path, header);
   const double steps = static_cast<double>(over.size()) * static_cast<double>(scene.run.steps);
   study::SweepOutcome found;
   {
@@ -237,11 +284,14 @@ int command_sweep(const DynamicsArguments& arguments) {
     found = study::sweep(
         scene, changes, over, host::make_executor(arguments.threads, signals.monitor().stop),
         [&](std::size_t member, const study::MemberEnd& end) {
-          file.write(study::sweep_row(over, member, end));
+          file.text() += study::sweep_row(over, member, end);
+          file.end_line();
+          if (!file.error().empty()) signals.monitor().stop = true;
         },
         {.lanes = static_cast<std::size_t>(arguments.lanes)}, &signals.monitor());
   }
-  file.commit();
+  file.finish();
+  if (!file.error().empty()) throw host::OutputError(file.error());
   fmt::print("{}\n{}{}{}{}", scene.title,
              entry("members",
                    fmt::format("{} of {}, {} failed", found.members, over.size(), found.failed)),
@@ -249,9 +299,25 @@ int command_sweep(const DynamicsArguments& arguments) {
                                         1e9 * found.seconds /
                                             static_cast<double>(std::max(found.steps, 1LL)))),
              entry("read", fmt::format("the scene was read {}", counted(found.documents, "time"))),
-             entry("written", (folder / "sweep.csv").string()));
+             entry("written", path.string()));
   if (found.interrupted) return say_interrupted();
   return found.failed > 0 ? kFailed : kFine;
+}
+
+}  // namespace
+
+int command_sweep(const DynamicsArguments& arguments) {
+  std::filesystem::path path = arguments.out.empty()
+                                   ? std::filesystem::path()
+                                   : std::filesystem::path(arguments.out) / "sweep.csv";
+  try {
+    return run_sweep(arguments, path);
+  } catch (const base::InputError&) {
+    if (!path.empty() && std::filesystem::exists(path)) {
+      fmt::print(stderr, "note: {} is that of an earlier sweep\n", path.string());
+    }
+    throw;
+  }
 }
 
 }  // namespace ricochet::app

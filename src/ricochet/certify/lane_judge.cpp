@@ -10,24 +10,21 @@ namespace {
 constexpr double kEpsilonOfLanes = std::numeric_limits<double>::epsilon();
 
 /// A compensated sum that goes on where a step holds.
-[[gnu::always_inline]] inline void add(Pack term, PackMask holds, double* total, double* lost) {
-  const Pack sum = pack_at(total), rest = pack_at(lost);
-  const Pack corrected = term - rest;
-  const Pack next = sum + corrected;
-  write(either(holds, (next - sum) - corrected, rest), lost);
-  write(either(holds, next, sum), total);
-}
-
-[[gnu::always_inline]] inline void put(Pack now, PackMask holds, double* kept) {
-  write(either(holds, now, pack_at(kept)), kept);
+RICOCHET_ALWAYS inline void add(double term, bool holds, double& total, double& lost) {
+  const double corrected = term - lost;
+  const double next = total + corrected;
+  const double rest = (next - total) - corrected;
+  lost = holds ? rest : lost;
+  total = holds ? next : total;
 }
 
 }  // namespace
 
-LaneJudge::LaneJudge(const model::FormulaModel& model, double anticipation)
+LaneJudge::LaneJudge(const model::FormulaModel& model, double anticipation, base::Width width)
     : dofs_(static_cast<std::size_t>(model.dofs())),
       contacts_(static_cast<std::size_t>(model.contacts())),
       anticipation_(anticipation),
+      width_(width),
       gaps_(model.gap_tape(), model::FormulaModel::kGaps),
       forces_(model.force_tape(), 0),
       ends_(model.end_tape(), 0),
@@ -87,86 +84,129 @@ void LaneJudge::store(std::size_t lane, Account& account) const {
 
 void LaneJudge::check(const LaneStep& step, const Lane& live, formula::LaneAngles& angles,
                       Lane& passes) {
-  for (std::size_t j = 0; j < kLanes; j += kPack) take_places(step, j, passes);
-  gaps_.run(angles);
-  forces_.run(angles);
-  ends_.run(angles);
-  for (std::size_t j = 0; j < kLanes; j += kPack) {
-    PackMask holds = pack_at(&passes[j]) != 0.0;
-    for (std::size_t a = 0; a < contacts_; ++a) {  // none touches, or is violated at the end
-      holds &= pack_at(gaps_.output(a) + j) > pack_at(&slack_[a][j]);
-      holds &= pack_at(ends_.output(a) + j) >= 0.0;
-    }
-    const Works works = take_works(step, j, holds);
-    const Pack one = {1.0, 1.0};
-    enter(works, j, pack_at(&live[j]) != 0.0, holds);
-    write(either(holds, one, one - one), &passes[j]);
-  }
+  if (dofs_ == 1) return check_sized<1>(step, live, angles, passes);
+  check_sized<2>(step, live, angles, passes);
+}
+
+template <std::size_t kDofs>
+void LaneJudge::check_sized(const LaneStep& step, const Lane& live, formula::LaneAngles& angles,
+                            Lane& passes) {
+  base::work_in(width_, [&]() RICOCHET_ALWAYS { take_places<kDofs>(step, passes); });
+  gaps_.run(angles, width_);
+  forces_.run(angles, width_);
+  ends_.run(angles, width_);
+  base::work_in(width_, [&]() RICOCHET_ALWAYS {
+    look_at_gaps(passes);
+    take_works<kDofs>(step, passes);
+    look_at_energy(passes);
+    enter(live, passes);
+  });
 }
 
 /// t+ = t + h to rounding, q_M = q + h/2 u, q+ = q_M + h/2 u+; where formulas are taken.
-inline void LaneJudge::take_places(const LaneStep& step, std::size_t j, Lane& passes) {
-  const Pack t = pack_at(&(*step.t)[j]), t_end = pack_at(&(*step.t_end)[j]),
-             h = pack_at(&(*step.h)[j]);
-  const Pack size = pack_at(&time_size_[j]) + size_of(t) + size_of(t_end);
-  PackMask holds = size_of(t_end - (t + h)) <= 4.0 * kEpsilonOfLanes * size;
-  const Pack t_mid = t + 0.5 * h;
-  write(t_mid, gaps_.input(0) + j);
-  write(t_mid, forces_.input(0) + j);
-  write(t_end, ends_.input(0) + j);
-  for (std::size_t i = 0; i < dofs_; ++i) {
-    const int slot = 1 + static_cast<int>(i);
-    const Pack u = pack_at(&step.u[i][j]), q_end = pack_at(&step.q_end[i][j]);
-    const Pack q_mid = pack_at(&step.q[i][j]) + (0.5 * h) * u;
-    write(q_mid + (anticipation_ * h) * u, gaps_.input(slot) + j);
-    write(q_mid, forces_.input(slot) + j);
-    write(q_end, ends_.input(slot) + j);
-    holds &= q_end == q_mid + (0.5 * h) * pack_at(&step.u_end[i][j]);
+template <std::size_t kDofs>
+RICOCHET_ALWAYS inline void LaneJudge::take_places(const LaneStep& step, Lane& passes) {
+  const Lane &t = *step.t, &t_end = *step.t_end, &h = *step.h;
+  double *const gap_t = gaps_.input(0), *const force_t = forces_.input(0),
+                *const end_t = ends_.input(0);
+  RICOCHET_APART
+  for (std::size_t j = 0; j < kLanes; ++j) {
+    const double size = time_size_[j] + std::abs(t[j]) + std::abs(t_end[j]);
+    const bool holds = std::abs(t_end[j] - (t[j] + h[j])) <= 4.0 * kEpsilonOfLanes * size;
+    passes[j] = holds ? 1.0 : 0.0;
+    gap_t[j] = force_t[j] = t[j] + 0.5 * h[j];
+    end_t[j] = t_end[j];
   }
-  const Pack one = {1.0, 1.0};
-  write(either(holds, one, one - one), &passes[j]);
+  for (std::size_t i = 0; i < kDofs; ++i) {
+    const Lane &q = step.q[i], &u = step.u[i], &q_end = step.q_end[i], &u_end = step.u_end[i];
+    const int slot = 1 + static_cast<int>(i);
+    double *const gap_q = gaps_.input(slot), *const force_q = forces_.input(slot),
+                  *const end_q = ends_.input(slot);
+    RICOCHET_APART
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      const double q_mid = q[j] + (0.5 * h[j]) * u[j];
+      gap_q[j] = q_mid + (anticipation_ * h[j]) * u[j];
+      force_q[j] = q_mid;
+      end_q[j] = q_end[j];
+      passes[j] = q_end[j] == q_mid + (0.5 * h[j]) * u_end[j] ? passes[j] : 0.0;
+    }
+  }
 }
 
-/// M (u+ - u) = h Q to rounding; T, V, the work of forces; T + V does not grow by itself.
-inline LaneJudge::Works LaneJudge::take_works(const LaneStep& step, std::size_t j,
-                                              PackMask& holds) const {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  const Pack h = pack_at(&(*step.h)[j]);
-  Pack error = h - h, size = error, kinetic = error, before = error, after = error;
-  for (std::size_t i = 0; i < dofs_; ++i) {
-    const Pack mass = pack_at(&mass_[i][j]), force = pack_at(forces_.output(i) + j);
-    const Pack u = pack_at(&step.u[i][j]), u_end = pack_at(&step.u_end[i][j]);
-    const Pack start = mass * u, end = mass * u_end;
-    error += size_of(end - start - h * force);
-    size += size_of(start);
-    kinetic = i == 0 ? u_end * end : kinetic + u_end * end;
-    before = i == 0 ? u * force : before + u * force;
-    after = i == 0 ? u_end * force : after + u_end * force;
+/// None touches, or is violated at the end.
+RICOCHET_ALWAYS inline void LaneJudge::look_at_gaps(Lane& passes) const {
+  for (std::size_t a = 0; a < contacts_; ++a) {
+    const double *const gap = gaps_.output(a), *const end = ends_.output(a);
+    const Lane& slack = slack_[a];
+    RICOCHET_APART
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      const double ahead = gap[j] > slack[j] ? passes[j] : 0.0;
+      passes[j] = end[j] >= 0.0 ? ahead : 0.0;
+    }
   }
-  Works works{0.5 * kinetic, pack_at(ends_.output(contacts_) + j), 0.5 * h * (before + after)};
-  const Pack change = works.potential - pack_at(&potential_start_[j]);
-  const Pack gain = works.kinetic - pack_at(&kinetic_start_[j]) + change;
-  holds &= error <= 8.0 * kEpsilonOfLanes * size;
-  holds &= works.kinetic <= pack_at(&look_[j]);
-  holds &= size_of(works.kinetic + works.potential) <= kMost;
-  holds &= gain <= pack_at(&most_gain_[j]);
-  return works;
+}
+
+/// M (u+ - u) = h Q to rounding; T, the work of forces.
+template <std::size_t kDofs>
+RICOCHET_ALWAYS inline void LaneJudge::take_works(const LaneStep& step, Lane& passes) {
+  std::array<const double*, kDofs> masses, forces, starts, ends;
+  for (std::size_t i = 0; i < kDofs; ++i) {
+    masses[i] = mass_[i].data();
+    forces[i] = forces_.output(i);
+    starts[i] = step.u[i].data();
+    ends[i] = step.u_end[i].data();
+  }
+  const Lane& h = *step.h;
+  RICOCHET_APART
+  for (std::size_t j = 0; j < kLanes; ++j) {
+    double error = 0.0, size = 0.0, kinetic = 0.0, before = 0.0, after = 0.0;
+    for (std::size_t i = 0; i < kDofs; ++i) {
+      const double force = forces[i][j], u = starts[i][j], u_end = ends[i][j];
+      const double start = masses[i][j] * u, end = masses[i][j] * u_end;
+      error += std::abs(end - start - h[j] * force);
+      size += std::abs(start);
+      kinetic = i == 0 ? u_end * end : kinetic + u_end * end;
+      before = i == 0 ? u * force : before + u * force;
+      after = i == 0 ? u_end * force : after + u_end * force;
+    }
+    kinetic_end_[j] = 0.5 * kinetic;
+    work_[j] = 0.5 * h[j] * (before + after);
+    passes[j] = error <= 8.0 * kEpsilonOfLanes * size ? passes[j] : 0.0;
+  }
+}
+
+/// Finite, and T + V does not grow by itself.
+RICOCHET_ALWAYS inline void LaneJudge::look_at_energy(Lane& passes) const {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const double* const potential = ends_.output(contacts_);
+  RICOCHET_APART
+  for (std::size_t j = 0; j < kLanes; ++j) {
+    const double kinetic = kinetic_end_[j], change = potential[j] - potential_start_[j];
+    const double gain = kinetic - kinetic_start_[j] + change;
+    double holds = kinetic <= look_[j] ? passes[j] : 0.0;
+    holds = std::abs(kinetic + potential[j]) <= kMost ? holds : 0.0;
+    passes[j] = gain <= most_gain_[j] ? holds : 0.0;
+  }
 }
 
 /// What happened to T and V, where the step holds.
-inline void LaneJudge::enter(const Works& works, std::size_t j, PackMask live, PackMask holds) {
-  holds &= live;
-  const Pack defect = (works.kinetic - pack_at(&kinetic_[j])) - works.forces;
-  const Pack total = works.kinetic + works.potential, size = size_of(defect);
-  add(works.forces, holds, &forces_sum_.total[j], &forces_sum_.lost[j]);
-  add(defect - defect, holds, &contacts_sum_.total[j], &contacts_sum_.lost[j]);
-  add(defect, holds, &defect_sum_.total[j], &defect_sum_.lost[j]);
-  put(size, holds & (size > pack_at(&defect_max_[j])), &defect_max_[j]);
-  put(works.kinetic, holds & (works.kinetic > pack_at(&kinetic_max_[j])), &kinetic_max_[j]);
-  put(total, holds & (total < pack_at(&lowest_[j])), &lowest_[j]);
-  put(total, holds & (total > pack_at(&highest_[j])), &highest_[j]);
-  put(works.kinetic, holds, &kinetic_[j]);
-  put(works.potential, holds, &potential_[j]);
+RICOCHET_ALWAYS inline void LaneJudge::enter(const Lane& live, const Lane& passes) {
+  const double* const potential = ends_.output(contacts_);
+  RICOCHET_APART
+  for (std::size_t j = 0; j < kLanes; ++j) {
+    const bool holds = passes[j] * live[j] != 0.0;
+    const double kinetic = kinetic_end_[j], total = kinetic + potential[j];
+    const double defect = (kinetic - kinetic_[j]) - work_[j], size = std::abs(defect);
+    add(work_[j], holds, forces_sum_.total[j], forces_sum_.lost[j]);
+    add(0.0, holds, contacts_sum_.total[j], contacts_sum_.lost[j]);
+    add(defect, holds, defect_sum_.total[j], defect_sum_.lost[j]);
+    defect_max_[j] = holds && size > defect_max_[j] ? size : defect_max_[j];
+    kinetic_max_[j] = holds && kinetic > kinetic_max_[j] ? kinetic : kinetic_max_[j];
+    lowest_[j] = holds && total < lowest_[j] ? total : lowest_[j];
+    highest_[j] = holds && total > highest_[j] ? total : highest_[j];
+    kinetic_[j] = holds ? kinetic : kinetic_[j];
+    potential_[j] = holds ? potential[j] : potential_[j];
+  }
 }
 
 }  // namespace ricochet::certify

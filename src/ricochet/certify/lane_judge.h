@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "ricochet/base/sum.h"
-#include "ricochet/certify/lane_pack.h"
+#include "ricochet/base/wide.h"
 #include "ricochet/model/formula_model.h"
 
 /// The brief check of steps on Moreau's middles that touch nothing, of many runs at once.
 namespace ricochet::certify {
 
 inline constexpr std::size_t kLanes = formula::Tape::kLanes;
-using Lane = std::array<double, kLanes>;  // a number of each run
+/// A number of each run, in whole lines of the cache.
+struct alignas(64) Lane : std::array<double, kLanes> {};
 
 /// What a judge counts in steps that are plainly right and touch nothing, and what it needs for it.
 struct Account {
@@ -32,24 +33,26 @@ struct Account {
 class LaneTape {
  public:
   LaneTape(const formula::Tape& tape, int group)
-      : tape_(tape), group_(group), registers_(tape.batch_registers()) {
-    for (const std::size_t at : tape_.outputs(group))
-      outputs_.push_back(registers_.data() + at * kLanes);
+      : tape_(tape), group_(group), registers_(tape.initial().size()) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) load(lane, tape);
+    for (const std::size_t at : tape_.outputs(group)) outputs_.push_back(registers_[at].data());
   }
   LaneTape(const LaneTape&) = delete;
   LaneTape& operator=(const LaneTape&) = delete;
   void load(std::size_t lane, const formula::Tape& tape) {
     const std::vector<double>& fresh = tape.initial();
-    for (std::size_t r = 0; r < fresh.size(); ++r) registers_[r * kLanes + lane] = fresh[r];
+    for (std::size_t r = 0; r < fresh.size(); ++r) registers_[r][lane] = fresh[r];
   }
-  double* input(int slot) { return registers_.data() + static_cast<std::size_t>(slot) * kLanes; }
+  double* input(int slot) { return registers_[static_cast<std::size_t>(slot)].data(); }
   const double* output(std::size_t k) const { return outputs_[k]; }
-  void run(formula::LaneAngles& angles) { tape_.run_batch(group_, registers_.data(), &angles); }
+  void run(formula::LaneAngles& angles, base::Width width) {
+    tape_.run_batch(group_, registers_[0].data(), &angles, width);
+  }
 
  private:
   formula::Tape tape_;
   int group_{0};
-  std::vector<double> registers_;
+  std::vector<Lane> registers_;
   std::vector<const double*> outputs_;
 };
 
@@ -64,7 +67,7 @@ struct LaneStep {
 class LaneJudge {
  public:
   /// Models in lanes differ from this one in constants alone.
-  LaneJudge(const model::FormulaModel& model, double anticipation);
+  LaneJudge(const model::FormulaModel& model, double anticipation, base::Width width);
 
   /// Whether the numbers of a model are in the order in which these lanes add them.
   static bool suits(const model::FormulaModel& model);
@@ -77,23 +80,31 @@ class LaneJudge {
   void check(const LaneStep& step, const Lane& live, formula::LaneAngles& angles, Lane& passes);
 
  private:
-  struct Works {
-    Pack kinetic, potential, forces;
+  /// Sums that are compensated.
+  struct Sums {
+    Lane total{}, lost{};
   };
-  void take_places(const LaneStep& step, std::size_t j, Lane& passes);
-  Works take_works(const LaneStep& step, std::size_t j, PackMask& holds) const;
-  void enter(const Works& works, std::size_t j, PackMask live, PackMask holds);
+  template <std::size_t kDofs>
+  void check_sized(const LaneStep& step, const Lane& live, formula::LaneAngles& angles,
+                   Lane& passes);
+  template <std::size_t kDofs>
+  void take_places(const LaneStep& step, Lane& passes);
+  template <std::size_t kDofs>
+  void take_works(const LaneStep& step, Lane& passes);
+  void look_at_gaps(Lane& passes) const;
+  void look_at_energy(Lane& passes) const;
+  void enter(const Lane& live, const Lane& passes);
 
   std::size_t dofs_, contacts_;
   double anticipation_;
+  base::Width width_;
   LaneTape gaps_, forces_, ends_;
   std::vector<Lane> mass_, slack_;
   // The account.
   Lane kinetic_{}, potential_{}, defect_max_{}, kinetic_max_{}, lowest_{}, highest_{};
   Lane kinetic_start_{}, potential_start_{}, look_{}, most_gain_{}, time_size_{};
-  struct Sums {
-    Lane total{}, lost{};
-  } forces_sum_, contacts_sum_, defect_sum_;
+  Sums forces_sum_, contacts_sum_, defect_sum_;
+  Lane kinetic_end_{}, work_{};  // of the step: T, and what forces did
 };
 
 }  // namespace ricochet::certify

@@ -21,7 +21,7 @@ class RoundingWatch {
 
   /// q+ - q less what the velocities of the step say.
   [[gnu::noinline]] void look(Context<M>& c, const Trial<M>& s, long long step) {
-    constexpr long long kAll = 64, kStride = 61;
+    constexpr long long kAll = 64, kStride = 251;
     next_ = step < kAll ? step + 1 : step + kStride;
     double start = 0.5, end = 0.5;
     switch (c.method.integrator) {

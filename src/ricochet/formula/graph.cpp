@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <unordered_set>
 #include <utility>
 
 namespace ricochet::formula {
@@ -214,12 +213,14 @@ NodeId Graph::simplify_product(NodeId a, NodeId b) {
 
 std::vector<NodeId> Graph::reachable(const std::vector<NodeId>& roots) const {
   std::vector<NodeId> order;
-  std::unordered_set<NodeId> seen;
   std::vector<NodeId> stack(roots.begin(), roots.end());
+  const auto last = std::max_element(roots.begin(), roots.end());
+  std::vector<bool> seen(roots.empty() ? 0 : static_cast<std::size_t>(*last) + 1);
   while (!stack.empty()) {
     const NodeId id = stack.back();
     stack.pop_back();
-    if (!seen.insert(id).second) continue;
+    if (seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
     order.push_back(id);
     for (const NodeId operand : (*this)[id].operands) {
       if (operand >= 0) stack.push_back(operand);
@@ -247,22 +248,23 @@ std::vector<int> Graph::inputs_of(NodeId root) const {
 }
 
 double Graph::evaluate(NodeId root, const std::vector<double>& inputs) const {
-  std::unordered_map<NodeId, double> values;
+  std::vector<double> values(static_cast<std::size_t>(root) + 1);  // operands stand before
   for (const NodeId id : reachable({root})) {
     const Node& node = (*this)[id];
     const auto value = [&](int k) {
       const NodeId operand = node.operands[static_cast<std::size_t>(k)];
-      return operand < 0 ? 0.0 : values[operand];
+      return operand < 0 ? 0.0 : values[static_cast<std::size_t>(operand)];
     };
+    double& found = values[static_cast<std::size_t>(id)];
     if (node.op == Op::Constant) {
-      values[id] = node.value;
+      found = node.value;
     } else if (node.op == Op::Input) {
-      values[id] = inputs.at(static_cast<std::size_t>(node.input));
+      found = inputs.at(static_cast<std::size_t>(node.input));
     } else {
-      values[id] = apply(node.op, value(0), value(1), value(2));
+      found = apply(node.op, value(0), value(1), value(2));
     }
   }
-  return values[root];
+  return values.back();
 }
 
 namespace {

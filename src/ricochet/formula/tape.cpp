@@ -227,14 +227,51 @@ namespace {
 
 /// A result is never an operand, so that the compiler may take several lanes at once.
 template <Op op>
-[[gnu::noinline]] void apply_in_lanes(const double* __restrict a, const double* __restrict b,
-                                      const double* __restrict c, double* __restrict out) {
+RICOCHET_ALWAYS inline void apply_in_lanes(const double* __restrict a, const double* __restrict b,
+                                           const double* __restrict c, double* __restrict out) {
   for (std::size_t j = 0; j < Tape::kLanes; ++j) out[j] = apply<op>(a[j], b[j], c[j]);
+}
+
+/// Functions of the library take one number after the other.
+constexpr bool is_arithmetic(Op op) {
+  return op == Op::Negate || op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
+         op == Op::Divide || op == Op::MultiplyAdd || op == Op::MultiplySubtract ||
+         op == Op::SubtractMultiply;
+}
+
+template <Op op>
+[[gnu::noinline]] void apply_in_twos(const double* a, const double* b, const double* c,
+                                     double* out) {
+  apply_in_lanes<op>(a, b, c, out);
+}
+#if defined(RICOCHET_EIGHTS)
+template <Op op>
+RICOCHET_FOURS [[gnu::noinline]] void apply_in_fours(const double* a, const double* b,
+                                                     const double* c, double* out) {
+  apply_in_lanes<op>(a, b, c, out);
+}
+template <Op op>
+RICOCHET_EIGHTS [[gnu::noinline]] void apply_in_eights(const double* a, const double* b,
+                                                       const double* c, double* out) {
+  apply_in_lanes<op>(a, b, c, out);
+}
+#endif
+
+template <Op op>
+void apply_wide(const double* a, const double* b, const double* c, double* out,
+                [[maybe_unused]] base::Width width) {
+#if defined(RICOCHET_EIGHTS)
+  if constexpr (is_arithmetic(op)) {
+    if (width == base::Width::Eight) return apply_in_eights<op>(a, b, c, out);
+    if (width == base::Width::Four) return apply_in_fours<op>(a, b, c, out);
+  }
+#endif
+  apply_in_twos<op>(a, b, c, out);
 }
 
 }  // namespace
 
-void Tape::run_batch(int group, double* const base, LaneAngles* angles) const {
+void Tape::run_batch(int group, double* const base, LaneAngles* angles, base::Width width) const {
   assert(group >= 0 && group < groups());
   const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
   for (; i->op != Op::End; ++i) {
@@ -243,7 +280,7 @@ void Tape::run_batch(int group, double* const base, LaneAngles* angles) const {
     const double* const b = base + i->b * kLanes;
     double* const c = base + i->c * kLanes;
     if (angles != nullptr && (i->op == Op::Sin || i->op == Op::Cos || i->op == Op::SinCos)) {
-      angles->run(i->op, a, i->op == Op::Cos ? nullptr : out, i->op == Op::Cos ? out : c);
+      angles->run(i->op, a, i->op == Op::Cos ? nullptr : out, i->op == Op::Cos ? out : c, width);
       continue;
     }
     if (i->op == Op::SinCos) {
@@ -254,30 +291,35 @@ void Tape::run_batch(int group, double* const base, LaneAngles* angles) const {
       }
       continue;
     }
-    dispatch(i->op, [&]<Op op>() { apply_in_lanes<op>(a, b, c, out); });
+    dispatch(i->op, [&]<Op op>() { apply_wide<op>(a, b, c, out, width); });
   }
 }
 
 namespace {
 
 /// Whether all lanes have the bits of the other ones.
-bool have_same_bits(const double* a, const double* b, std::size_t stride) {
+bool have_same_bits(const double* a, const double* b, std::size_t stride, base::Width width) {
   std::uint64_t off = 0;
-  for (std::size_t j = 0; j < Tape::kLanes; ++j) {
-    std::uint64_t x = 0, y = 0;
-    std::memcpy(&x, a + j, sizeof x);
-    std::memcpy(&y, b + j * stride, sizeof y);
-    off |= x ^ y;
-  }
+  base::work_in(width, [&]() RICOCHET_ALWAYS {
+    std::uint64_t any = 0;
+    for (std::size_t j = 0; j < Tape::kLanes; ++j) {
+      std::uint64_t x = 0, y = 0;
+      std::memcpy(&x, a + j, sizeof x);
+      std::memcpy(&y, b + j * stride, sizeof y);
+      any |= x ^ y;
+    }
+    off = any;
+  });
   return off == 0;
 }
 
 }  // namespace
 
-LaneAngles::Known& LaneAngles::find(const double* angle) {
+LaneAngles::Known& LaneAngles::find(const double* angle, base::Width width) {
   for (Known& known : known_) {
     const bool has_any = known.has_sine || known.has_cosine;
-    if (has_any && known.angle[0] == angle[0] && have_same_bits(known.angle.data(), angle, 1)) {
+    if (has_any && known.angle[0] == angle[0] &&
+        have_same_bits(known.angle.data(), angle, 1, width)) {
       return known;
     }
   }
@@ -287,10 +329,10 @@ LaneAngles::Known& LaneAngles::find(const double* angle) {
   return fresh;
 }
 
-void LaneAngles::run(Op op, const double* angle, double* sine, double* cosine) {
-  Known& known = find(angle);
+void LaneAngles::run(Op op, const double* angle, double* sine, double* cosine, base::Width width) {
+  Known& known = find(angle, width);
   const auto fill = [&](Numbers& to, auto&& function) {
-    if (have_same_bits(angle, angle, 0)) return to.fill(function(angle[0]));
+    if (have_same_bits(angle, angle, 0, width)) return to.fill(function(angle[0]));
     for (std::size_t j = 0; j < Tape::kLanes; ++j) {
       const bool again = j > 0 && angle[j] == angle[j - 1];
       to[j] = again ? to[j - 1] : function(angle[j]);

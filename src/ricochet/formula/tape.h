@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/base/wide.h"
 #include "ricochet/formula/graph.h"
 #include "ricochet/formula/native_code.h"
 #include "ricochet/formula/range.h"
@@ -71,7 +72,8 @@ class Tape {
   /// The same for many points at once: register r of point j is registers[r * kLanes + j].
   static constexpr std::size_t kLanes = 64;
   std::vector<double> batch_registers() const;
-  void run_batch(int group, double* registers, class LaneAngles* angles = nullptr) const;
+  void run_batch(int group, double* registers, class LaneAngles* angles = nullptr,
+                 base::Width width = base::widest()) const;
 
   /// Registers before anything is run.
   const std::vector<double>& initial() const { return initial_; }
@@ -93,15 +95,15 @@ class Tape {
 /// remembered, since whoever checks a step asks for them again.
 class LaneAngles {
  public:
-  void run(Op op, const double* angle, double* sine, double* cosine);
+  void run(Op op, const double* angle, double* sine, double* cosine, base::Width width);
 
  private:
-  using Numbers = std::array<double, Tape::kLanes>;
+  struct alignas(64) Numbers : std::array<double, Tape::kLanes> {};
   struct Known {
     Numbers angle{}, sine{}, cosine{};
     bool has_sine{false}, has_cosine{false};
   };
-  Known& find(const double* angle);
+  Known& find(const double* angle, base::Width width);
   std::array<Known, 4> known_;
   std::size_t next_{0};
 };

@@ -179,15 +179,18 @@ void check_period(const Document& document, const model::FormulaSystem& system, 
   };
   if (!(period > 0.0)) fail("must be positive", "write the period of the forces and walls");
   std::vector<std::pair<std::string, formula::NodeId>> parts;
+  const auto add = [&](const std::string& name, formula::NodeId node) {
+    if (node >= 0 && system.graph.depends_on(node, 0, 1)) parts.emplace_back(name, node);
+  };
   for (std::size_t i = 0; i < system.forces.size(); ++i) {
-    parts.emplace_back("the force on " + system.coordinates[i], system.forces[i]);
+    add("the force on " + system.coordinates[i], system.forces[i]);
   }
-  if (system.potential >= 0) parts.emplace_back("the potential", system.potential);
-  if (system.damping >= 0) parts.emplace_back("the damping", system.damping);
+  add("the potential", system.potential);
+  add("the damping", system.damping);
   for (std::size_t a = 0; a < system.gaps.size(); ++a) {
-    parts.emplace_back("the gap of " + system.contacts[a], system.gaps[a]);
+    add("the gap of " + system.contacts[a], system.gaps[a]);
   }
-  for (const formula::NodeId roll : system.rolls) parts.emplace_back("a velocity kept at 0", roll);
+  for (const formula::NodeId roll : system.rolls) add("a velocity kept at 0", roll);
   base::Random random(1);
   std::vector<double> inputs(static_cast<std::size_t>(system.inputs()) + 1);
   for (int trial = 0; trial < 8; ++trial) {

@@ -284,6 +284,10 @@ class FamilyReader {
 
 }  // namespace
 
+bool is_same_key(const std::string& one, const std::string& other) {
+  return full_name(one) == full_name(other);
+}
+
 std::size_t Family::size() const {
   std::size_t members = keys.empty() ? 0 : 1;
   for (const FamilyKey& key : keys) members *= key.values.size();

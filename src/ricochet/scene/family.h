@@ -38,6 +38,9 @@ struct Family {
   std::string describe(std::size_t member) const;
 };
 
+/// Whether two keys of a family or of settings mean the same: "R" and "system.parameters.R".
+bool is_same_key(const std::string& one, const std::string& other);
+
 /// The [family] of a document to which `overrides` have been applied. A key that they set does not
 /// vary: what is said there holds for all. Throws base::InputError.
 Family read_family(const Document& document, const std::vector<Override>& overrides);

@@ -1,6 +1,8 @@
 #include "ricochet/step/lanes.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <vector>
 
 #include "ricochet/step/run_formula.h"
@@ -8,26 +10,21 @@
 namespace ricochet::step {
 namespace {
 
-using certify::either;
 using certify::kLanes;
-using certify::kPack;
 using certify::Lane;
 using certify::LaneTape;
-using certify::Pack;
-using certify::pack_at;
-using certify::PackMask;
-using certify::write;
 
 /// Free steps on Moreau's middles, all lanes: q_M, u + h M^-1 Q, q+; and their judge.
 class LaneStepper {
  public:
-  LaneStepper(const model::FormulaModel& model, double anticipation)
+  LaneStepper(const model::FormulaModel& model, double anticipation, base::Width width)
       : dofs_(static_cast<std::size_t>(model.dofs())),
         contacts_(static_cast<std::size_t>(model.contacts())),
         anticipation_(anticipation),
+        width_(width),
         gaps_(model.gap_tape(), model::FormulaModel::kGaps),
         forces_(model.force_tape(), 0),
-        judge_(model, anticipation),
+        judge_(model, anticipation, width),
         q_(dofs_),
         u_(dofs_),
         q_end_(dofs_),
@@ -63,23 +60,13 @@ class LaneStepper {
 
   /// Makes a step in all lanes, and takes it where it is free and holds; where not, `fails` is 1.
   bool step(Lane& fails) {
-    make();
+    base::work_in(width_, [&]() RICOCHET_ALWAYS { predict(); });
+    gaps_.run(angles_, width_);
+    forces_.run(angles_, width_);
+    base::work_in(width_, [&]() RICOCHET_ALWAYS { correct(); });
     judge_.check({&t_, &t_end_, &h_, q_, u_, q_end_, u_end_}, free_, angles_, passes_);
-    PackMask failed = {0, 0};
-    for (std::size_t j = 0; j < kLanes; j += kPack) {
-      const PackMask holds = pack_at(&passes_[j]) * pack_at(&free_[j]) != 0.0;
-      const Pack made = pack_at(&made_[j]), live = pack_at(&live_[j]);
-      const Pack fail = either(holds, live - live, live);
-      failed |= fail != 0.0;
-      write(fail, &fails[j]);
-      write(either(holds, made + 1.0, made), &made_[j]);
-      write(either(holds, pack_at(&t_end_[j]), pack_at(&t_[j])), &t_[j]);
-      for (std::size_t i = 0; i < dofs_; ++i) {
-        write(either(holds, pack_at(&q_end_[i][j]), pack_at(&q_[i][j])), &q_[i][j]);
-        write(either(holds, pack_at(&u_end_[i][j]), pack_at(&u_[i][j])), &u_[i][j]);
-      }
-    }
-    return (failed[0] | failed[1]) != 0;
+    base::work_in(width_, [&]() RICOCHET_ALWAYS { take(fails); });
+    return any_ != 0.0;
   }
 
  private:
@@ -92,69 +79,109 @@ class LaneStepper {
     for (std::size_t a = 0; a < contacts_; ++a) slack_[a][lane] = model.slack()[a];
   }
 
-  void make() {
-    for (std::size_t j = 0; j < kLanes; j += kPack) {
-      const Pack h = pack_at(&h_[j]), t_mid = pack_at(&t_[j]) + 0.5 * h;
-      write(t_mid, gaps_.input(0) + j);
-      write(t_mid, forces_.input(0) + j);
-      write(pack_at(&start_[j]) + (pack_at(&made_[j]) + 1.0) * h, &t_end_[j]);
-      for (std::size_t i = 0; i < dofs_; ++i) {
-        const int slot = 1 + static_cast<int>(i);
-        const Pack u = pack_at(&u_[i][j]), q_mid = pack_at(&q_[i][j]) + (0.5 * h) * u;
-        write(q_mid, forces_.input(slot) + j);
-        write(q_mid + (anticipation_ * h) * u, gaps_.input(slot) + j);
-      }
+  /// q_M, where contacts are looked for, and t+.
+  RICOCHET_ALWAYS inline void predict() {
+    double *const gap_t = gaps_.input(0), *const force_t = forces_.input(0);
+    RICOCHET_APART
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      gap_t[j] = force_t[j] = t_[j] + 0.5 * h_[j];
+      t_end_[j] = start_[j] + (made_[j] + 1.0) * h_[j];
     }
-    gaps_.run(angles_);
-    forces_.run(angles_);
-    for (std::size_t j = 0; j < kLanes; j += kPack) {
-      const Pack h = pack_at(&h_[j]), live = pack_at(&live_[j]);
-      PackMask is_free = live != 0.0;
-      for (std::size_t a = 0; a < contacts_; ++a) {
-        is_free &= pack_at(gaps_.output(a) + j) > pack_at(&slack_[a][j]);
-      }
-      write(either(is_free, live, live - live), &free_[j]);
-      for (std::size_t i = 0; i < dofs_; ++i) {
-        const Pack rate = pack_at(&inverse_[i][j]) * pack_at(forces_.output(i) + j);
-        const Pack u_end = pack_at(&u_[i][j]) + h * rate;
-        const Pack q_mid = pack_at(forces_.input(1 + static_cast<int>(i)) + j);
-        write(u_end, &u_end_[i][j]);
-        write(q_mid + (0.5 * h) * u_end, &q_end_[i][j]);
+    for (std::size_t i = 0; i < dofs_; ++i) {
+      const int slot = 1 + static_cast<int>(i);
+      double *const gap_q = gaps_.input(slot), *const force_q = forces_.input(slot);
+      const Lane &q = q_[i], &u = u_[i];
+      RICOCHET_APART
+      for (std::size_t j = 0; j < kLanes; ++j) {
+        const double q_mid = q[j] + (0.5 * h_[j]) * u[j];
+        force_q[j] = q_mid;
+        gap_q[j] = q_mid + (anticipation_ * h_[j]) * u[j];
       }
     }
   }
 
+  /// u + h M^-1 Q and q+, and whether nothing touches.
+  RICOCHET_ALWAYS inline void correct() {
+    free_ = live_;
+    for (std::size_t a = 0; a < contacts_; ++a) {
+      const double* const gap = gaps_.output(a);
+      const Lane& slack = slack_[a];
+      RICOCHET_APART
+      for (std::size_t j = 0; j < kLanes; ++j) free_[j] = gap[j] > slack[j] ? free_[j] : 0.0;
+    }
+    for (std::size_t i = 0; i < dofs_; ++i) {
+      const double *const q_mid = forces_.input(1 + static_cast<int>(i)), *const force =
+                                                                              forces_.output(i);
+      const Lane &u = u_[i], &inverse = inverse_[i];
+      Lane &u_end = u_end_[i], &q_end = q_end_[i];
+      RICOCHET_APART
+      for (std::size_t j = 0; j < kLanes; ++j) {
+        const double after = u[j] + h_[j] * (inverse[j] * force[j]);
+        u_end[j] = after;
+        q_end[j] = q_mid[j] + (0.5 * h_[j]) * after;
+      }
+    }
+  }
+
+  /// Goes on where the step is free and holds; counts where it does not.
+  RICOCHET_ALWAYS inline void take(Lane& fails) {
+    for (std::size_t i = 0; i < dofs_; ++i) {
+      Lane &q = q_[i], &u = u_[i];
+      const Lane &q_end = q_end_[i], &u_end = u_end_[i];
+      RICOCHET_APART
+      for (std::size_t j = 0; j < kLanes; ++j) {
+        const bool holds = passes_[j] * free_[j] != 0.0;
+        q[j] = holds ? q_end[j] : q[j];
+        u[j] = holds ? u_end[j] : u[j];
+      }
+    }
+    RICOCHET_APART
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      const bool holds = passes_[j] * free_[j] != 0.0;
+      fails[j] = holds ? 0.0 : live_[j];
+      made_[j] = holds ? made_[j] + 1.0 : made_[j];
+      t_[j] = holds ? t_end_[j] : t_[j];
+    }
+    std::array<double, 8> sums{};
+    for (std::size_t j = 0; j < kLanes; j += sums.size()) {
+      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += fails[j + k];
+    }
+    any_ = 0.0;
+    for (const double sum : sums) any_ += sum;
+  }
+
   std::size_t dofs_, contacts_;
   double anticipation_;
+  base::Width width_;
   LaneTape gaps_, forces_;
   formula::LaneAngles angles_;
   certify::LaneJudge judge_;
   std::vector<Lane> q_, u_, q_end_, u_end_, inverse_, slack_;
   Lane t_{}, t_end_{}, h_{}, start_{}, made_{}, live_{}, free_{}, passes_{};
+  double any_{0.0};  // lanes whose step was not taken
 };
 
 /// All lanes make one step after the other at the same time, so that what depends on time alone is
 /// the same in all of them.
 class LaneRunner {
  public:
-  LaneRunner(LaneTasks& tasks, std::size_t lanes, Monitor* monitor)
-      : tasks_(tasks), monitor_(monitor), seats_(std::min(lanes, kLanes)) {}
+  LaneRunner(LaneTasks& tasks, const LaneSettings& settings, Monitor* monitor)
+      : tasks_(tasks),
+        width_(std::min(settings.width, base::widest())),
+        monitor_(monitor),
+        seats_(std::clamp<std::size_t>(settings.lanes, 1, kLanes)) {
+    until_.fill(kNever);
+  }
 
   void run() {
     for (std::size_t lane = 0; lane < seats_.size(); ++lane) begin(lane);
     while (open_ > 0) {
       if (monitor_ != nullptr && monitor_->stop) return stop();
-      const long long burst = open_ > lent_ ? 1 : steps_to_due();
-      step_together(burst);
-      for (std::size_t lane = 0; lane < seats_.size(); ++lane) {
-        Seat& seat = seats_[lane];
-        if (seat.is_lent && clock_ >= seat.until) {
-          fetch(lane);
-          if (is_over(seat)) end(lane);
-        } else if (seat.run != nullptr && !seat.is_lent) {
-          step_alone(lane);
-        }
+      step_together(alone_ != 0 ? 1 : due_ - clock_);
+      for (std::uint64_t rest = alone_; rest != 0; rest &= rest - 1) {
+        step_alone(static_cast<std::size_t>(std::countr_zero(rest)));
       }
+      if (clock_ >= due_) fetch_due();
     }
   }
 
@@ -164,8 +191,6 @@ class LaneRunner {
     LaneTask task;
     std::unique_ptr<LaneRun> run;
     LaneLoan loan;
-    long long until{0};  // by the clock: when it has to come back
-    bool is_lent{false};
     bool is_fresh{true};  // its constants are not in the lane yet
   };
 
@@ -178,6 +203,7 @@ class LaneRunner {
         seat.loan = {};
         seat.is_fresh = true;
         ++open_;
+        alone_ |= bit(lane);
         if (task.run->steps > 0) return;
         finish(lane);
         continue;
@@ -189,13 +215,17 @@ class LaneRunner {
     }
   }
 
-  /// Until a run has to come back, as far as is known.
-  long long steps_to_due() const {
-    long long least = 1LL << 40;
-    for (const Seat& seat : seats_) {
-      if (seat.is_lent) least = std::min(least, seat.until - clock_);
+  /// Runs that have to come back now do, to make their next step alone.
+  void fetch_due() {
+    due_ = kNever;
+    for (std::size_t lane = 0; lane < seats_.size(); ++lane) {
+      if (until_[lane] > clock_) {
+        due_ = std::min(due_, until_[lane]);
+        continue;
+      }
+      fetch(lane);
+      if (is_over(seats_[lane])) end(lane);
     }
-    return least;
   }
 
   /// So many steps, or up to one in which something happens to a run, which then makes it alone.
@@ -215,7 +245,8 @@ class LaneRunner {
     Seat& seat = seats_[lane];
     stepper_->store(lane, seat.loan);
     seat.run->take_back(seat.loan);
-    seat.is_lent = false;
+    until_[lane] = kNever;
+    alone_ |= bit(lane);
     --lent_;
   }
 
@@ -229,16 +260,18 @@ class LaneRunner {
     const long long last = std::min(seat.loan.account.until, seat.task.run->steps);
     if (last <= steps) return;
     if (stepper_ == nullptr) {
-      stepper_ =
-          std::make_unique<LaneStepper>(*seat.task.model, seat.task.scheme->value("anticipation"));
+      stepper_ = std::make_unique<LaneStepper>(*seat.task.model,
+                                               seat.task.scheme->value("anticipation"), width_);
     }
     stepper_->load(lane, *seat.task.model, seat.task.run->step, seat.loan, seat.is_fresh);
     seat.is_fresh = false;
-    seat.is_lent = true;
-    seat.until = clock_ + last - steps;
+    until_[lane] = clock_ + last - steps;
+    due_ = std::min(due_, until_[lane]);
+    alone_ &= ~bit(lane);
     ++lent_;
   }
 
+  static std::uint64_t bit(std::size_t lane) { return std::uint64_t{1} << lane; }
   static bool is_over(const Seat& seat) { return seat.loan.account.steps >= seat.task.run->steps; }
 
   /// This run is done; the next one takes its lane.
@@ -254,24 +287,30 @@ class LaneRunner {
     outcome.interrupted = interrupted;
     if (monitor_ != nullptr) monitor_->steps += outcome.steps;
     seat.run.reset();
+    alone_ &= ~bit(lane);
     --open_;
     tasks_.done(lane, std::move(outcome), std::move(end));
   }
 
   void stop() {
     for (std::size_t lane = 0; lane < seats_.size(); ++lane) {
-      if (seats_[lane].is_lent) fetch(lane);
+      if (until_[lane] != kNever) fetch(lane);
       if (seats_[lane].run != nullptr) finish(lane, true);
     }
   }
 
   LaneTasks& tasks_;
+  base::Width width_;
   Monitor* monitor_;
   std::vector<Seat> seats_;
+  static constexpr long long kNever = 1LL << 62;
   std::unique_ptr<LaneStepper> stepper_;
-  long long clock_{0};   // steps that all have made since the beginning
-  std::size_t open_{0};  // runs
-  std::size_t lent_{0};  // of them
+  std::uint64_t alone_{0};                 // bits of runs that make their next step alone
+  std::array<long long, kLanes> until_{};  // by the clock: when a lent one has to come back
+  long long due_{kNever};                  // the first of these
+  long long clock_{0};                     // steps that all have made since the beginning
+  std::size_t open_{0};                    // runs
+  std::size_t lent_{0};                    // of them
 };
 
 }  // namespace
@@ -281,8 +320,8 @@ bool has_lanes(const model::FormulaModel& model, const Scheme& scheme, const Run
          certify::LaneJudge::suits(model) && model.dofs() <= static_cast<int>(LaneLoan::kMost);
 }
 
-void run_lanes(LaneTasks& tasks, std::size_t lanes, Monitor* monitor) {
-  LaneRunner(tasks, std::max<std::size_t>(lanes, 1), monitor).run();
+void run_lanes(LaneTasks& tasks, const LaneSettings& settings, Monitor* monitor) {
+  LaneRunner(tasks, settings, monitor).run();
 }
 
 }  // namespace ricochet::step

@@ -59,10 +59,15 @@ class LaneTasks {
 /// Whether runs of such a model can go in lanes: see `LaneJudge::suits`.
 bool has_lanes(const model::FormulaModel& model, const Scheme& scheme, const RunSettings& run);
 
+struct LaneSettings {
+  std::size_t lanes{certify::kLanes};  // runs at a time
+  base::Width width{base::widest()};   // that the processor takes at once, if it can
+};
+
 /// Runs whose models differ in constants alone, `lanes` of them at a time, up to 64. Free steps,
 /// far from contacts, are made and checked for all lanes together; a run in which something happens
 /// makes that step by itself. Each has the same bits as alone, and the same certificate. Rows are
 /// not told.
-void run_lanes(LaneTasks& tasks, std::size_t lanes = certify::kLanes, Monitor* monitor = nullptr);
+void run_lanes(LaneTasks& tasks, const LaneSettings& settings = {}, Monitor* monitor = nullptr);
 
 }  // namespace ricochet::step

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "ricochet/base/clock.h"
+#include "ricochet/base/error.h"
 #include "ricochet/step/run_formula.h"
 
 namespace ricochet::study {
@@ -109,7 +110,7 @@ class SweepRun {
       const scene::Scene* pattern = members_.pattern();
       if (lanes > 1 && pattern != nullptr &&
           step::has_lanes(*pattern->formulas(), pattern->scheme, pattern->run)) {
-        step::run_lanes(block, lanes, monitor_);
+        step::run_lanes(block, {.lanes = lanes, .width = settings_.width}, monitor_);
       } else {
         run_alone(block);
       }
@@ -193,17 +194,34 @@ SweepOutcome sweep(const scene::Scene& scene, const std::vector<scene::Override>
 }
 
 std::string sweep_header(const scene::Scene& scene, const scene::Family& over) {
-  std::string line = "member";
-  for (const scene::FamilyKey& key : over.keys) line += "," + key.name;
-  line += ",status,steps,t";
-  for (const std::string& name : scene.columns.coordinates) line += "," + name;
-  for (const std::string& name : scene.columns.coordinates) line += ",d_" + name;
-  line += ",energy,residual,violation";
-  const std::size_t contacts = scene.columns.contacts.size();
-  for (std::size_t a = 0; a + static_cast<std::size_t>(scene.columns.joints) < contacts; ++a) {
-    line += fmt::format(",{}.shocks", scene.columns.contacts[a]);
+  std::vector<std::string> names = {"member", "status",   "steps",    "t",
+                                    "energy", "residual", "violation"};
+  const auto add = [&](const std::string& name, const std::string& place) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) return names.push_back(name);
+    throw base::InputError(place,
+                           fmt::format("'{}' is the name of another column of the sweep", name),
+                           "choose another name");
+  };
+  const auto& [coordinates, contacts] = std::tie(scene.columns.coordinates, scene.columns.contacts);
+  std::string keys, places, velocities, shocks;
+  for (const scene::FamilyKey& key : over.keys) {
+    add(key.name, "sweep.over." + key.name);
+    keys += "," + key.name;
   }
-  return line + "\n";
+  for (const std::string& name : coordinates) {
+    add(name, "system.coordinates");
+    places += "," + name;
+  }
+  for (const std::string& name : coordinates) {
+    add("d_" + name, "system.coordinates");
+    velocities += ",d_" + name;
+  }
+  for (std::size_t a = 0; a + static_cast<std::size_t>(scene.columns.joints) < contacts.size();
+       ++a) {
+    shocks += fmt::format(",{}.shocks", contacts[a]);
+  }
+  return "member" + keys + ",status,steps,t" + places + velocities + ",energy,residual,violation" +
+         shocks;
 }
 
 std::string sweep_row(const scene::Family& over, std::size_t member, const MemberEnd& end) {
@@ -218,7 +236,7 @@ std::string sweep_row(const scene::Family& over, std::size_t member, const Membe
   for (const double u : end.u) line += fmt::format(",{}", u);
   line += fmt::format(",{},{},{}", end.energy, end.residual, end.violation);
   for (const long long shocks : end.shocks) line += fmt::format(",{}", shocks);
-  return line + "\n";
+  return line;
 }
 
 }  // namespace ricochet::study

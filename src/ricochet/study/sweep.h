@@ -24,6 +24,7 @@ struct MemberEnd {
 
 struct SweepSettings {
   std::size_t lanes{certify::kLanes};  // runs that go together, where they can; 1: none
+  base::Width width{base::widest()};   // of them that the processor takes at once
   /// Sees everything of every member, on the thread that ran it.
   std::function<void(std::size_t member, const step::Outcome&,
                      const model::State<model::kDynamic>&)>
@@ -48,7 +49,8 @@ SweepOutcome sweep(const scene::Scene& scene, const std::vector<scene::Override>
                    const std::function<void(std::size_t member, const MemberEnd&)>& tell,
                    const SweepSettings& settings = {}, step::Monitor* monitor = nullptr);
 
-/// Names of the columns of a table of members, and a row of it.
+/// Names of the columns of a table of members, and a row of it. Throws base::InputError where two
+/// would have the same name.
 std::string sweep_header(const scene::Scene& scene, const scene::Family& over);
 std::string sweep_row(const scene::Family& over, std::size_t member, const MemberEnd& end);
 
