@@ -17,6 +17,14 @@ using body::Kind;
 using body::Vec;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kTight = 1e-6;       // residual of Level::Tight
+constexpr double kTightSpeed = 1e-8;  // and its speeds, of free velocities
+
+// What a body does: it moves; rests by steps that are tight; rests, or has begun to move, by one
+// that is bounded.
+constexpr char kMoves = 0;
+constexpr char kRests = 1;
+constexpr char kDoubtful = 2;
 
 /// The judge's own projection on { |r_T| <= mu r_N }.
 template <int D>
@@ -250,7 +258,11 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
       reach_(world.bodies.size(), 0.0),
       parent_(world.bodies.size()),
       scale_(world.bodies.size()),
+      rest_(world.bodies.size(), kMoves),
       creeps_(400, 0) {
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    if (body::speed_bound(world.bodies[i], start.bodies[i]) == 0.0) rest_[i] = kRests;
+  }
   Ledger& ledger = c_.ledger;
   ledger.kinetic_start = ledger.kinetic_end = ledger.kinetic_max = kinetic(start);
   ledger.potential_start = ledger.potential_end = potential(start);
@@ -286,6 +298,14 @@ void BodyJudge<D>::fail(Failure failure, double t, double value) {
   c_.failure = failure;
   c_.failure_time = t;
   c_.failure_value = value;
+}
+
+template <int D>
+void BodyJudge<D>::reconsider() {
+  c_.failure = Failure::None;
+  c_.failure_time = c_.failure_value = 0.0;
+  told_.where.clear();
+  told_.broken.clear();
 }
 
 template <int D>
@@ -636,11 +656,10 @@ void BodyJudge<D>::find_scales() {
 /// Residuals of islands, and the level that they reach.
 template <int D>
 bool BodyJudge<D>::check_islands(double h) {
-  constexpr double kTight = 1e-6;
-  constexpr double kTightSpeed = 1e-8;  // of free velocities
   find_scales();
   double worst = 0.0;
   double creep = 0.0;
+  double unresolved = 0.0;
   double squares = 0.0;
   double free_squares = 0.0;
   const Judged* where = nullptr;
@@ -654,7 +673,7 @@ bool BodyJudge<D>::check_islands(double h) {
     creep = std::max(creep, speed);
     squares += speed * speed;
     free_squares += one.free * one.free;
-    told_.unresolved += one.unresolved;
+    unresolved += one.unresolved;
   }
   const bool is_tight = worst <= kTight && squares <= kTightSpeed * kTightSpeed * free_squares;
   const Level level = worst <= limits_.residual ? Level::Exact
@@ -663,13 +682,22 @@ bool BodyJudge<D>::check_islands(double h) {
   const bool holds = level <= law_ && (level != Level::Bounded || creep <= creep_limit_);
   if (!holds) {
     fail_at(Failure::Residual, t_mid_, worst, where->row);
-    if (law_ != Level::Exact) {
-      told_.where += fmt::format(
-          ", which creep at {:.2g}; {} allows {:.2g}", creep, name_of(law_),
-          law_ == Level::Bounded ? creep_limit_ : kTightSpeed * std::sqrt(free_squares));
+    const double speeds = std::sqrt(squares);
+    const double allowed = kTightSpeed * std::sqrt(free_squares);
+    if (law_ == Level::Bounded) {
+      told_.broken =
+          fmt::format("a contact creeps at {:.3g}, bounded allows {:.3g}", creep, creep_limit_);
+    } else if (law_ == Level::Tight) {
+      told_.broken = worst > kTight
+                         ? fmt::format("{:.3g}, tight allows {:.3g}", worst, kTight)
+                         : fmt::format(
+                               "contacts creep at {:.3g}, the root of the sum of squares; "
+                               "tight allows {:.3g}",
+                               speeds, allowed);
     }
     return false;
   }
+  told_.unresolved += unresolved;
   ++told_.steps[static_cast<std::size_t>(level)];
   told_.creep_mean += creep;
   told_.way += h * creep;
@@ -679,6 +707,49 @@ bool BodyJudge<D>::check_islands(double h) {
     c_.residual_time = t_mid_;
   }
   return true;
+}
+
+/// Whether bodies that rested began to move in a step that leaves open whether they would: islands
+/// all of whose bodies rest, with no one from outside that strikes them.
+template <int D>
+void BodyJudge<D>::watch_rest(const State& after, double h) {
+  const double rest = 10.0 * creep_limit_;
+  const double moves = std::max(h * gravity_.norm(), 10.0 * rest);
+  constexpr char kBounded = 1;
+  constexpr char kAwake = 2;
+  constexpr char kStruck = 4;
+  island_.assign(rest_.size(), 0);
+  const auto mark = [&](std::size_t i, char what) {
+    char& marks = island_[index(root(static_cast<int>(i)))];
+    marks = static_cast<char>(marks | what);
+  };
+  for (const Judged& one : rows_) {
+    const std::size_t hub = index(hub_of(world_, one.row));
+    if (one.defect > kTight * scale_[index(root(static_cast<int>(hub)))]) mark(hub, kBounded);
+  }
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    if (!world_.bodies[i].is_free() || exists_[i] == 0) continue;
+    if (rest_[i] == kMoves) mark(i, kStruck);
+    if (body::speed_bound(world_.bodies[i], after.bodies[i]) > rest) mark(i, kAwake);
+  }
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    if (!world_.bodies[i].is_free() || exists_[i] == 0) continue;
+    const char marks = island_[index(root(static_cast<int>(i)))];
+    const bool is_bounded = (marks & kBounded) != 0;
+    if ((marks & kAwake) == 0) {
+      rest_[i] = is_bounded ? kDoubtful : kRests;
+    } else if ((marks & kStruck) != 0) {
+      rest_[i] = kMoves;
+    } else if (rest_[i] == kRests) {
+      rest_[i] = is_bounded ? kDoubtful : kMoves;
+    }
+    if (rest_[i] != kDoubtful) continue;
+    if (body::speed_bound(world_.bodies[i], after.bodies[i]) <= moves) continue;
+    rest_[i] = kMoves;
+    if (told_.left_rest++ > 0) continue;
+    told_.left_time = after.t;
+    told_.left_first = world_.bodies[i].name;
+  }
 }
 
 /// Whether the step may be made for the level that it names.
@@ -938,6 +1009,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     told_.deepest = std::max(told_.deepest, deepest);
   }
   enter(before, after, h);
+  if (c_.ok()) watch_rest(after, h);
   return c_.ok();
 }
 

@@ -53,6 +53,10 @@ struct BodyStatistics {
   double way{0.0};                    // [m]: no contact crept farther in all
   double unresolved{0.0};             // work that the law leaves open, sum |F||û| + |r| delta
   std::string where;                  // the pair at which a check failed
+  std::string broken;                 // which limit, where it is that of a level
+  long long left_rest{0};             // bodies that began to move in steps that are bounded
+  double left_time{0.0};              // when the first of them did
+  std::string left_first;             // which one
 };
 
 /// Pairs of shapes that may be near each other, found by sorting along one axis: an algorithm of
@@ -88,6 +92,8 @@ class BodyJudge {
   /// False when the step does not hold what it claims; then nothing is entered but the failure.
   bool accept(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   void fail(Failure failure, double t, double value = 0.0);
+  /// Forgets a failure: the step is made anew at a lower level.
+  void reconsider();
 
   const Certificate& certificate() const { return c_; }
   BodyStatistics statistics() const;
@@ -120,6 +126,7 @@ class BodyJudge {
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
   bool check_islands(double h);
   void find_scales();
+  void watch_rest(const State& after, double h);
   bool check_passing(double h);
   bool check_balance(const State& before, const State& after, double h);
   bool check_positions(const State& before, const State& after, double h);
@@ -147,6 +154,8 @@ class BodyJudge {
   std::vector<Judged> rows_;
   std::vector<int> parent_;
   std::vector<double> scale_;      // by root
+  std::vector<char> island_;       // by root, for a moment
+  std::vector<char> rest_;         // by body: see watch_rest
   std::vector<long long> creeps_;  // how many pushes by the power of ten of their creep speed
   body::Vec<D> gravity_ = body::Vec<D>::Zero();
   double t_mid_{0.0};

@@ -26,6 +26,9 @@ base::Json json_of(const WorldRecord& r) {
     json["level"]["since"] = r.told.law_since[static_cast<std::size_t>(r.told.law)];
   }
   json["unresolved_work"] = r.told.unresolved;
+  if (r.told.left_rest > 0) {
+    json["left_rest"] = {{"first", r.told.left_first}, {"time", r.told.left_time}};
+  }
   if (!r.told.where.empty()) json["failed"] = r.told.where;
   base::Json watches = base::Json::object();
   for (const auto& [name, value] : r.watches) watches[name] = value;

@@ -27,9 +27,12 @@ class BodyContacts {
   Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
+  std::vector<char>& rests() { return rests_; }      // by row: its bodies hardly move
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
   /// To a level of certify::Limits; `speed` is what Level::Bounded allows.
   problem::Report solve(certify::Level level, double speed);
+  /// Whether the next solves take their time before they give a level up.
+  void be_patient(bool is_patient) { is_patient_ = is_patient; }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -50,6 +53,7 @@ class BodyContacts {
   void gather_row(int row, int local);
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
+  bool holds_still(int island);
   bool has(certify::Level level, int island);
   void drop_idle(int island);
   bool sweep_slowly(int island);
@@ -68,12 +72,14 @@ class BodyContacts {
   double tolerance_;
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
+  bool is_patient_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   std::span<const body::Row<D>> rows_;
   Eigen::VectorXd free_;
   std::vector<double> friction_;
   std::vector<double> noise_;
+  std::vector<char> rests_;
   Eigen::VectorXd impulses_;
   std::vector<body::Ease<D>> ease_;  // by body
   std::vector<Arm> arms_;            // two a row; zero where the body is not free

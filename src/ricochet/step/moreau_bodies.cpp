@@ -273,11 +273,21 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
     contacts_.friction()[i] = law.friction;
     contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
                                      body::speed_bound(world_.bodies[b], after_[b]));
+    contacts_.rests()[i] = is_slow(row.body_a, s, h) && is_slow(row.body_b, s, h) ? 1 : 0;
     if (goes_on) continue;
     while (last != s.pushes.end() && last->key < row.key) ++last;
     if (last == s.pushes.end() || !(last->key == row.key)) continue;
     contacts_.impulses().template segment<D>(at) = last->impulse;
   }
+}
+
+/// Whether a body moves no faster than gravity makes it in one step.
+template <int D>
+bool MoreauBodies<D>::is_slow(int b, const State& s, double h) const {
+  const body::Body<D>& body = world_.body(b);
+  if (body.kind == Kind::Fixed) return true;
+  const double most = h * world_.gravity(t_mid_).norm();
+  return body::speed_bound(body, body.is_free() ? s.bodies[index(b)] : after_[index(b)]) <= most;
 }
 
 /// Whether a body goes farther than was looked for it.
@@ -368,6 +378,13 @@ template <int D>
 problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
   problem::Report report = attempt(s, h, next, claim);
+  const bool may_fall = can_fall_ && level_ < limits_.least;
+  if (report.status != problem::Status::Solved && may_fall && patience_ > 0) {
+    --patience_;
+    contacts_.be_patient(true);
+    report = attempt(s, h, next, claim);
+    contacts_.be_patient(false);
+  }
   while (report.status != problem::Status::Solved && fall()) report = attempt(s, h, next, claim);
   return report;
 }

@@ -32,6 +32,8 @@ class MoreauBodies {
 
   /// One step of length h; `next` has room for all bodies.
   problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
+  /// The next lower level, where the run may have it: for steps from now on.
+  bool fall();
 
   const std::vector<body::Row<D>>& rows() const { return rows_; }  // of the last step
   long long fallbacks() const { return contacts_.fallbacks(); }
@@ -51,10 +53,10 @@ class MoreauBodies {
   void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
   problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
-  bool fall();
   double depth_of(const body::Row<D>& row, double h) const {
     return certify::depth_of(row.slack, level_, h, creep_limit_);
   }
+  bool is_slow(int body, const State& s, double h) const;
   bool outruns(double h);
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
@@ -62,6 +64,7 @@ class MoreauBodies {
   certify::Limits limits_;
   certify::Level level_;  // that steps are made for; it only falls
   bool can_fall_;
+  int patience_{20};          // how often a step is tried at length before a level is given up
   double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
   double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;

@@ -1,4 +1,5 @@
 #include "ricochet/study/companions.h"
+#include "ricochet/study/run_world.h"
 
 #include <fmt/format.h>
 
@@ -361,6 +362,11 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     const bool moves = motion.outcome.steps > 0;
     if (choice_ != BarChoice::None && is_short(scene_) && moves && !scene_.world())
       bar.unresolved = not_made_;
+    // A level that is stated is kept; who states none is told where it decided.
+    const certify::Limits& limits = scene_.run.limits;
+    if (motion.world && motion.world->told.left_rest > 0 && limits.aim != limits.least) {
+      bar.unresolved = describe_rest(*motion.world);
+    }
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;

@@ -105,11 +105,15 @@ std::string describe_progress(const Motion& motion) {
 }
 
 /// The number that broke a limit, with the limit; empty where there is none.
-std::string describe_excess(const certify::Certificate& c, const certify::Limits& limits) {
+std::string describe_excess(const Motion& motion) {
+  const certify::Certificate& c = motion.outcome.certificate;
+  const certify::Limits& limits = motion.scene.run.limits;
+  const auto& world = motion.world;
   switch (c.failure) {
     case certify::Failure::Violation:
       return fmt::format(": {:.6g} deep, the limit is {:.6g}", c.failure_value, limits.violation);
     case certify::Failure::Residual:
+      if (world && !world->told.broken.empty()) return ": " + world->told.broken;
       return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
     case certify::Failure::Balance:
     case certify::Failure::Kinematics:
@@ -141,6 +145,7 @@ std::string describe_unresolved(const RunReport& report) {
   const certify::Certificate& c = report.motion.outcome.certificate;
   const double limit = report.motion.scene.run.limits.lost;
   const record::ErrorBar& bar = report.error_bar;
+  if (report.motion.world && c.lost_displacement <= limit) return bar.unresolved;
   if (c.lost_displacement > limit) {
     return fmt::format(
         "rounding swallowed {:.2g} of the way of a coordinate (limit {:.0e}): move the origin "
@@ -162,8 +167,9 @@ std::string describe_good_end(const RunReport& report) {
                        describe_progress(motion));
   }
   if (word == "unresolved") {
-    return "unresolved: each step obeys the law, but the digits do not hold: " +
-           describe_unresolved(report);
+    return fmt::format("unresolved: each step obeys the law{}: {}",
+                       motion.world ? "" : ", but the digits do not hold",
+                       describe_unresolved(report));
   }
   return "ok: each step obeys the law; " + describe_error(report);
 }
@@ -217,8 +223,8 @@ std::string describe_status(const RunReport& report) {
     words += fmt::format(
         " in '{}'", motion.scene.columns.contacts[static_cast<std::size_t>(c.failure_contact)]);
   }
-  words += fmt::format(": {}{}; {} done", describe_meaning(motion),
-                       describe_excess(c, motion.scene.run.limits), describe_progress(motion));
+  words += fmt::format(": {}{}; {} done", describe_meaning(motion), describe_excess(motion),
+                       describe_progress(motion));
   return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
 }
 

@@ -380,7 +380,16 @@ std::string describe_level(const Motion& motion) {
   const double lost = -c.ledger.contacts.value();
   if (lost > 0.0)
     words += fmt::format("; work left open {:.1g} of what was lost", told.unresolved / lost);
-  return text + base::entry("creep", words);
+  text += base::entry("creep", words);
+  if (told.left_rest > 0) text += base::entry("rest", describe_rest(*motion.world));
+  return text;
+}
+
+std::string describe_rest(const record::WorldRecord& record) {
+  return fmt::format(
+      "bodies at rest began to move in steps that are bounded, '{}' first, by t = {:.6g}: whether "
+      "they would stand under the exact law is not decided; try level = \"tight\", or another step",
+      record.told.left_first, record.told.left_time);
 }
 
 std::string describe_world(const Motion& motion) {

@@ -23,5 +23,7 @@ std::string describe_laws(const scene::WorldPart& part);
 std::string describe_world(const Motion& motion);
 /// How well its contacts obey the law.
 std::string describe_level(const Motion& motion);
+/// Of bodies that left rest in steps that leave open whether they would.
+std::string describe_rest(const record::WorldRecord& record);
 
 }  // namespace ricochet::study
