@@ -170,7 +170,7 @@ class Executors(unittest.TestCase):
             from mpi4py.futures import MPIPoolExecutor
         except ImportError:
             self.skipTest("mpi4py is not there")
-        with MPIPoolExecutor(max_workers=1) as executor:
+        with MPIPoolExecutor(max_workers=1, main=False) as executor:  # not the tests again
             self.same(executor)
 
     def test_dask(self):

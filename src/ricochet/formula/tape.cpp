@@ -232,6 +232,12 @@ RICOCHET_ALWAYS inline void apply_in_lanes(const double* __restrict a, const dou
   for (std::size_t j = 0; j < Tape::kLanes; ++j) out[j] = apply<op>(a[j], b[j], c[j]);
 }
 
+template <Op op>
+[[gnu::noinline]] void apply_in_twos(const double* a, const double* b, const double* c,
+                                     double* out) {
+  apply_in_lanes<op>(a, b, c, out);
+}
+#if defined(RICOCHET_EIGHTS)
 /// Functions of the library take one number after the other.
 constexpr bool is_arithmetic(Op op) {
   return op == Op::Negate || op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
@@ -239,12 +245,6 @@ constexpr bool is_arithmetic(Op op) {
          op == Op::SubtractMultiply;
 }
 
-template <Op op>
-[[gnu::noinline]] void apply_in_twos(const double* a, const double* b, const double* c,
-                                     double* out) {
-  apply_in_lanes<op>(a, b, c, out);
-}
-#if defined(RICOCHET_EIGHTS)
 template <Op op>
 RICOCHET_FOURS [[gnu::noinline]] void apply_in_fours(const double* a, const double* b,
                                                      const double* c, double* out) {
