@@ -207,7 +207,7 @@ TEST(FirstWeek, DamagedProblemsAreRefusedAndTheOthersSolved) {
   EXPECT_EQ(run.code, 2) << run.err;
   const nlohmann::json all = nlohmann::json::parse(run.out);
   ASSERT_EQ(all.size(), 4U) << run.out << run.err;
-  for (int k = 0; k < 3; ++k) EXPECT_EQ(all[k]["status"], "bad input") << all[k];
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(all[k]["status"], "bad input") << all[k];
   EXPECT_EQ(all[3]["status"], "solved");
 }
 

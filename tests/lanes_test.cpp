@@ -260,7 +260,7 @@ TEST(Lanes, HaveTheBitsAndCertificatesOfSingleRuns) {
     for (const Ended& run : expected)
       shocks += static_cast<long long>(run.outcome.certificate.shocks.size());
     EXPECT_GT(shocks, 0) << keys;
-    for (const std::size_t lanes : {1, 3, 64}) {
+    for (const std::size_t lanes : {1U, 3U, 64U}) {
       SCOPED_TRACE(fmt::format("{} in {} lanes", keys, lanes));
       (void)sweep_and_compare(scene, expected, lanes, lanes == 3 ? 3 : 1);
     }
