@@ -352,7 +352,7 @@ TEST(StructureProgram, AFamilyIsRunAndDrawn) {
   EXPECT_EQ(summary["scheme"], "newmark");
   ASSERT_EQ(summary["members"].size(), 2U);
   // Nearer guides are struck more often. (qualitative)
-  const auto impacts = [&](int member) {
+  const auto impacts = [&](std::size_t member) {
     return summary["members"][member]["structure"]["guides"]["stop"]["impacts"].get<int>();
   };
   EXPECT_GT(impacts(0), impacts(1));

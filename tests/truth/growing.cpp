@@ -2,15 +2,12 @@
 // refused here. Joints, and friction between bodies of very different masses.
 
 #include <cmath>
-#include <numbers>
 #include <string>
 
 #include "scenes.h"
 
 namespace ricochet::truth {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 /// A force on one coordinate, as `force` or as `potential`.
 std::string particle(double m, const std::string& law, double x, double v) {
