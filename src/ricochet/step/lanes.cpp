@@ -230,12 +230,11 @@ class LaneRunner {
 
   /// So many steps, or up to one in which something happens to a run, which then makes it alone.
   void step_together(long long burst) {
-    Lane fails{};
     for (long long k = 0; k < burst; ++k) {
       ++clock_;
-      if (lent_ == 0 || !stepper_->step(fails)) continue;
+      if (lent_ == 0 || !stepper_->step(fails_)) continue;
       for (std::size_t lane = 0; lane < seats_.size(); ++lane) {
-        if (fails[lane] != 0.0) fetch(lane);
+        if (fails_[lane] != 0.0) fetch(lane);
       }
       return;
     }
@@ -305,6 +304,7 @@ class LaneRunner {
   std::vector<Seat> seats_;
   static constexpr long long kNever = 1LL << 62;
   std::unique_ptr<LaneStepper> stepper_;
+  Lane fails_{};                           // 1 where a step was not taken
   std::uint64_t alone_{0};                 // bits of runs that make their next step alone
   std::array<long long, kLanes> until_{};  // by the clock: when a lent one has to come back
   long long due_{kNever};                  // the first of these
