@@ -169,6 +169,7 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
   constexpr double kNothing = 1e-13;
   grips_.assign(step.contacts.size(), Grip::Free);
   warm.entries.clear();
+  warm.entries.reserve(step.contacts.size());
   const double largest = r_.head(form_.rows()).cwiseAbs().maxCoeff();
   for (int i = 0; i < form_.contacts(); ++i) {
     if (r_[D * i] <= kNothing * largest) r_.segment<D>(D * i).setZero();
