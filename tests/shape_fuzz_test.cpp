@@ -396,7 +396,7 @@ std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, do
   const double low = known.low - rounds;
   const double high = known.high - rounds;
   // A processor whose longest numbers have 64 bits knows a few pairs less sharply.
-  constexpr double kSure = std::numeric_limits<long double>::digits > 64 ? 1e-14 : 1e-10;
+  constexpr double kSure = std::numeric_limits<long double>::digits > 64 ? 1e-14 : 1e-8;
   const double slip = kMissed * size + (is_finest ? high - low : 0.0);
   double least = 1e300;
   double nearest = 1e300;  // to the known distance
