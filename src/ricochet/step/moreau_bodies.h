@@ -64,7 +64,7 @@ class MoreauBodies {
   certify::Limits limits_;
   certify::Level level_;  // that steps are made for; it only falls
   bool can_fall_;
-  int patience_{5};          // how often a step is tried at length before a level is given up
+  int patience_{5};           // how often a step is tried at length before a level is given up
   double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
   double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;
