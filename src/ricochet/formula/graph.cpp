@@ -248,20 +248,22 @@ std::vector<int> Graph::inputs_of(NodeId root) const {
 }
 
 double Graph::evaluate(NodeId root, const std::vector<double>& inputs) const {
-  std::vector<double> values(static_cast<std::size_t>(root) + 1);  // operands stand before
-  for (const NodeId id : reachable({root})) {
+  const std::vector<NodeId> nodes = reachable({root});  // operands before what is made of them
+  std::vector<double> values;
+  for (const NodeId id : nodes) {
     const Node& node = (*this)[id];
     const auto value = [&](int k) {
       const NodeId operand = node.operands[static_cast<std::size_t>(k)];
-      return operand < 0 ? 0.0 : values[static_cast<std::size_t>(operand)];
+      if (operand < 0) return 0.0;
+      const auto at = std::lower_bound(nodes.begin(), nodes.end(), operand);
+      return values[static_cast<std::size_t>(at - nodes.begin())];
     };
-    double& found = values[static_cast<std::size_t>(id)];
     if (node.op == Op::Constant) {
-      found = node.value;
+      values.push_back(node.value);
     } else if (node.op == Op::Input) {
-      found = inputs.at(static_cast<std::size_t>(node.input));
+      values.push_back(inputs.at(static_cast<std::size_t>(node.input)));
     } else {
-      found = apply(node.op, value(0), value(1), value(2));
+      values.push_back(apply(node.op, value(0), value(1), value(2)));
     }
   }
   return values.back();

@@ -191,23 +191,29 @@ void FrictionReader::read_slip(TableReader& contact, NodeId gap, const formula::
 /// Whether the contact is that of a particle: with one coordinate more than slips, all of the same
 /// mass, so that lengths and angles in its coordinates are those of the place it is in.
 bool FrictionReader::is_of_particle(NodeId gap, const model::Slip& slip) const {
-  formula::Graph& graph = formulas_.graph();
   if (system_.kinetic >= 0 || slip.normal >= 0) return false;
   const double* inverse = system_.mass.inverse_diagonal();
   if (inverse == nullptr) return false;
-  std::size_t used = 0;
-  double mass = 0.0;
-  for (int i = 0; i < system_.dofs(); ++i) {
-    bool uses = graph.depends_on(gap, system_.position_slot(i), system_.position_slot(i) + 1);
-    for (const NodeId velocity : slip.velocities) {
-      const int slot = system_.velocity_slot(i);
-      uses = uses || graph.depends_on(velocity, slot, slot + 1);
+  const std::vector<int> used = coordinates_of(gap, slip.velocities);
+  if (used.size() != slip.velocities.size() + 1) return false;
+  return std::all_of(used.begin(), used.end(),
+                     [&](int i) { return inverse[i] == inverse[used.front()]; });
+}
+
+/// The coordinates whose places the gap, and whose velocities the others are made of. Of many a
+/// contact has few: all else costs time for each of them.
+std::vector<int> FrictionReader::coordinates_of(NodeId gap,
+                                                const std::vector<NodeId>& velocities) const {
+  const formula::Graph& graph = formulas_.graph();
+  std::set<int> found;
+  const auto add = [&](NodeId node, int first) {
+    for (const int slot : graph.inputs_of(node)) {
+      if (slot >= first && slot < first + system_.dofs()) found.insert(slot - first);
     }
-    if (!uses) continue;
-    if (used++ > 0 && inverse[i] != mass) return false;
-    mass = inverse[i];
-  }
-  return used == slip.velocities.size() + 1;
+  };
+  add(gap, system_.position_slot(0));
+  for (const NodeId velocity : velocities) add(velocity, system_.velocity_slot(0));
+  return {found.begin(), found.end()};
 }
 
 /// Slip is along the wall: no direction is the normal's, nor the other's; of a particle all are of
@@ -215,9 +221,15 @@ bool FrictionReader::is_of_particle(NodeId gap, const model::Slip& slip) const {
 void FrictionReader::check_slip(TableReader& contact, NodeId gap, const model::Slip& slip,
                                 const Value& value) const {
   formula::Graph& graph = formulas_.graph();
-  std::vector<std::vector<NodeId>> rows = {formula::gradient(graph, gap, system_.position_slots())};
+  std::vector<int> places;
+  std::vector<int> rates;
+  for (const int i : coordinates_of(gap, slip.velocities)) {
+    places.push_back(system_.position_slot(i));
+    rates.push_back(system_.velocity_slot(i));
+  }
+  std::vector<std::vector<NodeId>> rows = {formula::gradient(graph, gap, places)};
   for (const NodeId velocity : slip.velocities) {
-    rows.push_back(formula::gradient(graph, velocity, system_.velocity_slots()));
+    rows.push_back(formula::gradient(graph, velocity, rates));
   }
   const bool is_particle = is_of_particle(gap, slip);
   for (const std::vector<double>& at : touching_places(gap, slip.velocities)) {
@@ -274,7 +286,6 @@ void FrictionReader::check_linear(TableReader& contact, const Value& value, cons
 std::vector<std::vector<double>> FrictionReader::touching_places(
     NodeId gap, const std::vector<NodeId>& others) const {
   formula::Graph& graph = formulas_.graph();
-  // Of many coordinates a contact has few: all else costs time for each of them.
   const std::vector<int> slots = graph.inputs_of(gap);
   const std::vector<NodeId> slopes = formula::gradient(graph, gap, slots);
   std::set<int> used(slots.begin(), slots.end());

@@ -51,6 +51,7 @@ class FrictionReader {
   void check_normal(TableReader& contact, NodeId gap, const model::Slip& slip, const Value& value,
                     const std::string& key) const;
   bool is_of_particle(NodeId gap, const model::Slip& slip) const;
+  std::vector<int> coordinates_of(NodeId gap, const std::vector<NodeId>& velocities) const;
   void check_slip(TableReader& contact, NodeId gap, const model::Slip& slip,
                   const Value& value) const;
   void check_is_length(TableReader& contact, NodeId gap, const model::Slip& slip) const;

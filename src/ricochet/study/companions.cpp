@@ -262,6 +262,7 @@ BarChoice bar_choice(const std::string& word) {
 
 scene::Scene coarsened(const scene::Scene& scene, double coarser) {
   scene::Scene changed = scene;
+  changed.plot = {};  // nobody draws it, and that of a thousand bodies is of megabytes
   if (auto* part = std::get_if<scene::StructurePart>(&changed.part)) {
     part->shapes = 0;  // nobody looks at its shapes, nor at the whole beside a reduced one
     part->compare_full = false;
@@ -312,12 +313,12 @@ Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Moni
   scene::Scene every = scene_;
   every.run.record_every = 1;
   const auto see = [&watch](const step::Sample& sample) { watch.add(sample); };
-  Motion motion = run_scene(every, false, see, monitor);
+  Motion motion = run_scene(std::move(every), false, see, monitor);
   watch.thinner.finish(motion);
   watch.phases.close();
+  own_ = traced_run(motion.scene, motion.outcome);
   motion.scene.run.record_every = scene_.run.record_every;
   motion.rows = std::move(rows);
-  own_ = traced_run(every, motion.outcome);
   own_.phases = std::move(watch.phases);
   own_.turn = watch.turns.last();
   own_.miss = watch.misses.first();

@@ -147,11 +147,12 @@ Row row_of(const step::Sample& s) {
           s.kinetic, s.potential, copy(s.tangential), copy(s.slips), copy(s.states)};
 }
 
-Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe,
+Motion run_scene(scene::Scene given, bool keep_rows, const step::Observer& observe,
                  step::Monitor* monitor) {
-  check_direction(scene);
+  check_direction(given);
   Motion motion;
-  motion.scene = scene;
+  motion.scene = std::move(given);
+  const scene::Scene& scene = motion.scene;
   motion.final_state = scene.start;
   const step::Observer keep = [&](const step::Sample& s) {
     if (observe) observe(s);

@@ -54,7 +54,7 @@ void check_direction(const scene::Scene& scene);
 
 /// Runs a scene. `observe` sees every recorded instant; rows are kept only when asked for, so that
 /// long runs do not grow.
-Motion run_scene(const scene::Scene& scene, bool keep_rows, const step::Observer& observe = {},
+Motion run_scene(scene::Scene scene, bool keep_rows, const step::Observer& observe = {},
                  step::Monitor* monitor = nullptr);
 
 /// What runs a scene under a label: in memory, or into files. The settings, as of `--set`, are
