@@ -306,8 +306,8 @@ template <bool kExplicit, model::Model M>
   ledger.defect.add(defect);
   ledger.defect_max = std::max(ledger.defect_max, std::abs(defect));
   ledger.kinetic_max = std::max(ledger.kinetic_max, kinetic);
-  ledger.kinetic_end = watch.kinetic = kinetic;
-  ledger.potential_end = watch.potential = potential;
+  watch.kinetic = kinetic;
+  watch.potential = potential;
   const double total = kinetic + potential;
   ledger.lowest = std::min(ledger.lowest, total);
   ledger.highest = std::max(ledger.highest, total);

@@ -78,8 +78,9 @@ class Judge {
     if (!c_.certificate.ok()) return false;
     if constexpr (kIsSmall<M> && is_middle(I)) {
       const long long step = c_.certificate.steps;
-      if (step < brief_until_ && step >= brief_from_) {
-        if (check_briefly<I>(before, after, h, claim)) return true;
+      if (step < brief_until_ && step >= brief_from_) [[likely]] {
+        if (check_briefly<I>(before, after, h, claim)) [[likely]]
+          return true;
         if (step > brief_from_) refused_ = 0;           // it passed in between
         brief_from_ = step + (++refused_ > 8 ? 8 : 1);  // what rests never passes
       }
@@ -155,6 +156,8 @@ class Judge {
   /// The certificate so far.
   const Certificate& finish() {
     Certificate& c = c_.certificate;
+    c.ledger.kinetic_end = energy_.kinetic;
+    c.ledger.potential_end = energy_.potential;
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     judge_growth();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
@@ -218,8 +221,8 @@ class Judge {
   void take_back(const Account& account) {
     Ledger& l = c_.certificate.ledger;
     c_.certificate.steps = account.steps;
-    l.kinetic_end = energy_.kinetic = account.kinetic;
-    l.potential_end = energy_.potential = account.potential;
+    energy_.kinetic = account.kinetic;
+    energy_.potential = account.potential;
     l.forces = account.forces;
     l.contacts = account.contacts;
     std::tie(l.defect, l.defect_max) = std::tie(account.defect, account.defect_max);
@@ -244,7 +247,9 @@ class Judge {
   template <Integrator I>
   [[gnu::always_inline]] inline bool check_briefly(const State& before, const State& after,
                                                    double h, const TheClaim& claim) {
-    if (bounces_ && claim.active.size() > 1) return false;
+    if constexpr (K > 1) {
+      if (bounces_ && claim.active.size() > 1) return false;
+    }
     BriefStep s;
     Brief<M> brief(c_, before, after, h, claim);
     if (!brief.template passes<I>(energy_, shocks_, crossings_, s)) return false;

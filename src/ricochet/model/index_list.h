@@ -29,7 +29,10 @@ class IndexList {
   }
   int size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  int operator[](int k) const { return items_[static_cast<std::size_t>(k)]; }
+  int operator[](int k) const {
+    if constexpr (K == 1) return 0;  // there is no other
+    return items_[static_cast<std::size_t>(k)];
+  }
   const int* begin() const { return items_.data(); }
   const int* end() const { return items_.data() + count_; }
 

@@ -44,7 +44,11 @@ class Normals {
   }
   template <class V>
   void add_to(int a, double scale, V& out) const {
-    out += scale * columns_.col(a);
+    if constexpr (N != convex::kDynamic && N % 2 != 0) {  // of odd lengths Eigen makes a call
+      for (int i = 0; i < N; ++i) out[i] += scale * columns_(i, a);
+    } else {
+      out += scale * columns_.col(a);
+    }
   }
   template <class V>
   void add_size_to(int a, double scale, V& out) const {  // entry by entry, without signs
