@@ -188,15 +188,13 @@ class FormulaView {
     return r[end_at_.back()];
   }
 
-  void force(double t, const Vec& q, const Vec& u, Place& place, Vec& out) const {
-    if (!force_varies_) {
+  [[gnu::always_inline]] void force(double t, const Vec& q, const Vec& u, Place& place,
+                                    Vec& out) const {
+    if (force_varies_) {
+      compute_force(t, q, u, place, out);
+    } else {
       out = constant_force_;
-      return add_outside_force(t, q, u, out);
     }
-    double* const r = load(t, q, place.force_registers);
-    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
-    model_.force_tape().run(0, r);
-    for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
     add_outside_force(t, q, u, out);
   }
 
@@ -306,6 +304,14 @@ class FormulaView {
   /// Outputs of a tape before its slopes: gaps, and where they exist.
   int tests() const { return contacts() * (model_.has_where() ? 2 : 1); }
   bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
+
+  [[gnu::noinline]] void compute_force(double t, const Vec& q, const Vec& u, Place& place,
+                                       Vec& out) const {
+    double* const r = load(t, q, place.force_registers);
+    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    model_.force_tape().run(0, r);
+    for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
+  }
 
   void add_outside_force(double t, const Vec& q, const Vec& u, Vec& out) const {
     if (kPlain || !model_.system().outside_force) return;
