@@ -1,7 +1,6 @@
 // The machine: files that appear whole or not at all, input that is read once, signals, threads.
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -19,6 +18,7 @@
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/problem/contact_generator.h"
+#include "small_disk.h"
 
 namespace ricochet::host::host_test {
 namespace {
@@ -28,6 +28,7 @@ using testing::Folder;
 using testing::read_file;
 using testing::run_command;
 using testing::run_program;
+using testing::SmallDisk;
 
 const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
 
@@ -51,26 +52,6 @@ std::set<std::string> files_below(const std::filesystem::path& folder) {
   }
   return names;
 }
-
-/// While it lives, no file can grow beyond so many bytes, as on a full disk.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit small{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
- private:
-  rlimit old_{};
-  void (*handler_)(int);
-};
 
 TEST(OutputFile, AppearsOnlyWhenCommitted) {
   const Folder folder;

@@ -1,17 +1,16 @@
 // The program as its user meets it: files, exit codes, messages, interruptions.
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "program.h"
+#include "small_disk.h"
 
 namespace ricochet::testing::program_test {
 namespace {
@@ -432,26 +431,6 @@ TEST(Program, SaysWhereItCannotWrite) {
         std::filesystem::symlink_status(folder / "full/trajectory.csv")));
   }
 }
-
-/// While it lives, no file can grow beyond so many bytes, as on a full disk; programs inherit it.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit small{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
- private:
-  rlimit old_{};
-  void (*handler_)(int);
-};
 
 TEST(Program, AFullDiskKeepsTheRowsBeforeAndSaysSo) {
   const Folder folder;

@@ -22,8 +22,17 @@ endfunction()
 # Headers of others that most sources include, read once for a target.
 function(ricochet_precompile target)
   target_precompile_headers(${target} PRIVATE
-    <Eigen/Cholesky> <Eigen/Core> <Eigen/LU> <Eigen/QR> <Eigen/SparseCore>
+    <Eigen/Cholesky> <Eigen/Core> <Eigen/Geometry> <Eigen/LU> <Eigen/QR> <Eigen/SparseCore>
     <algorithm> <array> <cmath> <filesystem> <functional> <limits> <map> <memory> <numbers>
     <optional> <span> <string> <string_view> <utility> <variant> <vector>
     <fmt/format.h> ${ARGN})
+endfunction()
+
+# The same headers as ricochet-cold has compiled, for a target that is compiled with its flags.
+function(ricochet_precompiled target)
+  if(TARGET ricochet-cold AND NOT RICOCHET_QUICK)
+    target_compile_options(${target} PRIVATE -fPIC -fno-semantic-interposition
+      $<TARGET_PROPERTY:tomlplusplus::tomlplusplus,INTERFACE_COMPILE_OPTIONS>)
+    target_precompile_headers(${target} REUSE_FROM ricochet-cold)
+  endif()
 endfunction()

@@ -24,12 +24,7 @@ template <int D>  // about the mass centre, in space in the frame of the shapes
 using Inertia = std::conditional_t<D == 2, double, shape::Mat<3>>;
 
 /// The rotation by |a| about a.
-inline Eigen::Quaterniond rotation(const Vec<3>& a) {
-  constexpr double kSmall = 1e-4;
-  const double angle = a.norm();
-  const double part = angle > kSmall ? std::sin(0.5 * angle) / angle : 0.5 - angle * angle / 48.0;
-  return {std::cos(0.5 * angle), part * a[0], part * a[1], part * a[2]};
-}
+Eigen::Quaterniond rotation(const Vec<3>& a);
 
 /// Where a body is and how it moves: its mass centre, its angle or rotation, both velocities.
 template <int D>
@@ -60,22 +55,9 @@ struct Motion<3> {
   Vec<3> rates = Vec<3>::Zero();  // the same in the frame of the body, kept: rounding of `turn`
                                   // would add up; not used where all moments of inertia are equal
 
-  void advance(double h) { shift(h * v, h * spin); }
-  void shift(const Vec<3>& by, const Vec<3>& turn_by) {
-    x += by;
-    turn = (rotation(turn_by) * turn).normalized();
-  }
+  void advance(double h);
+  void shift(const Vec<3>& by, const Vec<3>& turn_by);
 };
-
-/// Velocity of the particle of a body at an arm from its mass centre.
-inline Vec<2> velocity_at(const Motion<2>& m, const Vec<2>& arm) {
-  return m.v + m.spin * Vec<2>(-arm[1], arm[0]);
-}
-inline Vec<3> velocity_at(const Motion<3>& m, const Vec<3>& arm) { return m.v + m.spin.cross(arm); }
-
-/// arm × impulse.
-inline double moment(const Vec<2>& arm, const Vec<2>& p) { return arm[0] * p[1] - arm[1] * p[0]; }
-inline Vec<3> moment(const Vec<3>& arm, const Vec<3>& p) { return arm.cross(p); }
 
 enum class Kind : char {
   Free,    // moves by forces and impulses
@@ -112,17 +94,11 @@ struct Body {
 };
 
 inline double size_of_inertia(const Body<2>& body) { return body.inertia; }
-inline double size_of_inertia(const Body<3>& body) { return body.inertia.diagonal().minCoeff(); }
+double size_of_inertia(const Body<3>& body);
 
 /// Says of a body whether its moments of inertia are equal; in space they then are so exactly.
 inline void settle_inertia(Body<2>&) {}
-inline void settle_inertia(Body<3>& body) {
-  constexpr double kEven = 1e-12;
-  const double mean = body.inertia.trace() / 3.0;
-  const shape::Mat<3> even = mean * shape::Mat<3>::Identity();
-  body.is_even = (body.inertia - even).norm() <= kEven * mean;
-  if (body.is_even) body.inertia = even;
-}
+void settle_inertia(Body<3>& body);
 
 /// A shape of a body.
 template <int D>
@@ -221,10 +197,7 @@ double speed_bound(const Body<D>& body, const Motion<D>& m) {
 inline double spin_between(const Motion<2>& from, const Motion<2>& to, double h) {
   return (to.angle - from.angle) / h;
 }
-inline Vec<3> spin_between(const Motion<3>& from, const Motion<3>& to, double h) {
-  const Eigen::AngleAxisd by(to.turn * from.turn.conjugate());
-  return by.angle() / h * by.axis();
-}
+Vec<3> spin_between(const Motion<3>& from, const Motion<3>& to, double h);
 
 /// A driven body at t, with the mean velocity of the time between t and t + h, h of either sign.
 template <int D>
@@ -237,23 +210,12 @@ void drive(const Body<D>& body, double t, double h, Motion<D>& m) {
 }
 
 /// The frame of a body's shapes.
-inline shape::Pose<2> pose_of(const Body<2>& body, const Motion<2>& m) {
-  shape::Pose<2> pose = shape::pose(m.x, m.angle);
-  pose.x -= pose.R * body.centre;
-  return pose;
-}
-inline shape::Pose<3> pose_of(const Body<3>& body, const Motion<3>& m) {
-  shape::Pose<3> pose{m.x, m.turn.toRotationMatrix()};
-  pose.x -= pose.R * body.centre;
-  return pose;
-}
+shape::Pose<2> pose_of(const Body<2>& body, const Motion<2>& m);
+shape::Pose<3> pose_of(const Body<3>& body, const Motion<3>& m);
 
 /// Moment of momentum about the mass centre, in space.
 inline double momentum_of(const Body<2>& body, const Motion<2>& m) { return body.inertia * m.spin; }
-inline Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m) {
-  if (body.is_even) return body.inertia(0, 0) * m.spin;
-  return m.turn * Vec<3>(body.inertia * m.rates);
-}
+Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m);
 
 /// What a row did in a step.
 template <int D>
@@ -284,66 +246,5 @@ struct Row {
   Vec<D> arm_b = Vec<D>::Zero();
   double slack{0.0};
 };
-
-/// Columns n, t, t': right-handed, by a rule that is smooth but where n_z is slightly negative; not
-/// at 0, where upright walls have it and rounding would decide.
-inline shape::Mat<3> frame_of(const Row<3>& row) {
-  const Vec<3>& n = row.normal;
-  const double sign = n[2] < -1e-9 ? -1.0 : 1.0;
-  const double a = -1.0 / (sign + n[2]);
-  const double b = n[0] * n[1] * a;
-  shape::Mat<3> frame;
-  frame << n, Vec<3>(1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]),
-      Vec<3>(b, sign + n[1] * n[1] * a, -n[1]);
-  return frame;
-}
-
-/// The parts (n, t) of a vector of space.
-inline Vec<2> in_frame(const Row<2>& row, const Vec<2>& u) {
-  const Vec<2> tangent(-row.normal[1], row.normal[0]);
-  return {row.normal.dot(u), tangent.dot(u)};
-}
-inline Vec<3> in_frame(const Row<3>& row, const Vec<3>& u) { return frame_of(row).transpose() * u; }
-
-/// Relative velocity of the two particles of a row, (n, t).
-template <int D>
-Vec<D> relative(const Row<D>& row, const Motion<D>& a, const Motion<D>& b) {
-  const Vec<D> u = velocity_at(a, row.arm_a) - velocity_at(b, row.arm_b);
-  return in_frame(row, u);
-}
-
-/// The impulse on a in space, of its parts (n, t).
-inline Vec<2> in_space(const Row<2>& row, const Vec<2>& p) {
-  return row.normal * p[0] + Vec<2>(-row.normal[1], row.normal[0]) * p[1];
-}
-inline Vec<3> in_space(const Row<3>& row, const Vec<3>& p) { return frame_of(row) * p; }
-
-/// What a moment does to a body's spin: in space a matrix that the step sets.
-template <int D>
-struct Ease;
-template <>
-struct Ease<2> {
-  double inertia{0.0};
-  double operator()(double given) const { return given / inertia; }
-  template <class A, class B>
-  auto between(const A& one, const B& other) const {
-    return (one * other.transpose() / inertia).eval();
-  }
-};
-template <>
-struct Ease<3> {
-  shape::Mat<3> inverse = shape::Mat<3>::Zero();
-  Vec<3> operator()(const Vec<3>& given) const { return inverse * given; }
-  template <class A, class B>
-  auto between(const A& one, const B& other) const {
-    return (one * inverse * other.transpose()).eval();
-  }
-};
-inline Ease<2> ease_of(const Body<2>& body, const Motion<2>&) { return {body.inertia}; }
-inline Ease<3> ease_of(const Body<3>& body, const Motion<3>& m) {
-  if (body.is_even) return {shape::Mat<3>::Identity() / body.inertia(0, 0)};
-  const shape::Mat<3> R = m.turn.toRotationMatrix();
-  return {R * body.inertia.inverse() * R.transpose()};
-}
 
 }  // namespace ricochet::body

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "ricochet/certify/energy.h"
@@ -53,6 +56,25 @@ struct ArcMemory : model::JudgeMemory::Arcs {
     if constexpr (model::HasFormulas<M>) flies = model::has_flights(model.formulas());
   }
 };
+
+/// Whether motions of the model may go from impact to impact: scenes that do are run at any size,
+/// and structures never do.
+template <model::Model M>
+inline constexpr bool kLocates =
+    !model::ImplicitModel<M> && !(model::HasFormulas<M> && M::kDofs != kDynamic);
+
+template <model::Model M>
+using ArcsOf = std::conditional_t<kLocates<M>, std::unique_ptr<ArcMemory<M>>, std::monostate>;
+
+/// None where the method locates no impacts.
+template <model::Model M>
+ArcsOf<M> open_arcs(Context<M>& c, const model::StateOf<M>& start) {
+  if (!is_located(c.method.integrator)) return nullptr;
+  if (!is_split(c.method.integrator)) {
+    c.certificate.arc_limit = c.limits.arc * c.method.accuracy;
+  }
+  return std::make_unique<ArcMemory<M>>(c.model, start);
+}
 
 /// What an arc may be off by, relative: so many times what the scene states; of a flight, that.
 template <model::Model M>

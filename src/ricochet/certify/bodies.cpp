@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/body/rows.h"
 #include "ricochet/shape/gaps.h"
 
 namespace ricochet::certify {

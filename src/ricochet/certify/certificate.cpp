@@ -69,6 +69,24 @@ void merge_shocks(Statistics& all, const Statistics& later) {
 
 }  // namespace
 
+// Compiled once, and not with every judge.
+Statistics::Statistics() = default;
+Statistics::Statistics(const Statistics& other) = default;
+Statistics::Statistics(Statistics&& other) noexcept = default;
+Statistics& Statistics::operator=(const Statistics& other) = default;
+Statistics& Statistics::operator=(Statistics&& other) noexcept = default;
+Statistics::~Statistics() = default;
+
+void Statistics::enter(const Shock& shock) {
+  ++shock_counts[static_cast<std::size_t>(shock.contact)];
+  ledger.shocks.add(shock.work);
+  if (shocks.size() < kMostShocks) {
+    shocks.push_back(shock);
+  } else {
+    shocks_cut = true;
+  }
+}
+
 void Ledger::merge(const Ledger& later) {
   kinetic_end = later.kinetic_end;
   potential_end = later.potential_end;

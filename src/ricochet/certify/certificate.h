@@ -110,6 +110,13 @@ struct OwnWork {
 
 /// What is reported and decides nothing.
 struct Statistics {
+  Statistics();
+  Statistics(const Statistics& other);
+  Statistics(Statistics&& other) noexcept;
+  Statistics& operator=(const Statistics& other);
+  Statistics& operator=(Statistics&& other) noexcept;
+  ~Statistics();
+
   double residual_sum{0.0};
   double violation_sum{0.0};
   double violation_squares{0.0};
@@ -137,6 +144,8 @@ struct Statistics {
   bool shocks_cut{false};                // there were more
   double shock_threshold{0.0};           // what counts at the end, see Limits
   static constexpr std::size_t kMostShocks = 1000;
+
+  void enter(const Shock& shock);
 
   bool operator==(const Statistics&) const = default;
 };

@@ -57,15 +57,8 @@ class ShockWatch {
 
 template <model::Model M>
 void enter_shock(Context<M>& context, const Shock& shock, long long step) {
-  Certificate& c = context.certificate;
-  ++c.shock_counts[static_cast<std::size_t>(shock.contact)];
-  c.ledger.shocks.add(shock.work);
+  context.certificate.enter(shock);
   if (context.events.is_on()) context.events.strike(shock, step);
-  if (c.shocks.size() < Certificate::kMostShocks) {
-    c.shocks.push_back(shock);
-  } else {
-    c.shocks_cut = true;
-  }
 }
 
 /// Start values and impacts are no steps.

@@ -85,6 +85,10 @@ class DerivativeCheck {
         check_potential(s);
       }
     }
+    if constexpr (!M::kPlain) check_varying_mass(s);
+  }
+
+  void check_varying_mass(const State& s) {
     if (c_.has_constant_mass()) return;
     check_kinetic(s);
     const Integrator made = c_.method.integrator;

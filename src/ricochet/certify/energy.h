@@ -148,20 +148,27 @@ void take_work_of_way(Context<M>& c, const Trial<M>& s) {
   c.model.difference(s.after.q, s.before.q, scratch.work);
   if (s.is_shifted) scratch.work -= scratch.shift;
   scratch.momentum.setZero();
+  const auto speed = [&](Eigen::Index i, double part) {
+    return s.before.u[i] + part * (s.after.u[i] - s.before.u[i]);
+  };
+  const Eigen::Index dofs = scratch.work.size();
   for (const double part : {x, 1.0 - x}) {
     c.model.advance(s.before.q, scratch.work, part, scratch.q_work);
-    scratch.free = s.before.u + part * (s.after.u - s.before.u);
+    for (Eigen::Index i = 0; i < dofs; ++i) scratch.free[i] = speed(i, part);
     const double t = s.before.t + part * (s.after.t - s.before.t);
     c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
-    if (!c.model.force_uses_velocity()) {
-      scratch.momentum += 0.5 * scratch.work.cwiseProduct(scratch.force);
-      continue;
+    const bool along = c.model.force_uses_velocity();
+    for (Eigen::Index i = 0; i < dofs; ++i) {
+      const double way = along ? scratch.free[i] : scratch.work[i];
+      scratch.momentum[i] += 0.5 * (along ? s.h : 1.0) * (way * scratch.force[i]);
     }
-    scratch.momentum += 0.5 * s.h * scratch.free.cwiseProduct(scratch.force);
+    if (!along) continue;
     scratch.free.setZero();
     c.model.force(t, scratch.q_work, scratch.free, c.place, scratch.force);
-    scratch.free = s.h * (s.before.u + part * (s.after.u - s.before.u));
-    scratch.momentum += 0.5 * (scratch.work - scratch.free).cwiseProduct(scratch.force);
+    for (Eigen::Index i = 0; i < dofs; ++i) {
+      const double rest = scratch.work[i] - s.h * speed(i, part);
+      scratch.momentum[i] += 0.5 * (rest * scratch.force[i]);
+    }
   }
 }
 

@@ -58,10 +58,7 @@ class Judge {
       const double error = std::abs(c_.end_place.gap[a]);
       c_.certificate.joint_max = std::max(c_.certificate.joint_max, error);
     }
-    if (is_located(method.integrator)) {
-      if (!is_split(method.integrator)) c_.certificate.arc_limit = c_.limits.arc * method.accuracy;
-      arcs_ = std::make_unique<ArcMemory<M>>(model, start);
-    }
+    if constexpr (kLocates<M>) arcs_ = open_arcs(c_, start);
   }
 
   Judge(const Judge&) = delete;
@@ -182,7 +179,9 @@ class Judge {
     known.contacts.clear();
     known.kinetic_max = std::max(known.kinetic_max, c_.certificate.ledger.kinetic_max);
     known.hardest_push = shocks_.hardest();
-    if (arcs_ != nullptr) known.arcs = *arcs_;
+    if constexpr (kLocates<M>) {
+      if (arcs_ != nullptr) known.arcs = *arcs_;
+    }
     known.growth = energy_.growth;
     known.growth.since -= c_.certificate.steps;
     for (int a = 0; a < c_.contacts(); ++a) {
@@ -383,7 +382,7 @@ class Judge {
   Context<M> c_;
   ShockWatch shocks_;
   EnergyWatch energy_;
-  std::unique_ptr<ArcMemory<M>> arcs_;  // where motions go from impact to impact
+  ArcsOf<M> arcs_;  // where motions go from impact to impact
   CrossingWatch<M> crossings_;
   RoundingWatch<M> rounding_;
   DerivativeCheck<M> derivatives_;

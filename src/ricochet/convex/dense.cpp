@@ -67,11 +67,14 @@ Eigen::VectorXd singular_values(Eigen::MatrixXd a) {
   return eigen.eigenvalues().tail(n).reverse().cwiseMax(0.0);
 }
 
-void Cholesky::compute_large(const Eigen::MatrixXd& matrix) { LLT::compute(matrix); }
-
-double Cholesky::rcond() const {
-  return m_l1_norm < 0.0 ? LLT(reconstructedMatrix()).rcond() : LLT::rcond();
+bool is_definite(const Eigen::MatrixXd& matrix) {
+  const Eigen::LLT<Eigen::MatrixXd> factor(matrix);
+  return matrix.allFinite() && factor.info() == Eigen::Success && factor.rcond() > 1e-15;
 }
+
+Cholesky::Cholesky(const Eigen::MatrixXd& matrix) : LLT(matrix) {}
+
+void Cholesky::compute_large(const Eigen::MatrixXd& matrix) { LLT::compute(matrix); }
 
 void Cholesky::half_solve_large(Eigen::VectorXd& x) const { matrixL().solveInPlace(x); }
 

@@ -41,47 +41,64 @@ Eigen::VectorXd singular_values(Eigen::MatrixXd matrix);
 /// Number of independent columns: of pivots above `threshold` times the largest.
 Eigen::Index rank_of(const Eigen::MatrixXd& matrix, double threshold);
 
+/// Whether A is symmetric positive definite to working precision; the lower triangle is read.
+bool is_definite(const Eigen::MatrixXd& matrix);
+
+/// A = L L^T by plain loops, in the order in which Eigen does it where there are few rows. False
+/// when A is not positive definite.
+template <class M>
+bool factor_by_loops(const M& a, M& l) {
+  bool is_positive = true;
+  for (Eigen::Index k = 0; k < a.rows(); ++k) {
+    for (Eigen::Index i = k; i < a.rows(); ++i) {
+      double sum = 0.0;
+      for (Eigen::Index j = 0; j < k; ++j) sum += l(i, j) * l(k, j);
+      const double rest = a(i, k) - sum;
+      if (i == k && !(rest > 0.0)) is_positive = false;
+      l(i, k) = i == k ? std::sqrt(rest) : rest / l(k, k);
+    }
+  }
+  return is_positive;
+}
+
+/// x becomes L^-T x.
+template <class M, class V>
+void solve_upper_by_loops(const M& l, V& x) {
+  for (Eigen::Index i = l.rows() - 1; i >= 0; --i) {
+    double sum = 0.0;
+    for (Eigen::Index j = i + 1; j < l.rows(); ++j) sum += l(j, i) * x[j];
+    x[i] = (x[i] - sum) / l(i, i);
+  }
+}
+
+/// Whether L is finite, and L L^T positive definite to 1e-14.
+template <class M>
+bool has_regular_pivots(const M& l) {
+  double least = l(0, 0), most = least;
+  for (Eigen::Index k = 0; k < l.rows(); ++k) {
+    for (Eigen::Index i = k; i < l.rows(); ++i) {
+      if (!std::isfinite(l(i, k))) return false;
+    }
+    least = std::min(least, l(k, k));
+    most = std::max(most, l(k, k));
+  }
+  return least > 1e-7 * most;
+}
+
 /// A = L L^T, symmetric positive definite, factored again and again without allocation. Few rows
-/// are done by plain loops, in the order in which Eigen does them.
+/// are done by plain loops.
 class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
  public:
-  using LLT::info;
-  using LLT::LLT;
-  using LLT::matrixLLT;
+  explicit Cholesky(const Eigen::MatrixXd& matrix);
 
   void compute(const Eigen::MatrixXd& matrix) {
     if (!is_small()) return compute_large(matrix);
-    m_info = Eigen::Success;
+    m_info = factor_by_loops(matrix, m_matrix) ? Eigen::Success : Eigen::NumericalIssue;
     m_l1_norm = -1.0;  // not known
-    for (Eigen::Index k = 0; k < rows(); ++k) {
-      for (Eigen::Index i = k; i < rows(); ++i) {
-        double sum = 0.0;
-        for (Eigen::Index j = 0; j < k; ++j) sum += m_matrix(i, j) * m_matrix(k, j);
-        const double rest = matrix(i, k) - sum;
-        if (i == k && !(rest > 0.0)) m_info = Eigen::NumericalIssue;
-        m_matrix(i, k) = i == k ? std::sqrt(rest) : rest / m_matrix(k, k);
-      }
-    }
   }
-  double rcond() const;
-  /// Whether the matrix, of few rows, is finite and positive definite to 1e-14.
-  bool is_regular() const {
-    if (m_info != Eigen::Success) return false;
-    double least = m_matrix(0, 0), most = least;
-    for (Eigen::Index k = 0; k < rows(); ++k) {
-      for (Eigen::Index i = k; i < rows(); ++i) {
-        if (!std::isfinite(m_matrix(i, k))) return false;
-      }
-      least = std::min(least, m_matrix(k, k));
-      most = std::max(most, m_matrix(k, k));
-    }
-    return least > 1e-7 * most;
-  }
-  void solve(Eigen::VectorXd& x) const {  // x becomes A^-1 x
-    half_solve(x);
-    half_solve_transposed(x);
-  }
-  void half_solve(Eigen::VectorXd& x) const {  // L^-1 x
+  /// Whether the matrix is finite and positive definite to 1e-14.
+  bool is_regular() const { return m_info == Eigen::Success && has_regular_pivots(m_matrix); }
+  void half_solve(Eigen::VectorXd& x) const {  // x becomes L^-1 x
     if (!is_small()) return half_solve_large(x);
     for (Eigen::Index i = 0; i < rows(); ++i) {
       x[i] /= m_matrix(i, i);
@@ -90,18 +107,39 @@ class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
   }
   void half_solve_transposed(Eigen::VectorXd& x) const {  // L^-T x
     if (!is_small()) return half_solve_transposed_large(x);
-    for (Eigen::Index i = rows() - 1; i >= 0; --i) {
-      double sum = 0.0;
-      for (Eigen::Index j = i + 1; j < rows(); ++j) sum += m_matrix(j, i) * x[j];
-      x[i] = (x[i] - sum) / m_matrix(i, i);
-    }
+    solve_upper_by_loops(m_matrix, x);
   }
-  bool is_small() const { return rows() <= 4; }
 
  private:
+  bool is_small() const { return rows() <= 4; }
   void compute_large(const Eigen::MatrixXd& matrix);
   void half_solve_large(Eigen::VectorXd& x) const;
   void half_solve_transposed_large(Eigen::VectorXd& x) const;
+};
+
+/// The same for N rows, few and known to the compiler.
+template <int N>
+class SmallCholesky {
+ public:
+  using Matrix = Eigen::Matrix<double, N, N>;
+  using Vector = Eigen::Matrix<double, N, 1>;
+
+  explicit SmallCholesky(const Matrix& matrix) { compute(matrix); }
+
+  void compute(const Matrix& matrix) { is_positive_ = factor_by_loops(matrix, lower_); }
+  bool is_regular() const { return is_positive_ && has_regular_pivots(lower_); }
+  void half_solve(Vector& x) const {  // x becomes L^-1 x
+    for (int i = 0; i < N; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < i; ++j) sum += lower_(i, j) * x[j];
+      x[i] = (x[i] - sum) / lower_(i, i);
+    }
+  }
+  void half_solve_transposed(Vector& x) const { solve_upper_by_loops(lower_, x); }
+
+ private:
+  Matrix lower_;
+  bool is_positive_{false};
 };
 
 }  // namespace ricochet::convex

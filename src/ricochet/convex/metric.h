@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
 #include <concepts>
@@ -122,43 +121,24 @@ class FullMetric {
   bool reset(const Matrix<N, N>& m) {
     matrix_ = m;
     factor_.compute(matrix_);
-    if constexpr (N == kDynamic) {
-      if (factor_.is_small()) return factor_.is_regular();
-    }
-    if (!matrix_.allFinite() || factor_.info() != Eigen::Success) return false;
-    const auto pivots = factor_.matrixLLT().diagonal();
-    return pivots.minCoeff() > 1e-7 * pivots.maxCoeff();  // M to 1e-14; rcond would allocate
+    return factor_.is_regular();
   }
 
-  bool is_valid() const {
-    const bool factored = matrix_.allFinite() && factor_.info() == Eigen::Success;
-    return factored && factor_.rcond() > 1e-15;  // else singular to working precision
-  }
+  bool is_valid() const { return is_definite(matrix_); }
 
   void apply(const Vector<N>& v, Vector<N>& out) const { out.noalias() = matrix_ * v; }
   void solve(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    if constexpr (N == kDynamic) {
-      factor_.solve(out);
-    } else {
-      factor_.solveInPlace(out);
-    }
+    factor_.half_solve(out);
+    factor_.half_solve_transposed(out);
   }
   void half_solve(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    if constexpr (N == kDynamic) {
-      factor_.half_solve(out);
-    } else {
-      factor_.matrixL().solveInPlace(out);
-    }
+    factor_.half_solve(out);
   }
   void half_solve_transposed(const Vector<N>& v, Vector<N>& out) const {
     out = v;
-    if constexpr (N == kDynamic) {
-      factor_.half_solve_transposed(out);
-    } else {
-      factor_.matrixU().solveInPlace(out);
-    }
+    factor_.half_solve_transposed(out);
   }
   double half_square(const Vector<N>& v) const {
     double total = 0.0;
@@ -169,7 +149,7 @@ class FullMetric {
 
  private:
   Matrix<N, N> matrix_;
-  std::conditional_t<N == kDynamic, Cholesky, Eigen::LLT<Matrix<N, N>>> factor_;
+  std::conditional_t<N == kDynamic, Cholesky, SmallCholesky<N>> factor_;
 };
 static_assert(MetricLike<FullMetric<2>>);
 

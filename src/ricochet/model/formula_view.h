@@ -210,12 +210,11 @@ class FormulaView {
         out += slope - turn;
         return;
       }
+      double* const r = load(t, q, u, place.applied_registers);
+      model_.applied_tape().run(0, r);
+      for (int i = 0; i < dofs(); ++i) out[i] = r[model_.applied_tape().outputs(0)[index(i)]];
+      add_outside_force(t, q, u, out);
     }
-    double* const r = load(t, q, place.applied_registers);
-    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
-    model_.applied_tape().run(0, r);
-    for (int i = 0; i < dofs(); ++i) out[i] = r[model_.applied_tape().outputs(0)[index(i)]];
-    add_outside_force(t, q, u, out);
   }
 
   const convex::Metric<N>& mass(const Place& place) const {
@@ -231,17 +230,18 @@ class FormulaView {
         model_.outside()->mass(view_of(q), place.mass_matrix);
         return place.varying_mass[0].reset(place.mass_matrix);
       }
+      double* const r = load(0.0, q, place.mass_registers);
+      model_.mass_tape().run(0, r);
+      const auto& places = model_.mass_places();
+      const std::vector<std::size_t>& at = model_.mass_tape().outputs(0);
+      place.mass_matrix.setZero();
+      for (std::size_t e = 0; e < places.size(); ++e) {
+        const auto [row, column] = places[e];
+        place.mass_matrix(row, column) = place.mass_matrix(column, row) = r[at[e]];
+      }
+      return place.varying_mass[0].reset(place.mass_matrix);
     }
-    double* const r = load(0.0, q, place.mass_registers);
-    model_.mass_tape().run(0, r);
-    const auto& places = model_.mass_places();
-    const std::vector<std::size_t>& at = model_.mass_tape().outputs(0);
-    place.mass_matrix.setZero();
-    for (std::size_t e = 0; e < places.size(); ++e) {
-      const auto [row, column] = places[e];
-      place.mass_matrix(row, column) = place.mass_matrix(column, row) = r[at[e]];
-    }
-    return place.varying_mass[0].reset(place.mass_matrix);
+    return false;
   }
 
   /// dT/du = M(q) u, and dT/dq.
@@ -258,14 +258,13 @@ class FormulaView {
         momentum.noalias() = place.outside_mass.mass * u;
         return;
       }
-    }
-    double* const r = load(0.0, q, place.momentum_registers);
-    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
-    model_.momentum_tape().run(0, r);
-    const std::vector<std::size_t>& at = model_.momentum_tape().outputs(0);
-    for (int i = 0; i < dofs(); ++i) {
-      momentum[i] = r[at[index(i)]];
-      slope[i] = r[at[index(dofs() + i)]];
+      double* const r = load(0.0, q, u, place.momentum_registers);
+      model_.momentum_tape().run(0, r);
+      const std::vector<std::size_t>& at = model_.momentum_tape().outputs(0);
+      for (int i = 0; i < dofs(); ++i) {
+        momentum[i] = r[at[index(i)]];
+        slope[i] = r[at[index(dofs() + i)]];
+      }
     }
   }
 
@@ -307,8 +306,7 @@ class FormulaView {
 
   [[gnu::noinline]] void compute_force(double t, const Vec& q, const Vec& u, Place& place,
                                        Vec& out) const {
-    double* const r = load(t, q, place.force_registers);
-    for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    double* const r = load(t, q, u, place.force_registers);
     model_.force_tape().run(0, r);
     for (int i = 0; i < dofs(); ++i) out[i] = r[force_at_[index(i)]];
   }
@@ -325,9 +323,14 @@ class FormulaView {
     return r;
   }
 
-  double* load_law(double t, const Vec& q, const Vec& u, double approach, Place& place) const {
-    double* const r = load(t, q, place.law_registers);
+  double* load(double t, const Vec& q, const Vec& u, std::vector<double>& registers) const {
+    double* const r = load(t, q, registers);
     for (int i = 0; i < dofs(); ++i) r[1 + dofs() + i] = u[i];
+    return r;
+  }
+
+  double* load_law(double t, const Vec& q, const Vec& u, double approach, Place& place) const {
+    double* const r = load(t, q, u, place.law_registers);
     r[1 + 2 * dofs()] = approach;
     return r;
   }

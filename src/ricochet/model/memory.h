@@ -15,15 +15,16 @@ using problem::Key;
 
 /// What a scheme and its solver carry from one step to the next.
 struct SchemeMemory {
-  std::vector<Key> touched;   // contacts that were active in the step, ascending; of schemes that
-                              // let contacts last
-  std::vector<Key> pushed;    // of those with friction, the ones that pushed
-  std::vector<Key> stuck;     // contacts that ended the step in stick, ascending
-  std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
-  problem::WarmStart warm;    // of the solver for several contacts
-  std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
+  std::vector<Key> touched;  // contacts that were active in the step, ascending; of schemes that
+                             // let contacts last
+  std::vector<Key> pushed;   // of those with friction, the ones that pushed
+  std::vector<Key> stuck;    // contacts that ended the step in stick, ascending
+  std::vector<Key> lapsed;   // contacts that ended the step before in stick and then did not push
+  problem::WarmStart warm;   // of the solver for several contacts
+  std::vector<double> past;  // smoothed loads at the middle of the last step, and of the next; or,
+                             // where the mass varies, u before the last step and the one before
   bool is_empty() const {
-    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
+    return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && past.empty();
   }
 };
 
@@ -171,7 +172,7 @@ struct Memory {
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};
     if (maker == next) return;
-    scheme.loads.clear();
+    scheme.past.clear();
     control = {};
     events = {};
     at = start = t;

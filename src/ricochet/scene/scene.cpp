@@ -309,6 +309,14 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
 
 }  // namespace
 
+// Compiled once, and not wherever a scene is copied.
+Scene::Scene() = default;
+Scene::Scene(const Scene& other) = default;
+Scene::Scene(Scene&& other) noexcept = default;
+Scene& Scene::operator=(const Scene& other) = default;
+Scene& Scene::operator=(Scene&& other) noexcept = default;
+Scene::~Scene() = default;
+
 Override parse_override(const std::string& argument) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {

@@ -31,6 +31,13 @@ struct Expectation {
 
 /// A scene, ready to run: a head, which is the same for all, and the part that moves.
 struct Scene {
+  Scene();
+  Scene(const Scene& other);
+  Scene(Scene&& other) noexcept;
+  Scene& operator=(const Scene& other);
+  Scene& operator=(Scene&& other) noexcept;
+  ~Scene();
+
   std::string file;  // as the user named it
   std::string name;  // the file's name without folder and ending
   std::string text;

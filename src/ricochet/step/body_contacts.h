@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ricochet/body/world.h"
+#include "ricochet/body/rows.h"
 #include "ricochet/certify/limits.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"

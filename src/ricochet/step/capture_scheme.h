@@ -10,8 +10,9 @@ namespace ricochet::step {
 namespace detail {
 
 /// The step's impulses as components of the problem's r; directions added to a contact have none.
-inline std::vector<double> impulses_of(const AnyView& view, const Workspace<AnyView>& w,
-                                       const problem::ContactForm& form) {
+template <class View>
+std::vector<double> impulses_of(const View& view, const Workspace<View>& w,
+                                const problem::ContactForm& form) {
   std::vector<double> result(static_cast<std::size_t>(form.rows()), 0.0);
   for (int k = 0; k < form.contacts(); ++k) {
     const int a = w.claim.active[k];
@@ -19,7 +20,7 @@ inline std::vector<double> impulses_of(const AnyView& view, const Workspace<AnyV
     result[first] = w.claim.impulses[k] / w.place.stretch[a];
     for (int j = 0; j < view.slips(a); ++j) {
       result[first + 1 + static_cast<std::size_t>(j)] =
-          w.claim.tangential[AnyView::kSlips * k + j] / form.stretch(k, 1 + j);
+          w.claim.tangential[View::kSlips * k + j] / form.stretch(k, 1 + j);
     }
   }
   return result;

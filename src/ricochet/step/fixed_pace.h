@@ -30,6 +30,9 @@ class FixedPace {
         next_(&other_) {
     for (State* one : {&state_, &other_}) {
       one->memory.scheme.touched.reserve(static_cast<std::size_t>(model.contacts()));
+      if (!model.has_constant_mass()) {
+        one->memory.scheme.past.reserve(2 * static_cast<std::size_t>(model.dofs()));
+      }
     }
   }
 

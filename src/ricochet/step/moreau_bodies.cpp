@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/body/rows.h"
 #include "ricochet/body/turning.h"
 
 namespace ricochet::step {

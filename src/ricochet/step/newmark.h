@@ -62,7 +62,7 @@ template <model::ImplicitModel M>
 problem::Report advance(const Newmark&, const M& model, const model::StateOf<M>& s, double h,
                         model::StateOf<M>& next, Workspace<M>& w) {
   half_step(model, s, h, w);  // U
-  smooth_loads(model, h, next.memory.scheme.loads, w);
+  smooth_loads(model, h, next.memory.scheme.past, w);
   w.force.setZero();
   model.add_loads(1.0, w.place.loads, w.force);
   model.add_damping(-1.0, s.u, w.place, w.force);

@@ -45,7 +45,8 @@ Outcome simulate_either(const M& model, const S& scheme, const SceneRun& r,
 }
 
 /// |h M^-1 Q| at the start: what a contact that lasts approaches with, and less.
-inline double speed_of_a_step(const AnyView& view, const SceneRun& r) {
+template <class View>
+double speed_of_a_step(const View& view, const SceneRun& r) {
   auto place = view.make_place();
   model::Vector<model::kDynamic> force = r.state.u, speed = r.state.u;
   if (!view.load_mass(r.state.q, place)) return 0.0;

@@ -196,12 +196,35 @@ template <model::Model M>
   }
 }
 
+/// Where the mass varies, `next` remembers the last two velocities before its own.
+template <model::Model M>
+void keep_past(const M& model, const model::StateOf<M>& s, model::StateOf<M>& next) {
+  if (model.has_constant_mass()) return;
+  const std::vector<double>& before = s.memory.scheme.past;
+  std::vector<double>& after = next.memory.scheme.past;
+  const auto dofs = static_cast<std::size_t>(s.u.size());
+  const std::size_t kept = std::min(dofs, before.size());
+  after.resize(dofs + kept);
+  std::copy_n(before.begin(), kept, after.end() - static_cast<std::ptrdiff_t>(kept));
+  std::copy_n(s.u.data(), dofs, after.begin());
+}
+
 /// One step of a scheme, from `s` at rest of all it remembers to `next`, whose time is set.
 template <class S, model::Model M>
-[[gnu::always_inline]] inline problem::Report make_step(const S& scheme, const M& model,
-                                                        const model::StateOf<M>& s, double h,
-                                                        model::StateOf<M>& next, Workspace<M>& w) {
+requires(M::kPlain) [[gnu::always_inline]] inline problem::Report
+    make_step(const S& scheme, const M& model, const model::StateOf<M>& s, double h,
+              model::StateOf<M>& next, Workspace<M>& w) {
   carry_memory(s, next, w);
+  return advance(scheme, model, s, h, next, w);
+}
+
+/// The same for models of any size, whose steps are long: compiled once for all loops.
+template <class S, model::Model M>
+requires(!M::kPlain) [[gnu::noinline]] problem::Report
+    make_step(const S& scheme, const M& model, const model::StateOf<M>& s, double h,
+              model::StateOf<M>& next, Workspace<M>& w) {
+  carry_memory(s, next, w);
+  keep_past(model, s, next);
   return advance(scheme, model, s, h, next, w);
 }
 

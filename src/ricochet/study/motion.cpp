@@ -117,6 +117,14 @@ void add_warnings(Motion& motion) {
 
 }  // namespace
 
+// Compiled once, and not wherever a motion is copied.
+Motion::Motion() = default;
+Motion::Motion(const Motion& other) = default;
+Motion::Motion(Motion&& other) noexcept = default;
+Motion& Motion::operator=(const Motion& other) = default;
+Motion& Motion::operator=(Motion&& other) noexcept = default;
+Motion::~Motion() = default;
+
 void check_direction(const scene::Scene& scene) {
   if (!scene.run.backward) return;
   if (scene.structure() != nullptr) {

@@ -40,6 +40,13 @@ struct WholeState {
 
 /// A scene that has been run.
 struct Motion {
+  Motion();
+  Motion(const Motion& other);
+  Motion(Motion&& other) noexcept;
+  Motion& operator=(const Motion& other);
+  Motion& operator=(Motion&& other) noexcept;
+  ~Motion();
+
   scene::Scene scene;
   step::Outcome outcome;
   model::State<model::kDynamic> final_state;  // as rows tell it: of a structure, its points

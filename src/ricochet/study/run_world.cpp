@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/base/index.h"
+#include "ricochet/body/rows.h"
 #include "ricochet/base/text.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/step/run_bodies.h"
