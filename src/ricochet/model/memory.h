@@ -22,6 +22,13 @@ struct SchemeMemory {
   std::vector<Key> lapsed;    // contacts that ended the step before in stick and then did not push
   problem::WarmStart warm;    // of the solver for several contacts
   std::vector<double> loads;  // of smoothed ones: at the middle of the last step, and of the next
+
+  /// For so many contacts: steps allocate nothing.
+  void reserve(std::size_t contacts, bool friction) {
+    touched.reserve(contacts);
+    if (!friction) return;
+    for (std::vector<Key>* keys : {&pushed, &stuck, &lapsed}) keys->reserve(contacts);
+  }
   bool is_empty() const {
     return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && loads.empty();
   }

@@ -28,9 +28,8 @@ class FixedPace {
         other_(state),
         now_(&state),
         next_(&other_) {
-    for (State* one : {&state_, &other_}) {
-      one->memory.scheme.touched.reserve(static_cast<std::size_t>(model.contacts()));
-    }
+    const auto contacts = static_cast<std::size_t>(model.contacts());
+    for (State* one : {&state_, &other_}) one->memory.scheme.reserve(contacts, M::kSlips > 0);
   }
 
   /// A scheme's own start value, where it has one: judged as a step, but time stands still.
