@@ -183,7 +183,7 @@ class Brief {
     const double off = reflects || p > 0.0 ? std::abs(v) : -v;  // v = 0, or v >= 0
     if (!(off <= 32.0 * kEpsilon * length * speed)) return false;
     normals.add_to(a, p, momentum);
-    s.contact_work += work - p * rate;
+    s.contact_work += half * (start + end - 2.0 * rate);
     gain += work;
     return true;
   }

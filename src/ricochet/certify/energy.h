@@ -320,6 +320,12 @@ template <bool kExplicit, model::Model M>
   ledger.highest = std::max(ledger.highest, total);
 }
 
+/// T and V at the end of the run, of all steps that held.
+inline void close_energy(Ledger& ledger, const EnergyWatch& watch) {
+  ledger.kinetic_end = watch.kinetic;
+  ledger.potential_end = watch.potential;
+}
+
 /// Once the whole step holds.
 template <model::Model M>
 [[gnu::always_inline]] inline void enter_energy(Context<M>& c, const Trial<M>& s,

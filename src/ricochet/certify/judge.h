@@ -76,8 +76,7 @@ class Judge {
     if constexpr (kIsSmall<M> && is_middle(I)) {
       const long long step = c_.certificate.steps;
       if (step < brief_until_ && step >= brief_from_) [[likely]] {
-        if (check_briefly<I>(before, after, h, claim)) [[likely]]
-          return true;
+        if (check_briefly<I>(before, after, h, claim)) return true;
         if (step > brief_from_) refused_ = 0;           // it passed in between
         brief_from_ = step + (++refused_ > 8 ? 8 : 1);  // what rests never passes
       }
@@ -153,8 +152,7 @@ class Judge {
   /// The certificate so far.
   const Certificate& finish() {
     Certificate& c = c_.certificate;
-    c.ledger.kinetic_end = energy_.kinetic;
-    c.ledger.potential_end = energy_.potential;
+    close_energy(c.ledger, energy_);
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     judge_growth();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
@@ -220,8 +218,7 @@ class Judge {
   void take_back(const Account& account) {
     Ledger& l = c_.certificate.ledger;
     c_.certificate.steps = account.steps;
-    energy_.kinetic = account.kinetic;
-    energy_.potential = account.potential;
+    std::tie(energy_.kinetic, energy_.potential) = std::tie(account.kinetic, account.potential);
     l.forces = account.forces;
     l.contacts = account.contacts;
     std::tie(l.defect, l.defect_max) = std::tie(account.defect, account.defect_max);
@@ -246,9 +243,7 @@ class Judge {
   template <Integrator I>
   [[gnu::always_inline]] inline bool check_briefly(const State& before, const State& after,
                                                    double h, const TheClaim& claim) {
-    if constexpr (K > 1) {
-      if (bounces_ && claim.active.size() > 1) return false;
-    }
+    if (K > 1 && bounces_ && claim.active.size() > 1) return false;
     BriefStep s;
     Brief<M> brief(c_, before, after, h, claim);
     if (!brief.template passes<I>(energy_, shocks_, crossings_, s)) return false;

@@ -43,9 +43,14 @@ const SineAndCosine& compute(double angle, SineAndCosine& kept) {
 [[gnu::noinline]] double compute_cosine(double angle, SineAndCosine& kept) {
   return compute(angle, kept).cosine;
 }
+/// One after the other: a load of both at once has to wait until they are written.
+[[gnu::always_inline]] inline Both both_of(const volatile SineAndCosine& kept) {
+  const double sine = kept.sine;
+  const double cosine = kept.cosine;
+  return {sine, cosine};
+}
 [[gnu::noinline]] Both compute_both(double angle, SineAndCosine& kept) {
-  compute(angle, kept);
-  return {kept.sine, kept.cosine};
+  return both_of(compute(angle, kept));
 }
 
 /// A step asks for the same angles several times (masses, gaps and forces at one position, then
@@ -69,8 +74,7 @@ double cosine_alone(double angle) {
 }
 Both sincos(double angle) {
   SineAndCosine& kept = place_of(angle);
-  if (!is_of(kept, angle)) return compute_both(angle, kept);
-  return {kept.sine, kept.cosine};
+  return is_of(kept, angle) ? both_of(kept) : compute_both(angle, kept);
 }
 
 template <Op op>

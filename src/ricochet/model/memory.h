@@ -23,6 +23,13 @@ struct SchemeMemory {
   problem::WarmStart warm;   // of the solver for several contacts
   std::vector<double> past;  // smoothed loads at the middle of the last step, and of the next; or,
                              // where the mass varies, u before the last step and the one before
+
+  /// For so many contacts: steps allocate nothing.
+  void reserve(std::size_t contacts, bool friction) {
+    touched.reserve(contacts);
+    if (!friction) return;
+    for (std::vector<Key>* keys : {&pushed, &stuck, &lapsed}) keys->reserve(contacts);
+  }
   bool is_empty() const {
     return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && past.empty();
   }

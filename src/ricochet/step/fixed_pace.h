@@ -29,9 +29,10 @@ class FixedPace {
         now_(&state),
         next_(&other_) {
     for (State* one : {&state_, &other_}) {
-      one->memory.scheme.touched.reserve(static_cast<std::size_t>(model.contacts()));
+      model::SchemeMemory& memory = one->memory.scheme;
+      memory.reserve(static_cast<std::size_t>(model.contacts()), M::kSlips > 0);
       if (!model.has_constant_mass()) {
-        one->memory.scheme.past.reserve(2 * static_cast<std::size_t>(model.dofs()));
+        memory.past.reserve(2 * static_cast<std::size_t>(model.dofs()));
       }
     }
   }

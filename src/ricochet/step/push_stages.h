@@ -138,10 +138,9 @@ template <model::Model M>
 template <model::Model M>
 void remember_sticks(const M& model, const model::StateOf<M>& s, const Workspace<M>& w,
                      model::SchemeMemory& memory) {
-  for (std::vector<model::Key>* keys : {&memory.stuck, &memory.pushed, &memory.lapsed}) {
-    keys->reserve(static_cast<std::size_t>(model.contacts()));  // once: steps allocate nothing
-    keys->clear();
-  }
+  memory.reserve(static_cast<std::size_t>(model.contacts()), true);  // where the pace did not
+  memory.stuck.clear();
+  memory.pushed.clear();
   memory.lapsed = s.memory.scheme.stuck;
   const int contacts = w.claim.active.size() - model.joints();
   for (int k = 0; k < contacts; ++k) {

@@ -262,7 +262,7 @@ BarChoice bar_choice(const std::string& word) {
 
 scene::Scene coarsened(const scene::Scene& scene, double coarser) {
   scene::Scene changed = scene;
-  changed.plot = {};  // nobody draws it, and that of a thousand bodies is of megabytes
+  changed.plot = scene::PlotPlan();  // not drawn; of a thousand bodies it has megabytes
   if (auto* part = std::get_if<scene::StructurePart>(&changed.part)) {
     part->shapes = 0;  // nobody looks at its shapes, nor at the whole beside a reduced one
     part->compare_full = false;
