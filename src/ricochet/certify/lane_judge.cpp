@@ -9,13 +9,22 @@ namespace {
 
 constexpr double kEpsilonOfLanes = std::numeric_limits<double>::epsilon();
 
+/// The larger or smaller of two; what is not a number is left out.
+RICOCHET_ALWAYS inline double larger(double there, double other) {
+  return other > there ? other : there;
+}
+RICOCHET_ALWAYS inline double smaller(double there, double other) {
+  return other < there ? other : there;
+}
+
 /// A compensated sum that goes on where a step holds.
 RICOCHET_ALWAYS inline void add(double term, bool holds, double& total, double& lost) {
-  const double corrected = term - lost;
-  const double next = total + corrected;
-  const double rest = (next - total) - corrected;
-  lost = holds ? rest : lost;
-  total = holds ? next : total;
+  const double so_far = total, rest_so_far = lost;
+  const double corrected = term - rest_so_far;
+  const double next = so_far + corrected;
+  const double rest = (next - so_far) - corrected;
+  lost = holds ? rest : rest_so_far;
+  total = holds ? next : so_far;
 }
 
 }  // namespace
@@ -55,8 +64,6 @@ void LaneJudge::load(std::size_t lane, const Account& account) {
   potential_[lane] = account.potential;
   forces_sum_.total[lane] = account.forces.value();
   forces_sum_.lost[lane] = account.forces.lost();
-  contacts_sum_.total[lane] = account.contacts.value();
-  contacts_sum_.lost[lane] = account.contacts.lost();
   defect_sum_.total[lane] = account.defect.value();
   defect_sum_.lost[lane] = account.defect.lost();
   defect_max_[lane] = account.defect_max;
@@ -70,11 +77,11 @@ void LaneJudge::load(std::size_t lane, const Account& account) {
   time_size_[lane] = account.time_size;
 }
 
-void LaneJudge::store(std::size_t lane, Account& account) const {
+void LaneJudge::store(std::size_t lane, long long steps, Account& account) const {
   account.kinetic = kinetic_[lane];
   account.potential = potential_[lane];
   account.forces = base::Sum(forces_sum_.total[lane], forces_sum_.lost[lane]);
-  account.contacts = base::Sum(contacts_sum_.total[lane], contacts_sum_.lost[lane]);
+  for (long long k = 0; k < std::min(steps, 2LL); ++k) account.contacts.add(0.0);
   account.defect = base::Sum(defect_sum_.total[lane], defect_sum_.lost[lane]);
   account.defect_max = defect_max_[lane];
   account.kinetic_max = kinetic_max_[lane];
@@ -91,21 +98,20 @@ void LaneJudge::check(const LaneStep& step, const Lane& live, formula::LaneAngle
 template <std::size_t kDofs>
 void LaneJudge::check_sized(const LaneStep& step, const Lane& live, formula::LaneAngles& angles,
                             Lane& passes) {
-  base::work_in(width_, [&]() RICOCHET_ALWAYS { take_places<kDofs>(step, passes); });
+  base::work_in(width_, [&]() RICOCHET_ALWAYS { take_places<kDofs>(step, live, passes); });
   gaps_.run(angles, width_);
   forces_.run(angles, width_);
   ends_.run(angles, width_);
   base::work_in(width_, [&]() RICOCHET_ALWAYS {
     look_at_gaps(passes);
-    take_works<kDofs>(step, passes);
-    look_at_energy(passes);
-    enter(live, passes);
+    look_at_works<kDofs>(step, passes);
   });
 }
 
 /// t+ = t + h to rounding, q_M = q + h/2 u, q+ = q_M + h/2 u+; where formulas are taken.
 template <std::size_t kDofs>
-RICOCHET_ALWAYS inline void LaneJudge::take_places(const LaneStep& step, Lane& passes) {
+RICOCHET_ALWAYS inline void LaneJudge::take_places(const LaneStep& step, const Lane& live,
+                                                   Lane& passes) {
   const Lane &t = *step.t, &t_end = *step.t_end, &h = *step.h;
   double *const gap_t = gaps_.input(0), *const force_t = forces_.input(0),
                 *const end_t = ends_.input(0);
@@ -113,7 +119,7 @@ RICOCHET_ALWAYS inline void LaneJudge::take_places(const LaneStep& step, Lane& p
   for (std::size_t j = 0; j < kLanes; ++j) {
     const double size = time_size_[j] + std::abs(t[j]) + std::abs(t_end[j]);
     const bool holds = std::abs(t_end[j] - (t[j] + h[j])) <= 4.0 * kEpsilonOfLanes * size;
-    passes[j] = holds ? 1.0 : 0.0;
+    passes[j] = holds ? live[j] : 0.0;
     gap_t[j] = force_t[j] = t[j] + 0.5 * h[j];
     end_t[j] = t_end[j];
   }
@@ -146,9 +152,11 @@ RICOCHET_ALWAYS inline void LaneJudge::look_at_gaps(Lane& passes) const {
   }
 }
 
-/// M (u+ - u) = h Q to rounding; T, the work of forces.
+/// M (u+ - u) = h Q to rounding; T, the work of forces; finite, and T + V does not grow by itself.
+/// Where all that holds, what happened to T and V is entered.
 template <std::size_t kDofs>
-RICOCHET_ALWAYS inline void LaneJudge::take_works(const LaneStep& step, Lane& passes) {
+RICOCHET_ALWAYS inline void LaneJudge::look_at_works(const LaneStep& step, Lane& passes) {
+  constexpr double kMost = std::numeric_limits<double>::max();
   std::array<const double*, kDofs> masses, forces, starts, ends;
   for (std::size_t i = 0; i < kDofs; ++i) {
     masses[i] = mass_[i].data();
@@ -157,53 +165,35 @@ RICOCHET_ALWAYS inline void LaneJudge::take_works(const LaneStep& step, Lane& pa
     ends[i] = step.u_end[i].data();
   }
   const Lane& h = *step.h;
+  const double* const potential = ends_.output(contacts_);
   RICOCHET_APART
   for (std::size_t j = 0; j < kLanes; ++j) {
-    double error = 0.0, size = 0.0, kinetic = 0.0, before = 0.0, after = 0.0;
+    double error = 0.0, size = 0.0, twice = 0.0, before = 0.0, after = 0.0;
     for (std::size_t i = 0; i < kDofs; ++i) {
       const double force = forces[i][j], u = starts[i][j], u_end = ends[i][j];
       const double start = masses[i][j] * u, end = masses[i][j] * u_end;
       error += std::abs(end - start - h[j] * force);
       size += std::abs(start);
-      kinetic = i == 0 ? u_end * end : kinetic + u_end * end;
+      twice = i == 0 ? u_end * end : twice + u_end * end;
       before = i == 0 ? u * force : before + u * force;
       after = i == 0 ? u_end * force : after + u_end * force;
     }
-    kinetic_end_[j] = 0.5 * kinetic;
-    work_[j] = 0.5 * h[j] * (before + after);
-    passes[j] = error <= 8.0 * kEpsilonOfLanes * size ? passes[j] : 0.0;
-  }
-}
-
-/// Finite, and T + V does not grow by itself.
-RICOCHET_ALWAYS inline void LaneJudge::look_at_energy(Lane& passes) const {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  const double* const potential = ends_.output(contacts_);
-  RICOCHET_APART
-  for (std::size_t j = 0; j < kLanes; ++j) {
-    const double kinetic = kinetic_end_[j], change = potential[j] - potential_start_[j];
-    const double gain = kinetic - kinetic_start_[j] + change;
-    double holds = kinetic <= look_[j] ? passes[j] : 0.0;
-    holds = std::abs(kinetic + potential[j]) <= kMost ? holds : 0.0;
-    passes[j] = gain <= most_gain_[j] ? holds : 0.0;
-  }
-}
-
-/// What happened to T and V, where the step holds.
-RICOCHET_ALWAYS inline void LaneJudge::enter(const Lane& live, const Lane& passes) {
-  const double* const potential = ends_.output(contacts_);
-  RICOCHET_APART
-  for (std::size_t j = 0; j < kLanes; ++j) {
-    const bool holds = passes[j] * live[j] != 0.0;
-    const double kinetic = kinetic_end_[j], total = kinetic + potential[j];
-    const double defect = (kinetic - kinetic_[j]) - work_[j], size = std::abs(defect);
-    add(work_[j], holds, forces_sum_.total[j], forces_sum_.lost[j]);
-    add(0.0, holds, contacts_sum_.total[j], contacts_sum_.lost[j]);
+    const double kinetic = 0.5 * twice, change = potential[j] - potential_start_[j];
+    const double gain = kinetic - kinetic_start_[j] + change, total = kinetic + potential[j];
+    const double balanced = error <= 8.0 * kEpsilonOfLanes * size ? 1.0 : 0.0;
+    const double slow = kinetic <= look_[j] ? 1.0 : 0.0;
+    const double finite = std::abs(total) <= kMost ? 1.0 : 0.0;
+    const double tame = gain <= most_gain_[j] ? 1.0 : 0.0;
+    const double passed = (passes[j] * balanced) * (slow * finite) * tame;  // without branches
+    passes[j] = passed;
+    const bool holds = passed != 0.0;
+    const double work = 0.5 * h[j] * (before + after), defect = (kinetic - kinetic_[j]) - work;
+    add(work, holds, forces_sum_.total[j], forces_sum_.lost[j]);
     add(defect, holds, defect_sum_.total[j], defect_sum_.lost[j]);
-    defect_max_[j] = holds && size > defect_max_[j] ? size : defect_max_[j];
-    kinetic_max_[j] = holds && kinetic > kinetic_max_[j] ? kinetic : kinetic_max_[j];
-    lowest_[j] = holds && total < lowest_[j] ? total : lowest_[j];
-    highest_[j] = holds && total > highest_[j] ? total : highest_[j];
+    defect_max_[j] = larger(defect_max_[j], holds ? std::abs(defect) : 0.0);
+    kinetic_max_[j] = larger(kinetic_max_[j], holds ? kinetic : 0.0);
+    lowest_[j] = smaller(lowest_[j], holds ? total : kMost);
+    highest_[j] = larger(highest_[j], holds ? total : -kMost);
     kinetic_[j] = holds ? kinetic : kinetic_[j];
     potential_[j] = holds ? potential[j] : potential_[j];
   }

@@ -73,10 +73,15 @@ class LaneJudge {
   static bool suits(const model::FormulaModel& model);
 
   void take_model(std::size_t lane, const model::FormulaModel& model);
+  /// Tapes that a scheme may use for itself between two checks: a check begins with inputs of its
+  /// own. Two sets of registers would not fit into the nearest memory.
+  LaneTape& gaps() { return gaps_; }
+  LaneTape& forces() { return forces_; }
   void load(std::size_t lane, const Account& account);
-  void store(std::size_t lane, Account& account) const;
+  /// After so many steps. Contacts did no work, and to add 0 more than twice changes no bit.
+  void store(std::size_t lane, long long steps, Account& account) const;
 
-  /// Sets `passes` to 1 where the step is plainly right, and enters it where `live` is 1 too.
+  /// Sets `passes` to 1 where `live` is 1 and the step is plainly right, and enters it there.
   void check(const LaneStep& step, const Lane& live, formula::LaneAngles& angles, Lane& passes);
 
  private:
@@ -88,12 +93,10 @@ class LaneJudge {
   void check_sized(const LaneStep& step, const Lane& live, formula::LaneAngles& angles,
                    Lane& passes);
   template <std::size_t kDofs>
-  void take_places(const LaneStep& step, Lane& passes);
+  void take_places(const LaneStep& step, const Lane& live, Lane& passes);
   template <std::size_t kDofs>
-  void take_works(const LaneStep& step, Lane& passes);
+  void look_at_works(const LaneStep& step, Lane& passes);
   void look_at_gaps(Lane& passes) const;
-  void look_at_energy(Lane& passes) const;
-  void enter(const Lane& live, const Lane& passes);
 
   std::size_t dofs_, contacts_;
   double anticipation_;
@@ -103,8 +106,7 @@ class LaneJudge {
   // The account.
   Lane kinetic_{}, potential_{}, defect_max_{}, kinetic_max_{}, lowest_{}, highest_{};
   Lane kinetic_start_{}, potential_start_{}, look_{}, most_gain_{}, time_size_{};
-  Sums forces_sum_, contacts_sum_, defect_sum_;
-  Lane kinetic_end_{}, work_{};  // of the step: T, and what forces did
+  Sums forces_sum_, defect_sum_;
 };
 
 }  // namespace ricochet::certify

@@ -21,8 +21,8 @@ class RoundingWatch {
 
   /// q+ - q less what the velocities of the step say.
   [[gnu::noinline]] void look(Context<M>& c, const Trial<M>& s, long long step) {
-    constexpr long long kAll = 64, kStride = 251;
-    next_ = step < kAll ? step + 1 : step + kStride;
+    constexpr long long kAll = 64, kStride = 251, kMany = 4096, kLongStride = 1021;  // primes
+    next_ = step + (step < kAll ? 1 : step < kMany ? kStride : kLongStride);
     double start = 0.5, end = 0.5;
     switch (c.method.integrator) {
       case Integrator::End: start = 1.0, end = 0.0; break;

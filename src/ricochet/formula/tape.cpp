@@ -257,22 +257,41 @@ RICOCHET_EIGHTS [[gnu::noinline]] void apply_in_eights(const double* a, const do
 }
 #endif
 
+using LaneFunction = void (*)(const double* a, const double* b, const double* c, double* out);
+
 template <Op op>
-void apply_wide(const double* a, const double* b, const double* c, double* out,
-                [[maybe_unused]] base::Width width) {
+LaneFunction lane_function([[maybe_unused]] base::Width width) {
 #if defined(RICOCHET_EIGHTS)
   if constexpr (is_arithmetic(op)) {
-    if (width == base::Width::Eight) return apply_in_eights<op>(a, b, c, out);
-    if (width == base::Width::Four) return apply_in_fours<op>(a, b, c, out);
+    if (width == base::Width::Eight) return &apply_in_eights<op>;
+    if (width == base::Width::Four) return &apply_in_fours<op>;
   }
 #endif
-  apply_in_twos<op>(a, b, c, out);
+  return &apply_in_twos<op>;
+}
+
+/// By operation.
+using LaneFunctions = std::array<LaneFunction, static_cast<std::size_t>(Op::End) + 1>;
+
+const LaneFunctions& lane_functions(base::Width width) {
+  const auto all_of = [](base::Width which) {
+    LaneFunctions all{};
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      all[k] = dispatch(static_cast<Op>(k), [&]<Op op>() { return lane_function<op>(which); });
+    }
+    return all;
+  };
+  using base::Width;
+  static const std::array<LaneFunctions, 3> kAll = {all_of(Width::Two), all_of(Width::Four),
+                                                    all_of(Width::Eight)};
+  return kAll[width == Width::Eight ? 2 : width == Width::Four ? 1 : 0];
 }
 
 }  // namespace
 
 void Tape::run_batch(int group, double* const base, LaneAngles* angles, base::Width width) const {
   assert(group >= 0 && group < groups());
+  const LaneFunctions& functions = lane_functions(width);
   const Instruction* i = code_.data() + starts_[static_cast<std::size_t>(group)];
   for (; i->op != Op::End; ++i) {
     double* const out = base + i->out * kLanes;
@@ -291,21 +310,27 @@ void Tape::run_batch(int group, double* const base, LaneAngles* angles, base::Wi
       }
       continue;
     }
-    dispatch(i->op, [&]<Op op>() { apply_wide<op>(a, b, c, out, width); });
+    functions[static_cast<std::size_t>(i->op)](a, b, c, out);
   }
 }
 
 namespace {
 
+std::uint64_t bits_of(const double& number) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
 /// Whether all lanes have the bits of the other ones.
-bool have_same_bits(const double* a, const double* b, std::size_t stride, base::Width width) {
+bool have_same_bits(const double* a, const double* b, base::Width width) {
   std::uint64_t off = 0;
   base::work_in(width, [&]() RICOCHET_ALWAYS {
     std::uint64_t any = 0;
     for (std::size_t j = 0; j < Tape::kLanes; ++j) {
       std::uint64_t x = 0, y = 0;
       std::memcpy(&x, a + j, sizeof x);
-      std::memcpy(&y, b + j * stride, sizeof y);
+      std::memcpy(&y, b + j, sizeof y);
       any |= x ^ y;
     }
     off = any;
@@ -313,13 +338,36 @@ bool have_same_bits(const double* a, const double* b, std::size_t stride, base::
   return off == 0;
 }
 
+/// Whether all lanes have the bits of the first.
+bool are_alike(const double* a, base::Width width) {
+  std::uint64_t off = 0;
+  base::work_in(width, [&]() RICOCHET_ALWAYS {
+    std::uint64_t any = 0, first = 0;
+    std::memcpy(&first, a, sizeof first);
+    for (std::size_t j = 0; j < Tape::kLanes; ++j) {
+      std::uint64_t x = 0;
+      std::memcpy(&x, a + j, sizeof x);
+      any |= x ^ first;
+    }
+    off = any;
+  });
+  return off == 0;
+}
+
+void fill(double* out, double number, base::Width width) {
+  base::work_in(width, [&]() RICOCHET_ALWAYS {
+    const double one = number;
+    double* const to = out;
+    for (std::size_t j = 0; j < Tape::kLanes; ++j) to[j] = one;
+  });
+}
+
 }  // namespace
 
 LaneAngles::Known& LaneAngles::find(const double* angle, base::Width width) {
   for (Known& known : known_) {
     const bool has_any = known.has_sine || known.has_cosine;
-    if (has_any && known.angle[0] == angle[0] &&
-        have_same_bits(known.angle.data(), angle, 1, width)) {
+    if (has_any && known.angle[0] == angle[0] && have_same_bits(known.angle.data(), angle, width)) {
       return known;
     }
   }
@@ -329,21 +377,43 @@ LaneAngles::Known& LaneAngles::find(const double* angle, base::Width width) {
   return fresh;
 }
 
+/// One angle in all lanes.
+void LaneAngles::run_alike(Op op, double angle, double* sine, double* cosine, base::Width width) {
+  const auto is_of = [&](const One& one) {
+    return (one.has_sine || one.has_cosine) && bits_of(one.angle) == bits_of(angle);
+  };
+  auto one = std::find_if(ones_.begin(), ones_.end(), is_of);
+  if (one == ones_.end()) {
+    one = ones_.begin() + static_cast<std::ptrdiff_t>(next_one_++ % ones_.size());
+    *one = {.angle = angle};
+  }
+  if (op != Op::Cos) {
+    if (!one->has_sine) one->sine = std::sin(angle);
+    one->has_sine = true;
+    fill(sine, one->sine, width);
+  }
+  if (op != Op::Sin) {
+    if (!one->has_cosine) one->cosine = std::cos(angle);
+    one->has_cosine = true;
+    fill(cosine, one->cosine, width);
+  }
+}
+
 void LaneAngles::run(Op op, const double* angle, double* sine, double* cosine, base::Width width) {
+  if (are_alike(angle, width)) return run_alike(op, angle[0], sine, cosine, width);
   Known& known = find(angle, width);
-  const auto fill = [&](Numbers& to, auto&& function) {
-    if (have_same_bits(angle, angle, 0, width)) return to.fill(function(angle[0]));
+  const auto compute = [&](Numbers& to, auto&& function) {
     for (std::size_t j = 0; j < Tape::kLanes; ++j) {
       const bool again = j > 0 && angle[j] == angle[j - 1];
       to[j] = again ? to[j - 1] : function(angle[j]);
     }
   };
   if (op != Op::Cos && !known.has_sine) {
-    fill(known.sine, [](double x) { return std::sin(x); });
+    compute(known.sine, [](double x) { return std::sin(x); });
     known.has_sine = true;
   }
   if (op != Op::Sin && !known.has_cosine) {
-    fill(known.cosine, [](double x) { return std::cos(x); });
+    compute(known.cosine, [](double x) { return std::cos(x); });
     known.has_cosine = true;
   }
   if (op != Op::Cos) std::copy(known.sine.begin(), known.sine.end(), sine);

@@ -103,9 +103,15 @@ class LaneAngles {
     Numbers angle{}, sine{}, cosine{};
     bool has_sine{false}, has_cosine{false};
   };
+  struct One {
+    double angle{0.0}, sine{0.0}, cosine{0.0};
+    bool has_sine{false}, has_cosine{false};
+  };
   Known& find(const double* angle, base::Width width);
+  void run_alike(Op op, double angle, double* sine, double* cosine, base::Width width);
   std::array<Known, 4> known_;
-  std::size_t next_{0};
+  std::array<One, 4> ones_;  // where all lanes have one angle
+  std::size_t next_{0}, next_one_{0};
 };
 
 }  // namespace ricochet::formula

@@ -22,9 +22,9 @@ class LaneStepper {
         contacts_(static_cast<std::size_t>(model.contacts())),
         anticipation_(anticipation),
         width_(width),
-        gaps_(model.gap_tape(), model::FormulaModel::kGaps),
-        forces_(model.force_tape(), 0),
         judge_(model, anticipation, width),
+        gaps_(judge_.gaps()),
+        forces_(judge_.forces()),
         q_(dofs_),
         u_(dofs_),
         q_end_(dofs_),
@@ -38,7 +38,7 @@ class LaneStepper {
     if (is_fresh) take_model(lane, model, h);
     judge_.load(lane, loan.account);
     start_[lane] = loan.start;
-    made_[lane] = static_cast<double>(loan.made);
+    count_[lane] = static_cast<double>(loan.made);
     t_[lane] = loan.t;
     for (std::size_t i = 0; i < dofs_; ++i) {
       q_[i][lane] = loan.q[i];
@@ -46,9 +46,10 @@ class LaneStepper {
     }
     live_[lane] = 1.0;
   }
-  void store(std::size_t lane, LaneLoan& loan) {
-    judge_.store(lane, loan.account);
-    const auto made = static_cast<long long>(made_[lane]);
+  /// `fails`: its last step was not taken.
+  void store(std::size_t lane, bool fails, LaneLoan& loan) {
+    const auto made = static_cast<long long>(count_[lane]) - (fails ? 1 : 0);
+    judge_.store(lane, made - loan.made, loan.account);
     loan.account.steps += made - loan.made;
     loan.made = made;
     for (std::size_t i = 0; i < dofs_; ++i) {
@@ -72,8 +73,6 @@ class LaneStepper {
  private:
   void take_model(std::size_t lane, const model::FormulaModel& model, double h) {
     judge_.take_model(lane, model);
-    gaps_.load(lane, model.gap_tape());
-    forces_.load(lane, model.force_tape());
     h_[lane] = h;
     for (std::size_t i = 0; i < dofs_; ++i) inverse_[i][lane] = model.mass().inverse_diagonal()[i];
     for (std::size_t a = 0; a < contacts_; ++a) slack_[a][lane] = model.slack()[a];
@@ -85,7 +84,7 @@ class LaneStepper {
     RICOCHET_APART
     for (std::size_t j = 0; j < kLanes; ++j) {
       gap_t[j] = force_t[j] = t_[j] + 0.5 * h_[j];
-      t_end_[j] = start_[j] + (made_[j] + 1.0) * h_[j];
+      t_end_[j] = start_[j] + (count_[j] + 1.0) * h_[j];
     }
     for (std::size_t i = 0; i < dofs_; ++i) {
       const int slot = 1 + static_cast<int>(i);
@@ -123,24 +122,24 @@ class LaneStepper {
     }
   }
 
-  /// Goes on where the step is free and holds; counts where it does not.
+  /// Goes on where the step is free and holds; counts where it does not. Time goes on in all lanes,
+  /// so that what depends on it alone is the same in those that wait.
   RICOCHET_ALWAYS inline void take(Lane& fails) {
     for (std::size_t i = 0; i < dofs_; ++i) {
       Lane &q = q_[i], &u = u_[i];
       const Lane &q_end = q_end_[i], &u_end = u_end_[i];
       RICOCHET_APART
       for (std::size_t j = 0; j < kLanes; ++j) {
-        const bool holds = passes_[j] * free_[j] != 0.0;
+        const bool holds = passes_[j] != 0.0;
         q[j] = holds ? q_end[j] : q[j];
         u[j] = holds ? u_end[j] : u[j];
       }
     }
     RICOCHET_APART
     for (std::size_t j = 0; j < kLanes; ++j) {
-      const bool holds = passes_[j] * free_[j] != 0.0;
-      fails[j] = holds ? 0.0 : live_[j];
-      made_[j] = holds ? made_[j] + 1.0 : made_[j];
-      t_[j] = holds ? t_end_[j] : t_[j];
+      fails[j] = passes_[j] != 0.0 ? 0.0 : live_[j];
+      count_[j] += 1.0;
+      t_[j] = t_end_[j];
     }
     std::array<double, 8> sums{};
     for (std::size_t j = 0; j < kLanes; j += sums.size()) {
@@ -153,11 +152,11 @@ class LaneStepper {
   std::size_t dofs_, contacts_;
   double anticipation_;
   base::Width width_;
-  LaneTape gaps_, forces_;
   formula::LaneAngles angles_;
   certify::LaneJudge judge_;
+  LaneTape &gaps_, &forces_;  // of the judge
   std::vector<Lane> q_, u_, q_end_, u_end_, inverse_, slack_;
-  Lane t_{}, t_end_{}, h_{}, start_{}, made_{}, live_{}, free_{}, passes_{};
+  Lane t_{}, t_end_{}, h_{}, start_{}, count_{}, live_{}, free_{}, passes_{};
   double any_{0.0};  // lanes whose step was not taken
 };
 
@@ -233,16 +232,16 @@ class LaneRunner {
     for (long long k = 0; k < burst; ++k) {
       ++clock_;
       if (lent_ == 0 || !stepper_->step(fails_)) continue;
-      for (std::size_t lane = 0; lane < seats_.size(); ++lane) {
-        if (fails_[lane] != 0.0) fetch(lane);
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        if (fails_[lane] != 0.0) fetch(lane, true);
       }
       return;
     }
   }
 
-  void fetch(std::size_t lane) {
+  void fetch(std::size_t lane, bool fails = false) {
     Seat& seat = seats_[lane];
-    stepper_->store(lane, seat.loan);
+    stepper_->store(lane, fails, seat.loan);
     seat.run->take_back(seat.loan);
     until_[lane] = kNever;
     alone_ |= bit(lane);
