@@ -382,74 +382,181 @@ TEST(AttractorValues, RestsOfDenHartog) {
   EXPECT_NEAR(rests.rbegin()[1], 2.178268740, 1e-9);
 }
 
-/// Flights from disc to disc of a particle of speed 1 between elastic walls, from the disc around
-/// the origin: the angle of the place, from 0 to `most`, and the sine of that of the flight are
-/// equally likely. They are taken from lattices that are shifted by chance, so that means over
-/// lattices are independent.
-Mean mean_flight(const std::vector<std::string>& walls, double x, double y, double R, double most,
-                 const std::function<bool(double x, double y)>& is_disc) {
-  constexpr int kLattices = 16;
-  const int points = kLess < 1.0 ? 100 : 2000;
-  std::string text = "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n";
-  for (std::size_t k = 0; k < walls.size(); ++k) {
-    text += fmt::format("[contact.w{}]\nkeep = \"{}\"\nrestitution = 1\n", k, walls[k]);
+/// A particle of speed 1 between mirrors and discs of radius R; one disc is around the origin.
+struct DiscBilliard {
+  std::vector<std::string> walls;
+  double x, y;           // a place in it
+  double width, height;  // of a box around it
+  double R;
+  double most;                                         // angle of the disc around the origin
+  double path;                                         // from disc to disc, on average
+  std::function<double(double x, double y)> distance;  // from the nearest disc; < 0 outside
+
+  std::string text() const {
+    std::string all = "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n";
+    for (std::size_t k = 0; k < walls.size(); ++k) {
+      all += fmt::format("[contact.w{}]\nkeep = \"{}\"\nrestitution = 1\n", k, walls[k]);
+    }
+    return all + fmt::format("[start]\nposition = {{ x = {:.17g}, y = {:.17g} }}\n{}", x, y, kRun);
   }
-  text += fmt::format("[start]\nposition = {{ x = {:.17g}, y = {:.17g} }}\n{}", x, y, kRun);
-  const scene::Scene scene = read_text(text);
+  bool is_struck(const flow::Flow& flow, const flow::Event& event) const {
+    return event.kind == flow::EventKind::Impact && distance(flow.q()[0], flow.q()[1]) < 1e-9;
+  }
+};
+
+/// A quarter of the unit square around a disc.
+DiscBilliard sinai(double R) {
+  return {{fmt::format("x^2 + y^2 >= {}^2", R), "x >= 0", "x <= 0.5", "y >= 0", "y <= 0.5"},
+          0.5,
+          0.5,
+          0.5,
+          0.5,
+          R,
+          0.5 * kPi,
+          (1.0 - kPi * R * R) / (2.0 * R),
+          [R](double x, double y) { return std::hypot(x, y) - R; }};
+}
+
+/// A triangle of this side, with discs of radius 1 in its corners.
+DiscBilliard lorentz(double s) {
+  const double height = std::sqrt(0.75) * s;
+  return {{"y >= 0", "y <= sqrt(3)*x", fmt::format("y <= sqrt(3)*({} - x)", s), "x^2 + y^2 >= 1",
+           fmt::format("(x - {})^2 + y^2 >= 1", s),
+           fmt::format("(x - 0.5*{0})^2 + (y - sqrt(3)/2*{0})^2 >= 1", s)},
+          0.5 * s,
+          height / 3.0,
+          s,
+          height,
+          1.0,
+          kPi / 3.0,
+          std::sqrt(3.0) / 4.0 * s * s - 0.5 * kPi,
+          [=](double x, double y) {
+            if (y > std::sqrt(3.0) * std::min(x, s - x) + 1e-9) return -1.0;
+            return std::min({std::hypot(x, y), std::hypot(x - s, y),
+                             std::hypot(x - 0.5 * s, y - height)}) -
+                   1.0;
+          }};
+}
+
+/// Flights from disc to disc: the angle of the place where they leave, and the sine of that of the
+/// flight, are equally likely. They are taken from lattices that are shifted by chance, so that
+/// means over lattices are independent.
+Mean mean_flight(const DiscBilliard& billiard) {
+  constexpr int kLattices = 16, kPoints = kLess < 1.0 ? 100 : 2000;
+  const scene::Scene scene = read_text(billiard.text());
   flow::Equations equations(*scene.formulas(), false, {});
   flow::Flow flow(equations, {});
   base::Random random(23);
   std::vector<double> means;
   for (int lattice = 0; lattice < kLattices; ++lattice) {
-    const double first = random.uniform(0.0, 1.0), second = random.uniform(0.0, 1.0);
+    const double first = random.uniform(), second = random.uniform();
     double sum = 0.0;
-    for (int k = 0; k < points; ++k) {
-      const double place = (k + first) / points, turn = second + k / std::numbers::phi;
-      const double angle = most * place, sine = 2.0 * (turn - std::floor(turn)) - 1.0;
+    for (int k = 0; k < kPoints; ++k) {
+      const double angle = billiard.most * (k + first) / kPoints;
+      const double turn = second + k / std::numbers::phi;
+      const double sine = 2.0 * (turn - std::floor(turn)) - 1.0;
       const Eigen::Vector2d out(std::cos(angle), std::sin(angle)), along(-out[1], out[0]);
-      flow.start(0.0, R * out, std::sqrt(1.0 - sine * sine) * out + sine * along);
-      watch(flow, 1e6, [&](const flow::Event& event) {
-        return event.kind != flow::EventKind::Impact || !is_disc(flow.q()[0], flow.q()[1]);
-      });
+      flow.start(0.0, billiard.R * out, std::sqrt(1.0 - sine * sine) * out + sine * along);
+      watch(flow, 1e6, [&](const flow::Event& event) { return !billiard.is_struck(flow, event); });
       sum += flow.elapsed();
     }
-    means.push_back(sum / points);
+    means.push_back(sum / kPoints);
   }
   return Mean(means);
 }
 
-void expect_path(const Mean& flight, double path) {
-  EXPECT_NEAR(flight.value / path, 1.0, 4.0 * flight.error / path);
-  EXPECT_LT(flight.error / path * std::sqrt(kLess), 0.008);
+void expect_path(const DiscBilliard& billiard) {
+  const Mean flight = mean_flight(billiard);
+  EXPECT_NEAR(flight.value / billiard.path, 1.0, 4.0 * flight.error / billiard.path);
+  EXPECT_LT(flight.error / billiard.path * std::sqrt(kLess), 0.008);
 }
 
-// exact: (1 - pi R^2)/(2 R) from disc to disc, on average; mirrors unfold a quarter of the cell
+// exact: (1 - pi R^2)/(2 R) from disc to disc, on average
 TEST(AttractorValues, FromDiscToDiscInSinaisBilliard) {
   for (const double R : {0.4, 0.3, 0.25, 0.2, 0.1}) {
     SCOPED_TRACE(R);
-    const Mean flight = mean_flight(
-        {fmt::format("x^2 + y^2 >= {}^2", R), "x >= 0", "x <= 0.5", "y >= 0", "y <= 0.5"}, 0.5, 0.5,
-        R, 0.5 * kPi, [R](double x, double y) { return std::abs(std::hypot(x, y) - R) < 1e-9; });
-    expect_path(flight, (1.0 - kPi * R * R) / (2.0 * R));
+    expect_path(sinai(R));
   }
 }
 
-// exact: sqrt(3) s^2/4 - pi/2 from disc to disc, on average, in the triangular Lorentz gas of discs
-// of radius 1
+// exact: sqrt(3) s^2/4 - pi/2 from disc to disc, on average
 TEST(AttractorValues, FromDiscToDiscInTheLorentzGas) {
   for (const double s : {2.0, 2.5, 3.0, 3.5, 4.0}) {
     SCOPED_TRACE(s);
-    const double height = std::sqrt(0.75) * s;
-    const Mean flight =
-        mean_flight({"y >= 0", "y <= sqrt(3)*x", fmt::format("y <= sqrt(3)*({} - x)", s),
-                     "x^2 + y^2 >= 1", fmt::format("(x - {})^2 + y^2 >= 1", s),
-                     fmt::format("(x - 0.5*{0})^2 + (y - sqrt(3)/2*{0})^2 >= 1", s)},
-                    0.5 * s, height / 3.0, 1.0, kPi / 3.0, [=](double x, double y) {
-                      const double nearest = std::min({std::hypot(x, y), std::hypot(x - s, y),
-                                                       std::hypot(x - 0.5 * s, y - height)});
-                      return std::abs(nearest - 1.0) < 1e-9;
-                    });
-    expect_path(flight, std::sqrt(3.0) / 4.0 * s * s - 0.5 * kPi);
+    expect_path(lorentz(s));
+  }
+}
+
+/// First exponent of many motions from starts that the invariant measure chooses, which are
+/// independent and stationary. How often they happen to strike discs says much of it, and the mean
+/// of that is known: what the line through both says of its error is taken away.
+Mean first_exponent(const DiscBilliard& billiard, double time, double pause) {
+  constexpr std::size_t kMotions = 64;
+  const scene::Scene scene = read_text(billiard.text());
+  flow::Equations equations(*scene.formulas(), true, {});
+  flow::Flow flow(equations, {});
+  base::Random random(29);
+  std::vector<double> exponents, rates;
+  const double length = kLess * time / kMotions;
+  for (std::size_t k = 0; k < kMotions; ++k) {
+    Eigen::Vector2d at(0.0, 0.0);
+    for (int trial = 0; trial < 10000 && billiard.distance(at[0], at[1]) <= 0.0; ++trial) {
+      at = {random.uniform(0.0, billiard.width), random.uniform(0.0, billiard.height)};
+    }
+    const double angle = random.uniform(0.0, 2.0 * kPi);
+    flow.start(0.0, at, Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+    int struck = 0;
+    const auto see = [&](const flow::Event& event) {
+      if (billiard.is_struck(flow, event)) ++struck;
+      return true;
+    };
+    watch(flow, pause, see);
+    flow.orthonormalise();
+    const double before = flow.growth()[0];
+    struck = 0;
+    watch(flow, pause + length, see);
+    flow.orthonormalise();
+    exponents.push_back((flow.growth()[0] - before) / length);
+    rates.push_back(struck / length);
+  }
+  const double mean = Mean(exponents).value, rate = Mean(rates).value;
+  double both = 0.0, squares = 0.0;
+  for (std::size_t k = 0; k < kMotions; ++k) {
+    both += (exponents[k] - mean) * (rates[k] - rate);
+    squares += (rates[k] - rate) * (rates[k] - rate);
+  }
+  for (std::size_t k = 0; k < kMotions; ++k) {
+    exponents[k] -= both / squares * (rates[k] - 1.0 / billiard.path);
+  }
+  return Mean(exponents);
+}
+
+void expect_exponent(const Mean& found, double known, double error) {
+  EXPECT_NEAR(found.value, known, 4.0 * std::hypot(found.error, error));
+  EXPECT_LT(found.error * std::sqrt(kLess), 0.01 * known);
+}
+
+struct Known {
+  double size, exponent, error;
+};
+
+// computed independently
+TEST(AttractorValues, ExponentsOfSinaisBilliard) {
+  for (const auto& [R, known, error] :
+       {Known{0.4, 2.7388, 0.0014}, Known{0.3, 1.9919, 0.0014}, Known{0.25, 1.7202, 0.0009},
+        Known{0.2, 1.4704, 0.0010}, Known{0.1, 0.9423, 0.0007}}) {
+    SCOPED_TRACE(R);
+    expect_exponent(first_exponent(sinai(R), 1.2e4, 10.0 / R), known, error);
+  }
+}
+
+// computed independently
+TEST(AttractorValues, ExponentsOfTheLorentzGas) {
+  for (const auto& [s, known, error] :
+       {Known{2.0, 3.6084, 0.0008}, Known{2.5, 1.3442, 0.0004}, Known{3.0, 0.8552, 0.0006},
+        Known{3.5, 0.6258, 0.0004}, Known{4.0, 0.4890, 0.0003}}) {
+    SCOPED_TRACE(s);
+    expect_exponent(first_exponent(lorentz(s), s < 2.2 ? 5e3 : 2e4, 20.0), known, error);
   }
 }
 
