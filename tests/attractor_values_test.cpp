@@ -28,7 +28,7 @@ using testing::zero_near;
 
 constexpr double kPi = std::numbers::pi;
 #if defined(RICOCHET_SANITIZED)
-constexpr double kLess = 0.02;  // of the time
+constexpr double kLess = 0.1;  // of the time
 #else
 constexpr double kLess = 1.0;
 #endif
@@ -442,7 +442,7 @@ DiscBilliard lorentz(double s) {
 /// flight, are equally likely. They are taken from lattices that are shifted by chance, so that
 /// means over lattices are independent.
 Mean mean_flight(const DiscBilliard& billiard) {
-  constexpr int kLattices = 16, kPoints = kLess < 1.0 ? 100 : 2000;
+  constexpr int kLattices = 16, kPoints = kLess < 1.0 ? 400 : 2000;
   const scene::Scene scene = read_text(billiard.text());
   flow::Equations equations(*scene.formulas(), false, {});
   flow::Flow flow(equations, {});
@@ -468,7 +468,7 @@ Mean mean_flight(const DiscBilliard& billiard) {
 void expect_path(const DiscBilliard& billiard) {
   const Mean flight = mean_flight(billiard);
   EXPECT_NEAR(flight.value / billiard.path, 1.0, 4.0 * flight.error / billiard.path);
-  EXPECT_LT(flight.error / billiard.path * std::sqrt(kLess), 0.008);
+  EXPECT_LT(flight.error / billiard.path, kLess < 1.0 ? 0.05 : 0.008);
 }
 
 // exact: (1 - pi R^2)/(2 R) from disc to disc, on average
