@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "ricochet/base/index.h"
-#include "ricochet/body/rows.h"
 #include "ricochet/base/text.h"
+#include "ricochet/body/rows.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/step/run_bodies.h"
 
