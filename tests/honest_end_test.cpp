@@ -247,6 +247,43 @@ TEST(HonestEnd, WayThatRoundingSwallowsIsUnresolved) {
   EXPECT_EQ(word_of(testing::run_text(testing::kFloor, {"start.position.x=1e9"})), "ok");
 }
 
+// Beside 2^30, where an ulp is 2e-7: after fast steps slow ones of 5e-8, or motion that stands
+// still once in 1021 steps and moves by at most 5e-8 in between.
+TEST(HonestEnd, WayThatRoundingSwallowsLaterIsUnresolvedToo) {
+  const std::string late =
+      "[system]\ncoordinates = [\"x\"]\nparameters = { V = 1000, v = 5e-5, t1 = 4.096 }\nmass = "
+      "[1]\nforce = [\"if(t < t1, -V*128/(35*t1)*sin(pi*t/t1)^8, 0)\"]\n[start]\nposition = { x = "
+      "1073741824 }\nvelocity = { x = \"V + v\" }\n";
+  EXPECT_EQ(word_of(testing::run_text(late + run_of("moreau", 1e-3, 200.0))), "unresolved");
+  const std::string waves =
+      "[system]\ncoordinates = [\"x\", \"y\"]\nparameters = { v = 5e-5, t0 = 4.3315, w = "
+      "\"2*pi/1.021\" }\nmass = [1, 1]\nforce = { x = \"if(t < t0, 0, v*w*sin(w*(t - t0)))\" }\n"
+      "[start]\nposition = { x = 1073741824, y = 0 }\nvelocity = { y = 1 }\n";
+  EXPECT_EQ(word_of(testing::run_text(waves + run_of("moreau", 1e-3, 310.6315))), "unresolved");
+}
+
+// Without forces the change of momentum is that of the mass alone, and rounding is all there is.
+TEST(HonestEnd, FreeMotionWithAMassThatVariesIsNotRefused) {
+  for (const std::string scheme : {"moreau", "inel", "elast"}) {
+    for (const double h : {0.01, 0.0101, 0.001}) {
+      for (const char* start : {"x = 2 }\nvelocity = { x = -1", "x = 0.5 }\nvelocity = { x = 1"}) {
+        const study::Motion one = testing::run_text(
+            fmt::format("[system]\ncoordinates = [\"x\"]\nkinetic = \"0.5*(1 + x^2)*x'^2\"\n[start]"
+                        "\nposition = {{ {} }}\n",
+                        start) +
+            run_of(scheme, h, 3.0));
+        EXPECT_EQ(failure_of(one), Failure::None) << scheme << " " << h << " " << start;
+      }
+    }
+    const study::Motion two = testing::run_text(
+        "[system]\ncoordinates = [\"a\", \"b\"]\nkinetic = \"0.5*(2*a'^2 + b'^2 + "
+        "2*a'*b'*cos(a - b))\"\n[start]\nposition = { a = 0, b = 1 }\nvelocity = { a = 1, b = 2 "
+        "}\n" +
+        run_of(scheme, 1e-3, 3.0));
+    EXPECT_EQ(failure_of(two), Failure::None) << scheme;
+  }
+}
+
 /// A rising floor whose derivatives are wrong by factors.
 struct Liar {
   static constexpr int kDofs = 1;

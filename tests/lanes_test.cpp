@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numbers>
 
 #include "ricochet/base/error.h"
 #include "ricochet/host/threads.h"
@@ -269,6 +270,20 @@ TEST(Lanes, HaveTheBitsAndCertificatesOfSingleRuns) {
       (void)sweep_and_compare(scene, expected, 64, 1, width);
     }
   }
+}
+
+// sin(-0) = -0, and atan2 tells the two apart.
+TEST(Lanes, ZerosOfBothSignsAreTwoAngles) {
+  const std::string text =
+      "[system]\ncoordinates = [\"x\", \"y\"]\nparameters = { a = 2 }\nmass = [1, 1]\nforce = { x "
+      "= "
+      "\"atan2(sin(a*y), -1)\" }\n[contact.far]\nkeep = \"y >= -1\"\n[start]\nposition = { x = 0, "
+      "y = "
+      "0 }\nvelocity = { x = 100 }\n[run]\nscheme = \"moreau\"\nstep = 0.01\nuntil = 3\n";
+  const scene::Scene scene = with_family(text, "a = [2, -2, 3]");
+  const std::vector<Ended> expected = read_and_run(scene);
+  EXPECT_NEAR(expected[1].end.q[0], 300.0 - 4.5 * std::numbers::pi, 1e-9);
+  (void)sweep_and_compare(scene, expected, 64, 1);
 }
 
 TEST(Lanes, RunsThatFailEndAsAlone) {

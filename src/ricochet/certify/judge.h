@@ -156,7 +156,7 @@ class Judge {
     c.shock_threshold = shocks_.threshold(c.ledger.kinetic_max);
     judge_growth();
     if (c.violation_contact >= 0) c.violation_depth = measure_depth();
-    c.lost_displacement = rounding_.lost_part(c.steps);
+    c.lost_displacement = rounding_.lost_part();
     return c;
   }
 

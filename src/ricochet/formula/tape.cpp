@@ -404,7 +404,7 @@ void LaneAngles::run(Op op, const double* angle, double* sine, double* cosine, b
   Known& known = find(angle, width);
   const auto compute = [&](Numbers& to, auto&& function) {
     for (std::size_t j = 0; j < Tape::kLanes; ++j) {
-      const bool again = j > 0 && angle[j] == angle[j - 1];
+      const bool again = j > 0 && bits_of(angle[j]) == bits_of(angle[j - 1]);  // -0 is another
       to[j] = again ? to[j - 1] : function(angle[j]);
     }
   };

@@ -35,24 +35,26 @@ bool is_settled(const V& now, const V& before, double size) {
   return convex::sum_of_sizes(now - before) <= kRounding * (convex::sum_of_sizes(now) + size);
 }
 
-/// Tells when rounds of a fixed point may end: one changed nothing but rounding, or by the rate at
-/// which changes shrink the next one would not.
+/// Tells when rounds of a fixed point may end: a second one changed nothing but rounding, or by the
+/// rate at which changes shrink the next one would not change the last digit.
 class Settling {
  public:
   template <class V>
   bool is_over(const V& now, const V& before, double size) {
-    constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
+    constexpr double kDigit = 0.5 * std::numeric_limits<double>::epsilon();
     constexpr double kFast = 0.1;  // a rate that may be trusted
-    const double allowed = kRounding * (convex::sum_of_sizes(now) + size);
+    const double digit = kDigit * (convex::sum_of_sizes(now) + size);
     double change = 0.0;
     for (Eigen::Index i = 0; i < now.size(); ++i) change += std::abs(now[i] - before[i]);
-    const double rate = change / last_;
+    const bool is_first = last_ < 0.0;
+    const double last = last_;
     last_ = change;
-    return change <= allowed || (rate <= kFast && rate * change <= 0.5 * allowed);
+    if (is_first) return change == 0.0;
+    return change <= 16.0 * digit || (change <= kFast * last && change * change <= digit * last);
   }
 
  private:
-  double last_{0.0};  // change; none before the first round, so that its rate is no number
+  double last_{-1.0};  // change; none before the first round
 };
 
 /// After all rounds: rounding may keep the last digits moving; what matters the judge will see.
