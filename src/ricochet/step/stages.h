@@ -288,7 +288,7 @@ template <model::Model M, class Push>
     const problem::Report report = push();
     if (report.status != problem::Status::Solved || !u_next.allFinite()) return report;
     if (round == 0) continue;
-    if (varies && !has_gaps ? settling.is_over(u_next, w.last, size)
+    if (varies && !has_gaps ? settling.is_over(model, u_next, w.last, w)
                             : is_settled(u_next, w.last, size)) {
       return report;
     }
