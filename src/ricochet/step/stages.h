@@ -279,7 +279,6 @@ template <model::Model M, class Push>
   const bool has_gaps = model.joints() > model::rolls(model) || ahead;
   if (has_gaps) size += w.q_mid.cwiseAbs().sum() / h;  // g / h is a velocity
   const bool varies = !M::kPlain && !model.has_constant_mass();
-  Settling settling;
   for (int round = 0; round < kMostRounds; ++round) {
     w.last = u_next;
     if (model.joints() > 0) aim_joints(model, h, w.last, w);
@@ -287,11 +286,7 @@ template <model::Model M, class Push>
     if (varies && round > 0) relax(model, h, w.last, w);
     const problem::Report report = push();
     if (report.status != problem::Status::Solved || !u_next.allFinite()) return report;
-    if (round == 0) continue;
-    if (varies && !has_gaps ? settling.is_over(model, u_next, w.last, w)
-                            : is_settled(u_next, w.last, size)) {
-      return report;
-    }
+    if (round > 0 && is_settled(u_next, w.last, size)) return report;
   }
   return is_close(u_next, w.last, size);
 }
