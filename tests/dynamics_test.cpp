@@ -241,6 +241,126 @@ TEST(Dynamics, ABasinOfTwoRests) {
   EXPECT_NE(draw(found, scene), "");
 }
 
+/// Two wells, forced: which one a motion ends in depends on when and how it starts.
+std::string forced_wells(const std::string& over) {
+  return "[system]\ncoordinates = [\"x\"]\nparameters = { p = 0 }\nmass = [1]\n"
+         "potential = \"0.25*x^4 - 0.5*x^2\"\ndamping = \"0.2*x'^2\"\n"
+         "force = [\"0.1*cos(t + p)\"]\n"
+         "[section]\nwhen = \"x'\"\ndirection = \"down\"\nkeep = [\"x\"]\n"
+         "[sweep.over]\n" +
+         over +
+         "[start]\nposition = { x = 0.5 }\nvelocity = { x = 0 }\n"
+         "[run]\nscheme = \"event-driven\"\nstep = 0.01\nsteps = 1\n";
+}
+
+/// The last point of what each cell leads to.
+std::vector<double> ends_of(const Basin& found) {
+  std::vector<double> ends;
+  for (const int label : found.labels) {
+    const bool is_known = label >= 0;
+    ends.push_back(is_known ? found.attractors[static_cast<std::size_t>(label)].rows.back()[0]
+                            : static_cast<double>(label));
+  }
+  return ends;
+}
+
+// To start later is to start at another phase of the force: by the same cells, whether what varies
+// is the time of the start or a parameter, and whichever of the two keys varies first.
+TEST(Dynamics, ABasinOverTheTimeOfTheStart) {
+  const std::string velocity = "start.velocity.x = { from = -1.2, to = 1, count = 7 }\n";
+  const std::string values = " = { from = 0, to = 6, count = 9 }\n";
+  const auto basin_over = [](const std::string& over) {
+    return find_basin(read_text(forced_wells(over)), {}, {});
+  };
+  const Basin by_time = basin_over("run.start_time" + values + velocity);
+  ASSERT_EQ(by_time.attractors.size(), 2U);
+  EXPECT_GT(by_time.fraction(0), 0.2);
+  EXPECT_GT(by_time.fraction(1), 0.2);
+  const Basin by_phase = basin_over("p" + values + velocity);
+  EXPECT_EQ(by_phase.labels, by_time.labels);
+  const std::vector<double> ends = ends_of(by_time);
+  for (const char* key : {"run.start_time", "p"}) {
+    const std::vector<double> other = ends_of(basin_over(velocity + key + values));
+    for (std::size_t i = 0; i < 9; ++i) {
+      for (std::size_t j = 0; j < 7; ++j) {
+        EXPECT_NEAR(other[j * 9 + i], ends[i * 7 + j], 1e-6) << key << ' ' << i << ' ' << j;
+      }
+    }
+  }
+}
+
+// A parameter that says where motions start, and on which side of an `if` their equations are:
+// every cell ends at a rest of its own equations, x^3 - x + 0.3 = 0 or x^3 - x - 0.3 = 0.
+TEST(Dynamics, ABasinKeepsWhatAParameterDecides) {
+  for (const char* tilt :
+       {"if(p > 3, 0.3, -0.3)", "0.3*sign(p - 3)", "max(-0.3, min(0.3, p - 3))"}) {
+    const scene::Scene scene = read_text(fmt::format(
+        "[system]\ncoordinates = [\"x\"]\nparameters = {{ p = 0.7 }}\nmass = [1]\n"
+        "potential = \"0.25*x^4 - 0.5*x^2 + {}*x\"\ndamping = \"0.3*x'^2\"\n[section]\nevery = 1\n"
+        "[sweep.over]\np = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]\nstart.velocity.x = [-1, 0.5, 2]\n"
+        "[start]\nposition = {{ x = \"0.2*p\" }}\n"
+        "[run]\nscheme = \"event-driven\"\nstep = 0.01\nsteps = 1\n",
+        tilt));
+    const std::vector<double> ends = ends_of(find_basin(scene, {}, {}));
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+      const double slope = k / 3 > 2 ? 0.3 : -0.3, x = ends[k];
+      EXPECT_NEAR(x * x * x - x + slope, 0.0, 1e-5) << tilt << ' ' << k;
+    }
+  }
+}
+
+// The same where `keep` decides.
+TEST(Dynamics, ABasinKeepsWhatAParameterDecidesOfItsSection) {
+  const scene::Scene scene = read_text(
+      "[system]\ncoordinates = [\"x\"]\nparameters = { p = 0.7 }\nmass = [1]\n"
+      "potential = \"0.5*(x - 2)^2\"\ndamping = \"0.3*x'^2\"\n"
+      "[section]\nevery = 1\nkeep = [\"if(p > 3, 10, 1)*x\"]\n"
+      "[sweep.over]\np = [0.5, 5.5]\nstart.velocity.x = [-1, 2]\n"
+      "[start]\nposition = { x = \"0.2*p\" }\n"
+      "[run]\nscheme = \"event-driven\"\nstep = 0.01\nsteps = 1\n");
+  const Basin found = find_basin(scene, {}, {});  // one attractor, shown as the first cell shows it
+  EXPECT_EQ(found.labels, (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_NEAR(found.attractors[0].rows.back()[0], 2.0, 1e-5);
+}
+
+// A parameter and a start: cells that begin beyond the wall are outside, whatever was read before.
+TEST(Dynamics, CellsBeyondAWallAreOutside) {
+  const scene::Scene scene = read_text(
+      "[system]\ncoordinates = [\"x\"]\nparameters = { w = 0 }\nmass = [1]\n"
+      "potential = \"0.5*x^2\"\ndamping = \"0.5*x'^2\"\n[contact.wall]\nkeep = \"x >= w\"\n"
+      "[section]\nevery = 1\n[sweep.over]\nw = [-3, -1, 1]\n"
+      "start.position.x = [-2, 0.5, 2]\n[start]\nposition = { x = 5 }\n"
+      "[run]\nscheme = \"event-driven\"\nstep = 0.01\nsteps = 1\n");
+  const Basin found = find_basin(scene, {}, {});
+  constexpr int kOut = Basin::kOutside;  // the others rest at 0, or on the wall
+  EXPECT_EQ(found.labels, (std::vector<int>{0, 0, 0, kOut, 0, 0, kOut, kOut, 1}));
+}
+
+// exact: one impact a period, at the phase 0, which is 2 pi: it comes back after each.
+TEST(Dynamics, AnImpactAtPhaseZeroComesBack) {
+  const std::string text =
+      "[system]\ncoordinates = [\"z\"]\nparameters = { s = 0 }\nmass = [1]\npotential = \"z\"\n"
+      "period = \"2*pi\"\n[contact.table]\nkeep = \"z >= 1.2*sin(t + s)\"\nrestitution = 0.5\n"
+      "[section]\nat = \"impact of table\"\nkeep = [\"phase\"]\n"
+      "[start]\nposition = { z = \"1.2*sin(s)\" }\nvelocity = { z = \"pi\" }\n"
+      "[run]\nscheme = \"event-driven\"\nstep = 0.01\nsteps = 1\n";
+  const double phase = std::acos(kPi / 3.6);
+  for (const double early : {-1e-14, 0.0, 1e-14}) {
+    const scene::Scene scene = read_text(text, {fmt::format("s={:.17g}", phase + early)});
+    EXPECT_EQ(take_section(scene, {.settle = 100, .show = 40}).period, 1) << early;
+  }
+}
+
+// A ball that bounces to rest and is thrown off again has many impacts in a period; the last of
+// them are close to each other, and yet no impact comes back after one.
+TEST(Dynamics, AChatterHasNoPeriodOfOneImpact) {
+  const scene::Scene scene =
+      read_text(table(1.2, 0.5, "[section]\nat = \"impact of table\"\n", 0.1));
+  for (int show = 100; show < 130; ++show) {
+    EXPECT_NE(take_section(scene, {.settle = 100, .show = show}).period, 1) << show;
+  }
+}
+
 TEST(Dynamics, BadInputIsNamed) {
   const auto message = [](const auto& work) -> std::string {
     try {

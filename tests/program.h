@@ -24,6 +24,14 @@ Finished run_program(const std::vector<std::string>& arguments, const std::files
 Finished run_command(const std::vector<std::string>& words, const std::filesystem::path& folder,
                      double interrupt_after = 0.0, int signal = 2);
 
+/// The gallery with all pages (where sanitizers watch, one experiment of it), made once for all
+/// tests of a build, whichever process asks first. What is there may be read, and not changed.
+struct Gallery {
+  Finished made;  // its code, streams and seconds
+  std::filesystem::path folder;
+};
+const Gallery& shared_gallery();
+
 /// A fresh folder that is removed with this object.
 class Folder {
  public:

@@ -482,8 +482,7 @@ TEST(Program, ATrajectoryThatCannotBeRenamedIsKeptAndNamed) {
 
 TEST(Program, AnInterruptedGalleryStopsAtOnceAndExits130) {
   TAKES_THE_GALLERY();
-  const Folder first;
-  const double whole = run_program({"gallery", "--all", "--out", "g"}, first.path()).seconds;
+  const double whole = shared_gallery().made.seconds;
   bool stopped = false;
   for (int trial = 0; trial < 40 && !stopped; ++trial) {  // until a signal comes while it runs
     const Folder folder;
@@ -564,12 +563,11 @@ TEST(Program, KnowsItsVersion) {
 
 TEST(Program, GalleryAgreesWithItsSources) {
   TAKES_THE_GALLERY();
-  const Folder folder;
-  const Finished run = run_program({"gallery", "--all", "--out", "g"}, folder.path());
+  const Finished& run = shared_gallery().made;
   EXPECT_EQ(run.code, 0) << run.out;
   EXPECT_EQ(run.out.find("DIFFERS"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("110 within one unit"), std::string::npos) << run.out;
-  EXPECT_TRUE(std::filesystem::exists(folder / "g/essai-01/billiard/plot.svg"));
+  EXPECT_TRUE(std::filesystem::exists(shared_gallery().folder / "essai-01/billiard/plot.svg"));
 }
 
 }  // namespace

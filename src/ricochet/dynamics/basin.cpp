@@ -13,27 +13,48 @@
 #include "ricochet/base/json.h"
 #include "ricochet/base/numpy_archive.h"
 #include "ricochet/base/text.h"
+#include "ricochet/scene/members.h"
+#include "ricochet/scene/start_check.h"
 
 namespace ricochet::dynamics {
 namespace {
 
-/// A key of the sweep that is a coordinate or a velocity of the start.
+using State = model::State<model::kDynamic>;
+
+/// A key of the sweep that is a coordinate, a velocity or the time of the start.
 struct StartKey {
-  bool is_start{false};
-  bool is_velocity{false};
+  enum class Of { Nothing, Time, Position, Velocity };
+  Of of{Of::Nothing};
   Eigen::Index coordinate{0};
 
   StartKey(const std::string& name, const scene::Scene& scene) {
+    if (name == "run.start_time") of = Of::Time;
     for (const char* head : {"start.position.", "start.velocity."}) {
       if (!name.starts_with(head)) continue;
       const std::vector<std::string>& names = scene.columns.coordinates;
       const auto found = std::find(names.begin(), names.end(), name.substr(15));
       if (found == names.end()) continue;
-      is_start = true;
-      is_velocity = head[6] == 'v';
+      of = head[6] == 'v' ? Of::Velocity : Of::Position;
       coordinate = found - names.begin();
     }
   }
+
+  bool is_start() const { return of != Of::Nothing; }
+  void put(double value, State& start) const {
+    if (of == Of::Time) start.t = value;
+    if (of == Of::Position) start.q[coordinate] = value;
+    if (of == Of::Velocity) start.u[coordinate] = value;
+  }
+};
+
+/// The motion of one cell after the other: cells that differ by their starts alone share its
+/// equations.
+struct Seat {
+  std::unique_ptr<SectionFlow> shared;  // by all whose parameters say where they start, and no more
+  scene::Members::Place place;          // of these
+  std::vector<double> parameters;       // of the motion
+  std::unique_ptr<scene::Scene> scene;
+  std::unique_ptr<SectionFlow> motion;
 };
 
 /// Finds what motions settle on, by recurrence on the section.
@@ -42,34 +63,43 @@ class Basins {
   Basins(const scene::Scene& scene, const std::vector<scene::Override>& overrides,
          step::Monitor* monitor)
       : scene_(scene), overrides_(overrides), monitor_(monitor) {
+    bool by_start = true;
     for (const scene::FamilyKey& key : plan().over.keys) {
       keys_.emplace_back(key.name, scene);
-      by_start_ = by_start_ && keys_.back().is_start;
+      by_start = by_start && keys_.back().is_start();
     }
+    if (!by_start) members_ = std::make_unique<scene::Members>(scene, overrides, plan().over);
+    if (members_ && !members_->differ_by_start()) members_.reset();
   }
 
   const scene::SweepPlan& plan() const { return scene_.dynamics.sweep; }
   bool is_stopped() const { return monitor_ != nullptr && monitor_->stop; }
 
-  std::unique_ptr<SectionFlow> motion() const { return std::make_unique<SectionFlow>(scene_); }
+  /// The cells in an order in which those of the same parameters follow each other.
+  std::size_t cell(std::size_t place) const {
+    const bool by_columns = keys_[0].is_start() && !keys_[1].is_start();
+    if (!by_columns) return place;
+    const std::size_t rows = plan().over.keys[0].values.size();
+    const std::size_t columns = plan().over.keys[1].values.size();
+    return place % rows * columns + place / rows;
+  }
 
   /// The label of a cell among known attractors, or kUndecided; `found` gets what is new.
-  int classify(std::size_t cell, const std::vector<Attractor>& known, SectionFlow& shared,
+  int classify(std::size_t cell, const std::vector<Attractor>& known, Seat& seat,
                Attractor* found) const {
-    Instant start{scene_.start.t, scene_.start.q, scene_.start.u};
-    std::unique_ptr<SectionFlow> own;
-    if (by_start_) {
-      for (std::size_t k = 0; k < keys_.size(); ++k) {
-        Eigen::VectorXd& part = keys_[k].is_velocity ? start.u : start.q;
-        part[keys_[k].coordinate] = plan().over.value(cell, k).number;
-      }
-    } else {
-      const scene::Scene member = this->member(cell);
-      own = std::make_unique<SectionFlow>(member);
-      start = {member.start.t, member.start.q, member.start.u};
+    if (members_ && take_start(cell, seat)) {
+      const scene::Scene& pattern = *members_->pattern();
+      const State& start = seat.place.start();
+      if (is_beyond(pattern, start)) return Basin::kOutside;
+      return follow({start.t, start.q, start.u}, known, *seat.shared, found);
     }
-    if (by_start_ && is_beyond(start)) return Basin::kOutside;
-    return follow(start, known, own ? *own : shared, found);
+    if (!take_seat(cell, seat)) return Basin::kOutside;
+    State state = seat.scene->start;
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      keys_[k].put(plan().over.value(cell, k).number, state);
+    }
+    if (is_beyond(*seat.scene, state)) return Basin::kOutside;
+    return follow({state.t, state.q, state.u}, known, *seat.motion, found);
   }
 
  private:
@@ -77,25 +107,45 @@ class Basins {
   static constexpr int kTransient = 1000;  // of them
   static constexpr int kLook = 64;         // sections between two looks for a recurrence
 
+  /// The start of a cell, where all cells share their equations. False where it has to be read.
+  bool take_start(std::size_t cell, Seat& seat) const {
+    if (seat.shared == nullptr) {
+      seat.shared = std::make_unique<SectionFlow>(*members_->pattern());
+      seat.place = members_->make_place();
+    }
+    return members_->take_start(cell, seat.place);
+  }
+
+  /// The equations of a cell. False where its start lies beyond a wall, so that there are none.
+  bool take_seat(std::size_t cell, Seat& seat) const {
+    std::vector<double> parameters;
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      if (!keys_[k].is_start()) parameters.push_back(plan().over.value(cell, k).number);
+    }
+    if (seat.motion != nullptr && seat.parameters == parameters) return true;
+    seat.motion.reset();
+    try {
+      seat.scene = std::make_unique<scene::Scene>(parameters.empty() ? scene_ : member(cell));
+    } catch (const base::InputError& error) {
+      if (error.key() == "start.position") return false;
+      throw;
+    }
+    seat.motion = std::make_unique<SectionFlow>(*seat.scene);
+    seat.parameters = std::move(parameters);
+    return true;
+  }
+
   scene::Scene member(std::size_t cell) const {
     std::vector<scene::Override> all = overrides_;
     for (scene::Override& change : plan().over.member(cell)) all.push_back(std::move(change));
     return scene::read_scene(scene_.file, scene_.text, all);
   }
 
-  bool is_beyond(const Instant& start) const {
-    const model::FormulaModel& model = *scene_.formulas();
-    std::vector<double> registers = model.gap_tape().registers();
-    registers[0] = start.t;
-    for (Eigen::Index i = 0; i < start.q.size(); ++i) {
-      registers[static_cast<std::size_t>(1 + i)] = start.q[i];
-    }
-    model.gap_tape().run(model::FormulaModel::kGaps, registers.data());
-    const auto& at = model.gap_tape().outputs(model::FormulaModel::kGaps);
-    for (std::size_t a = 0; a < static_cast<std::size_t>(model.contacts()); ++a) {
-      if (registers[at[a]] < -1e-12) return true;
-    }
-    return false;
+  /// Whether no motion can start there.
+  static bool is_beyond(const scene::Scene& scene, const State& start) {
+    const double tolerance = scene.slots ? scene.slots->start.tolerance : -1.0;
+    scene::StartCheck check(*scene.formulas(), start, scene.run.step, tolerance);
+    return check.first_fault().has_value();
   }
 
   /// Near an attractor, state after state: periodic ones are met to 1e-3 of their size for two
@@ -114,16 +164,19 @@ class Basins {
       }
     }
     int take(const Eigen::VectorXd& state) {
+      constexpr double kSmall = 1e-6;  // of the motion: a rest at 0 has no size of its own
       ++seen_;
+      largest_ = std::max(largest_, state.cwiseAbs().maxCoeff());
       for (std::size_t k = 0; k < known_.size(); ++k) {
         // What does not repeat has many points: it is looked at once transients are over.
         if (known_[k].period == 0 && seen_ < kTransient) continue;
+        const double near = std::max(near_[k], kSmall * largest_);
         double least = std::numeric_limits<double>::infinity();
         for (const Eigen::VectorXd& point : known_[k].states) {
           least = std::min(least, (state - point).cwiseAbs().maxCoeff());
-          if (least < near_[k]) break;
+          if (least < near) break;
         }
-        runs_[k] = least < near_[k] ? runs_[k] + 1 : 0;
+        runs_[k] = least < near ? runs_[k] + 1 : 0;
         const int wanted = known_[k].period > 0 ? 2 * known_[k].period + 2 : kLook;
         if (runs_[k] >= wanted) return static_cast<int>(k);
       }
@@ -135,6 +188,7 @@ class Basins {
     std::vector<double> near_;
     std::vector<int> runs_;  // of states nearby
     int seen_{0};
+    double largest_{0.0};  // of the states so far
   };
 
   int follow(const Instant& start, const std::vector<Attractor>& known, SectionFlow& motion,
@@ -152,7 +206,7 @@ class Basins {
       last.states.push_back(motion.state());
       last.rows.push_back(motion.kept());
       if (last.states.size() % kLook != 0) continue;
-      last.period = period_of(last.states, kLook / 4, 1e-7);
+      last.period = period_of(last.states, kLook / 4, 1e-7, motion.least_returns());
       if (last.period == 0) continue;
       const auto keep = static_cast<std::ptrdiff_t>(last.period);
       last.states.erase(last.states.begin(), last.states.end() - keep);
@@ -169,7 +223,7 @@ class Basins {
   const std::vector<scene::Override>& overrides_;
   step::Monitor* monitor_;
   std::vector<StartKey> keys_;
-  bool by_start_{true};
+  std::unique_ptr<scene::Members> members_;  // null: they differ by more than their starts
 };
 
 void check_cells(const scene::Scene& scene) {
@@ -185,12 +239,12 @@ void check_cells(const scene::Scene& scene) {
 }
 
 /// Some cells, one after the other: their attractors are known to all others.
-void find_attractors(const Basins& basins, std::size_t cells, SectionFlow& motion, Basin& found) {
+void find_attractors(const Basins& basins, std::size_t cells, Seat& seat, Basin& found) {
   constexpr std::size_t kSample = 400;
   const std::size_t stride = std::max<std::size_t>(1, cells / kSample) | 1U;
   for (std::size_t cell = 0; cell < cells && !basins.is_stopped(); cell += stride) {
     Attractor fresh;
-    const int label = basins.classify(cell, found.attractors, motion, &fresh);
+    const int label = basins.classify(cell, found.attractors, seat, &fresh);
     found.labels[cell] = label;
     if (label == static_cast<int>(found.attractors.size())) {
       found.attractors.push_back(std::move(fresh));
@@ -241,21 +295,23 @@ Basin find_basin(const scene::Scene& scene, const std::vector<scene::Override>& 
   const std::size_t cells = basins.plan().over.size();
   constexpr int kOpen = -9;  // not looked at yet
   found.labels.assign(cells, kOpen);
-  const std::unique_ptr<SectionFlow> first = basins.motion();
-  find_attractors(basins, cells, *first, found);
+  (void)SectionFlow(scene);  // what is wrong with all cells is said once
+  Seat first;
+  find_attractors(basins, cells, first, found);
   constexpr std::size_t kBlock = 64;
   const auto classify = [&](std::size_t block) {
-    const std::unique_ptr<SectionFlow> motion = basins.motion();
-    for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock); ++cell) {
+    Seat seat;
+    for (std::size_t k = block * kBlock; k < std::min(cells, (block + 1) * kBlock); ++k) {
       if (basins.is_stopped()) return;
+      const std::size_t cell = basins.cell(k);
       if (monitor != nullptr) ++monitor->steps;
       if (found.labels[cell] != kOpen) continue;
-      found.labels[cell] = basins.classify(cell, found.attractors, *motion, nullptr);
+      found.labels[cell] = basins.classify(cell, found.attractors, seat, nullptr);
     }
   };
   const auto pass = [&](base::Archive archive, std::size_t block) {
-    for (std::size_t cell = block * kBlock; cell < std::min(cells, (block + 1) * kBlock); ++cell) {
-      archive(found.labels[cell]);
+    for (std::size_t k = block * kBlock; k < std::min(cells, (block + 1) * kBlock); ++k) {
+      archive(found.labels[basins.cell(k)]);
     }
     return archive.bytes();
   };

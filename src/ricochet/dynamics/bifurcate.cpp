@@ -127,12 +127,13 @@ class Sweep {
     motion.start(from && fits(member, *from) ? *from : seeded(member, seed));
     std::vector<Eigen::VectorXd> states;
     int settle = plan_.settle;
+    const int least = motion.least_returns();
     for (int k = 0; k < settle && !is_stopped() && motion.next(); ++k) {
       if (monitor_ != nullptr) ++monitor_->steps;
       states.push_back(motion.state());
       // As long again where the motion neither repeats nor looks settled.
-      if (k + 1 == settle && settle < 4 * plan_.settle && period_of(states, 64, 1e-4) == 0 &&
-          period_of(states, 64, 1e-1) != 0) {
+      if (k + 1 == settle && settle < 4 * plan_.settle && period_of(states, 64, 1e-4, least) == 0 &&
+          period_of(states, 64, 1e-1, least) != 0) {
         settle *= 2;
       }
     }
@@ -146,7 +147,7 @@ class Sweep {
       states.push_back(motion.state());
     }
     branch.ended = motion.ended();
-    branch.period = period_of(states, 64, 1e-5);
+    branch.period = period_of(states, 64, 1e-5, least);
     take_extent(states, motion.flow().q().size(), branch);
     if (with_exponents_ && motion.time() > begin) {
       motion.flow().orthonormalise();

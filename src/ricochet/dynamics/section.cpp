@@ -134,11 +134,11 @@ bool SectionFlow::take(double approach, const Eigen::VectorXd& u) {
   double t = flow_.t();
   if (period_ > 0.0) t -= period_ * std::floor(t / period_);
   const bool has_phase = plan_.kind != Kind::Every && period_ > 0.0;
-  state_.resize(2 * n + (has_phase ? 1 : 0));
+  state_.resize(2 * n + (has_phase ? 2 : 0));
   state_.head(n) = flow_.q();
   state_.segment(n, n) = u;
   const double phase = period_ > 0.0 ? 2.0 * std::numbers::pi * t / period_ : t;
-  if (has_phase) state_[2 * n] = phase;
+  if (has_phase) state_.tail(2) << std::cos(phase), std::sin(phase);
   registers_[0] = flow_.t();
   for (Eigen::Index i = 0; i < 2 * n; ++i) registers_[static_cast<std::size_t>(1 + i)] = state_[i];
   registers_[static_cast<std::size_t>(1 + 2 * n)] = phase;
@@ -149,7 +149,7 @@ bool SectionFlow::take(double approach, const Eigen::VectorXd& u) {
   return true;
 }
 
-int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance) {
+int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance, int least) {
   if (states.size() < 3) return 0;
   Eigen::VectorXd low = states[0], high = states[0];
   double size = 0.0;
@@ -161,8 +161,9 @@ int period_of(const std::vector<Eigen::VectorXd>& states, int most, double toler
   const double range = std::max((high - low).maxCoeff(), 1e-3 * size);
   const auto count = static_cast<int>(states.size());
   for (int period = 1; period <= std::min(most, count / 2); ++period) {
+    const int returns = std::max(period, std::min(least, count - period));
     bool repeats = true;
-    for (int k = 0; k < period && repeats; ++k) {
+    for (int k = 0; k < returns && repeats; ++k) {
       const Eigen::VectorXd& now = states[static_cast<std::size_t>(count - 1 - k)];
       const Eigen::VectorXd& then = states[static_cast<std::size_t>(count - 1 - k - period)];
       repeats = (now - then).cwiseAbs().maxCoeff() <= tolerance * range;
@@ -202,7 +203,7 @@ SectionResult take_section(const scene::Scene& scene, const SectionSettings& set
   if (motion.time() > begin) {
     found.rate = static_cast<double>(motion.impacts() - before) / (motion.time() - begin);
   }
-  found.period = period_of(states, 128);
+  found.period = period_of(states, 128, 1e-6, motion.least_returns());
   return found;
 }
 

@@ -34,15 +34,16 @@ class SectionFlow {
   bool next();
 
   Instant point() const { return {flow_.t(), flow_.q(), flow_.u()}; }  // where the motion stands
-  const Eigen::VectorXd& state() const {
-    return state_;
-  }  // on the section: q, u and, where the
-     // section does not fix it, the phase
+  /// On the section: q, u and, where the section does not fix it, cos and sin of the phase.
+  const Eigen::VectorXd& state() const { return state_; }
   const std::vector<double>& kept() const { return kept_; }
   double time() const { return flow_.elapsed(); }
   long long impacts() const { return impacts_; }
   const std::string& ended() const { return ended_; }  // "escapes", "never", or a failure
   flow::Flow& flow() { return flow_; }
+  /// How many sections in a row must have come back before the motion repeats. Impacts of a chatter
+  /// are as close to each other as those of an orbit of period 1: some dozens of them end it.
+  int least_returns() const { return plan_.kind == scene::SectionPlan::Kind::Impact ? 32 : 0; }
 
  private:
   bool take(double approach, const Eigen::VectorXd& u);
@@ -63,8 +64,10 @@ class SectionFlow {
 };
 
 /// The period, in sections, after which the last states repeat within `tolerance` of their range,
-/// at most `most`; 0: none.
-int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance = 1e-6);
+/// at most `most`; 0: none. All of one period must repeat, and `least`
+/// states where there are so many.
+int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance = 1e-6,
+              int least = 0);
 
 struct SectionSettings {
   int settle{300};  // sections let go

@@ -118,6 +118,11 @@ bool Graph::refill(std::span<const double> slots) {
                               [this](NodeId id) { return is_product_power((*this)[id].value); });
 }
 
+bool Graph::any_varies(const std::vector<NodeId>& roots) const {
+  const std::vector<NodeId> parts = reachable(roots);
+  return std::any_of(parts.begin(), parts.end(), [this](NodeId id) { return varies(id); });
+}
+
 NodeId Graph::input(int slot) {
   return intern({Op::Input, {-1, -1, -1}, static_cast<std::uint64_t>(slot)},
                 {.op = Op::Input, .input = slot});

@@ -89,6 +89,9 @@ class Graph {
   /// Whether `root` is made of an input whose slot satisfies first <= slot < last.
   bool depends_on(NodeId root, int first, int last) const;
 
+  /// Whether any of the roots is made of constants that follow slots.
+  bool any_varies(const std::vector<NodeId>& roots) const;
+
   /// The slots of all inputs that `root` is made of, sorted.
   std::vector<int> inputs_of(NodeId root) const;
 

@@ -38,6 +38,8 @@ class Tape {
     for (const auto& [at, node] : slots_) initial_[at] = graph[node].value;
   }
 
+  bool follows_slots() const { return !slots_.empty(); }
+
   /// Runs one group; group 0 must have been run on these registers at this point.
   [[gnu::always_inline]] void run(int group, double* registers) const {
     assert(group >= 0 && group < groups());

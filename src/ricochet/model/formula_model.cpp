@@ -355,6 +355,22 @@ bool FormulaModel::refill(std::span<const double> slots) {
   return true;
 }
 
+bool FormulaModel::follows_slots() const {
+  const formula::Graph& graph = system_.graph;
+  for (const auto& [row, node] : system_.restitution_nodes) {
+    if (graph.varies(node)) return true;
+  }
+  for (const MassEntry& entry : system_.mass_nodes) {
+    if (graph.varies(entry.node)) return true;
+  }
+  for (const formula::Tape* tape :
+       {&gap_tape_, &cone_tape_, &end_tape_, &force_tape_, &mass_tape_, &momentum_tape_,
+        &friction_tape_, &applied_tape_, &bend_tape_, &law_tape_}) {
+    if (tape->follows_slots()) return true;
+  }
+  return graph.any_varies(slopes_) || graph.any_varies(curves_);
+}
+
 bool FormulaModel::refill_mass() {
   if (system_.mass_nodes.empty()) return true;
   Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(dofs(), dofs());

@@ -90,6 +90,7 @@ class FormulaModel {
   /// Sets the slots of the graph, and all that follows them: the same model as one that is made of
   /// these numbers, to the last bit. False where that is another one, or none: see Graph::refill.
   bool refill(std::span<const double> slots);
+  bool follows_slots() const;  // some number of it does
 
   /// Sets what counts as zero in each gap: the rounding of its formula near this configuration.
   void take_scale(double t, const Vector<kDynamic>& q);

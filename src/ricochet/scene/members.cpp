@@ -79,6 +79,7 @@ Members::Place Members::make_place() const {
   place.scene_ = &*pattern_;
   place.model_ = std::make_unique<model::FormulaModel>(*pattern_->formulas());
   place.graph_ = pattern_->slots->graph;
+  place.kept_ = pattern_->dynamics.section.graph;
   place.values_.resize(names_.size());
   return place;
 }
@@ -98,15 +99,39 @@ void Members::load(std::size_t member, Place& place) const {
   }
 }
 
-/// False where the member has to be read.
-bool Members::refill(std::size_t member, Place& place) const {
+bool Members::differ_by_start() const {
+  if (!pattern_ || pattern_->formulas()->follows_slots()) return false;
   const Slots& slots = *pattern_->slots;
+  const SectionPlan& section = pattern_->dynamics.section;
+  if (slots.period >= 0 && slots.graph.varies(slots.period)) return false;
+  if (section.when >= 0 && pattern_->formulas()->system().graph.any_varies({section.when})) {
+    return false;
+  }
+  return !section.graph.any_varies(section.keep);
+}
+
+bool Members::take_start(std::size_t member, Place& place) const {
+  set_values(member, place);
+  const std::vector<double>& values = place.values_;
+  // What was decided by other values, of an if or a sign, makes other equations.
+  if (!place.graph_.refill(values) || !place.model_->refill(values)) return false;
+  if (!place.kept_.refill(values)) return false;
+  place.read_.reset();
+  set_start(member, place);
+  return true;
+}
+
+void Members::set_values(std::size_t member, Place& place) const {
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     if (keys_[k].slot < 0) continue;
     place.values_[static_cast<std::size_t>(keys_[k].slot)] = family_.value(member, k).number;
   }
-  formula::Graph& graph = place.graph_;
-  if (!graph.refill(place.values_) || !place.model_->refill(place.values_)) return false;
+}
+
+/// Where and how fast, of the numbers that are set.
+void Members::set_start(std::size_t member, Place& place) const {
+  const Slots& slots = *pattern_->slots;
+  const formula::Graph& graph = place.graph_;
   place.start_ = pattern_->start;
   const auto take = [&](const std::vector<formula::NodeId>& nodes, Eigen::VectorXd& part) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -115,11 +140,22 @@ bool Members::refill(std::size_t member, Place& place) const {
   };
   if (slots.count > 0) take(slots.start.q, place.start_.q);
   if (slots.count > 0) take(slots.start.u, place.start_.u);
+  if (slots.count > 0 && slots.start.t >= 0) place.start_.t = graph[slots.start.t].value;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     if (keys_[k].coordinate < 0) continue;
     Eigen::VectorXd& part = keys_[k].is_velocity ? place.start_.u : place.start_.q;
     part[keys_[k].coordinate] = family_.value(member, k).number;
   }
+}
+
+/// False where the member has to be read.
+bool Members::refill(std::size_t member, Place& place) const {
+  const Slots& slots = *pattern_->slots;
+  formula::Graph& graph = place.graph_;
+  if (slots.start.t >= 0 && graph.varies(slots.start.t)) return false;  // the end is to be found
+  set_values(member, place);
+  if (!graph.refill(place.values_) || !place.model_->refill(place.values_)) return false;
+  set_start(member, place);
   if (slots.has_period && slots.count > 0) {
     const double period = slots.period >= 0 ? graph[slots.period].value : pattern_->dynamics.period;
     try {

@@ -35,6 +35,7 @@ class Members {
     const Scene* scene_{nullptr};
     std::unique_ptr<model::FormulaModel> model_;
     formula::Graph graph_;
+    formula::Graph kept_;  // of what a section keeps
     std::vector<double> values_;
     model::State<model::kDynamic> start_;
     std::optional<Scene> read_;  // where numbers were not enough
@@ -43,6 +44,13 @@ class Members {
   /// The scene between its members, whose numbers are set; null: numbers do not make them.
   const Scene* pattern() const { return pattern_ ? &*pattern_ : nullptr; }
   Place make_place() const;
+  /// Whether members differ by their starts alone: one set of equations, and one section, is that
+  /// of all whose start can be taken from numbers.
+  bool differ_by_start() const;
+  /// The start of such a member, whether walls let it be there or not. False where the member has
+  /// to be read.
+  bool take_start(std::size_t member, Place& place) const;
+
   /// Throws base::InputError for a member that is none.
   void load(std::size_t member, Place& place) const;
   /// How often the document was read since.
@@ -58,6 +66,8 @@ class Members {
   bool find_keys();
   void read_pattern();
   bool refill(std::size_t member, Place& place) const;
+  void set_values(std::size_t member, Place& place) const;
+  void set_start(std::size_t member, Place& place) const;
 
   const Scene& scene_;
   const Family& family_;

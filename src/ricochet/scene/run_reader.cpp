@@ -80,7 +80,7 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
     settings.step = positive(run, step, "step");
   }
   if (const Value* value = run.find("start_time")) {
-    settings.start_time = formulas_.number(*value, "run.start_time");
+    settings.start_time = formulas_.number(*value, "run.start_time", {}, &slots_.t);
   }
   read_duration(run, settings);
   if (const Value* value = run.find("record")) {

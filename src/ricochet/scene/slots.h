@@ -10,6 +10,7 @@ namespace ricochet::scene {
 struct StartSlots {
   std::vector<formula::NodeId> q;
   std::vector<formula::NodeId> u;
+  formula::NodeId t{-1};
   double tolerance{-1.0};  // of the start; < 0: none is stated
 };
 
