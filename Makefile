@@ -96,7 +96,10 @@ sanitize: setup
 	@cd $(SANITIZE) && ASAN_OPTIONS=detect_leaks=0 ctest --output-on-failure -j $(JOBS) \
 	  -R '^($(subst $(SPACE),|,$(OWN_PROCESS)))'
 	@tools/run-shards $(JOBS) $(SANITIZE)/bin/ricochet-tests '-$(subst $(SPACE),:,$(addsuffix *,$(OWN_PROCESS)))'
-	@$(SANITIZE)/bin/ricochet gallery --all --out $(SANITIZE)/gallery >/dev/null
+	@for name in essai-01 essai-04 essai-08 essai-09 machines friction shock-laws; do \
+	  ASAN_OPTIONS=detect_leaks=0 $(SANITIZE)/bin/ricochet gallery $$name --report \
+	    --out $(SANITIZE)/gallery >/dev/null || exit 1; \
+	done
 
 # The library as a browser would have it, compiled and no more.
 web: setup

@@ -217,40 +217,6 @@ TEST(Ledger, OfFrictionHasItsShocks) {
   EXPECT_GT(c.friction[0].dissipated.value() + c.ledger.friction.value(), 0.1);
 }
 
-/// The parts that the summary tells are all there is, on every scene of the gallery.
-TEST(Ledger, AddsUpOnEveryGalleryScene) {
-  for (const study::BuiltinScene& builtin : study::builtin_scenes()) {
-    scene::Scene scene = scene::read_scene(builtin.name + ".toml", builtin.text);
-    scene.run.record_every = 0;
-    const study::Motion motion = study::run_scene(scene, false);
-    const certify::Certificate& c = motion.outcome.certificate;
-    const certify::Ledger& ledger = c.ledger;
-    const double change = ledger.kinetic_end - ledger.kinetic_start;
-    const double size = std::max({ledger.kinetic_max, std::abs(ledger.potential_start),
-                                  std::abs(ledger.potential_end), 1e-300});
-    const double works = ledger.forces.value() + ledger.contacts.value() + ledger.joints.value() +
-                         ledger.defect.value();
-    EXPECT_NEAR(works / size, change / size, 1e-9) << builtin.name;
-    if (c.shocks_cut) continue;
-    double shocks = 0.0, rubbed = 0.0;
-    std::vector<long long> counts(c.shock_counts.size(), 0);
-    std::vector<long long> through = counts;
-    for (const certify::Shock& shock : c.shocks) {
-      shocks += shock.work;
-      rubbed += shock.friction;
-      const auto a = static_cast<std::size_t>(shock.contact);
-      ++(shock.transmitted ? through : counts)[a];
-    }
-    for (std::size_t a = 0; a < counts.size(); ++a) {  // what pushes already is not struck anew
-      EXPECT_GE(c.shock_counts[a], counts[a]) << builtin.name;
-      EXPECT_LE(c.shock_counts[a], counts[a] + through[a]) << builtin.name;
-    }
-    EXPECT_NEAR(shocks / size, ledger.shocks.value() / size, 1e-9) << builtin.name;
-    EXPECT_NEAR((rubbed + ledger.friction.value()) / size, ledger.tangential.value() / size, 1e-9)
-        << builtin.name;
-  }
-}
-
 /// Rows in the state of a shock, and shocks, contact by contact.
 void expect_rows_of_shocks(const study::Motion& motion, const std::string& name) {
   const certify::Certificate& c = motion.outcome.certificate;

@@ -475,7 +475,7 @@ TEST(Program, ATrajectoryThatCannotBeRenamedIsKeptAndNamed) {
 }
 
 #ifdef RICOCHET_SANITIZED
-#define TAKES_THE_GALLERY() GTEST_SKIP() << "make sanitize shows the gallery once, by itself"
+#define TAKES_THE_GALLERY() GTEST_SKIP() << "make sanitize shows experiments by itself"
 #else
 #define TAKES_THE_GALLERY() (void)0
 #endif

@@ -4,7 +4,6 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/scene/scene.h"
-#include "ricochet/study/builtin_scenes.h"
 #include "support.h"
 
 namespace ricochet::scene::scene_test {
@@ -234,14 +233,6 @@ TEST(Scene, ASystemWithoutContactsIsFree) {
   const study::Motion motion = testing::run_text(text);
   EXPECT_TRUE(motion.outcome.certificate.ok());
   EXPECT_EQ(motion.scene.system().model->contacts(), 0);
-}
-
-TEST(Scene, EveryBuiltinSceneReadsAndIsCertified) {
-  EXPECT_GE(study::builtin_scenes().size(), 7U);
-  for (const study::BuiltinScene& builtin : study::builtin_scenes()) {
-    const study::Motion motion = testing::run_text(builtin.text);
-    EXPECT_TRUE(motion.outcome.certificate.ok()) << builtin.name;
-  }
 }
 
 TEST(Scene, GarbageIsRefusedQuietly) {
