@@ -13,11 +13,11 @@ namespace ricochet::shape {
 namespace {
 
 double area_of(const std::vector<Vec<2>>& corners) {
-  double twice = 0.0;
+  double doubled = 0.0;
   for (std::size_t k = 1; k + 1 < corners.size(); ++k) {
-    twice += cross(corners[k] - corners[0], corners[k + 1] - corners[0]);
+    doubled += cross(corners[k] - corners[0], corners[k + 1] - corners[0]);
   }
-  return 0.5 * twice;
+  return 0.5 * doubled;
 }
 
 void demand_convex(const std::vector<Vec<2>>& corners) {
