@@ -28,6 +28,10 @@ class InteriorPoint {
   /// The problem must outlive this.
   explicit InteriorPoint(const problem::LocalProblem& problem);
 
+  /// Takes the problem anew, whose numbers and size may have changed since; q may be longer than
+  /// the contacts need. Room for the factors is kept.
+  void refresh();
+
   /// All contacts pushing, none slipping, with products of about level^2 times the largest
   /// rho_i |q_i|^2.
   void start(double level);
@@ -40,6 +44,10 @@ class InteriorPoint {
 
   /// One predictor-corrector step; false when it could not be made.
   bool step();
+
+  /// Steps until no product leaves a speed above `speed` open, sqrt(m / rho), and the equations
+  /// hold to it: near enough for sweeps to go on. False where `most` steps do not lead there.
+  bool finish(double speed, int most);
 
   double complementarity() const { return gap_; }  // mean of y r_N and lambda xi
   double defect() const { return defect_; }        // of the equations, in the scale of q
@@ -78,6 +86,7 @@ class InteriorPoint {
   problem::LocalProblem problem_;
   std::vector<double> rho_;
   std::vector<Contact> contacts_;
+  std::vector<int> all_;  // 0, 1, ...
   BlockLu<D> lu_;
   Eigen::VectorXd r_, u_;
   double alpha_{0.0};  // of the proximal term
