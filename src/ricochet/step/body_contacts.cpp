@@ -537,9 +537,19 @@ bool BodyContacts<D>::keep_nearest(int island) {
   return has(certify::Level::Bounded, island);
 }
 
-/// Sweeps to the strict limit as long as they pay, looked at every so often.
+/// How many sweeps cost as much as a run of interior points: counted in operations, so that no
+/// choice depends on the clock.
 template <int D>
-bool BodyContacts<D>::sweep_on(int island, int sweeps) {
+double BodyContacts<D>::price_inside() const {
+  constexpr double kTypicalSteps = 20.0;
+  const double sweep = 3.5 * static_cast<double>(W_.blocks()) + 30.0 * W_.rows;
+  return kTypicalSteps * (18.0 * inside_.work() + 1000.0 * W_.rows) / sweep;
+}
+
+/// Sweeps to the strict limit as long as they pay, looked at every so often; where they do not, as
+/// many as are `worth` it all the same.
+template <int D>
+bool BodyContacts<D>::sweep_on(int island, int sweeps, double worth) {
   constexpr int kMostSweeps = 4000;
   constexpr int kLook = 400;  // sweeps that must have paid
   constexpr double kPays = 0.7;
@@ -550,7 +560,8 @@ bool BodyContacts<D>::sweep_on(int island, int sweeps) {
     if (keep_nearest(island)) return true;
     now = std::min(now, creep_);
     if (k % kLook != 0) continue;
-    if (!(now < kPays * before)) return false;
+    const bool is_worth = k < worth && !(least_ <= kMostPart);
+    if (!is_worth && !(now < kPays * before)) return false;
     before = now;
   }
   return false;
@@ -576,14 +587,11 @@ bool BodyContacts<D>::alternate(int island) {
   constexpr std::array<double, 6> kProducts = {1e-2, 1e-1, 1.0, 1e-3, 1e-1, 10.0};
   constexpr int kFirst = 200;
   constexpr int kNext = 25;
-  if (sweep_on(island, kFirst)) return true;
-  if (!(least_ <= kMostPart)) {
-    inside_.refresh();
-    for (const double level : kProducts) {
-      if (!std::isfinite(inside_.work())) break;
-      if (go_inside(island, level) || sweep_on(island, kNext)) return true;
-      if (least_ <= kMostPart) break;
-    }
+  inside_.refresh();
+  if (sweep_on(island, kFirst, price_inside())) return true;
+  for (const double level : kProducts) {
+    if (least_ <= kMostPart || !std::isfinite(inside_.work())) break;
+    if (go_inside(island, level) || sweep_on(island, kNext, price_inside())) return true;
   }
   r_ = nearest_;
   methods_.residual(r_);

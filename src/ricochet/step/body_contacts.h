@@ -63,7 +63,8 @@ class BodyContacts {
   void find_limits(int island);
   double creep(int island);
   bool keep_nearest(int island);
-  bool sweep_on(int island, int sweeps);
+  double price_inside() const;
+  bool sweep_on(int island, int sweeps, double worth);
   bool go_inside(int island, double level);
   bool alternate(int island);
   bool bound(int island);
