@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/solve/contact_measure.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
@@ -301,13 +302,24 @@ bool InteriorPoint<D>::step() {
 }
 
 template <int D>
+double InteriorPoint<D>::creep() const {
+  double most = 0.0;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& contact = contacts_[i];
+    Vector u = contact.u;
+    u[0] += contact.mu * u.template tail<D - 1>().norm();
+    const Vector ends = projected<D>(contact.mu, contact.r - rho_[i] * u);
+    most = std::max(most, (contact.r - ends).norm() / rho_[i]);
+  }
+  return most;
+}
+
+template <int D>
 bool InteriorPoint<D>::finish(double speed, int most) {
-  const double least = *std::min_element(rho_.begin(), rho_.end());
-  for (int k = 0; k < most; ++k) {
-    if (gap_ <= least * speed * speed && defect_ * scale_ <= speed) return true;
+  for (int k = 0; k < most && creep() > speed; ++k) {
     if (!step()) return false;
   }
-  return false;
+  return creep() <= speed;
 }
 
 template class InteriorPoint<2>;

@@ -45,8 +45,8 @@ class InteriorPoint {
   /// One predictor-corrector step; false when it could not be made.
   bool step();
 
-  /// Steps until no product leaves a speed above `speed` open, sqrt(m / rho), and the equations
-  /// hold to it: near enough for sweeps to go on. False where `most` steps do not lead there.
+  /// Steps until no contact creeps faster than `speed`, |r - P_K(r - rho û)| / rho, so that sweeps
+  /// or Newton's method can go on; false where `most` steps do not lead there.
   bool finish(double speed, int most);
 
   double complementarity() const { return gap_; }  // mean of y r_N and lambda xi
@@ -72,6 +72,7 @@ class InteriorPoint {
     bool slides() const { return mu > 0.0; }
   };
   double energy();
+  double creep() const;
   void measure();
   Block diagonal_part(const Contact& contact) const;
   Vector right_side(const Contact& contact) const;

@@ -572,9 +572,10 @@ bool BodyContacts<D>::sweep_on(int island, int sweeps, double worth) {
 template <int D>
 bool BodyContacts<D>::go_inside(int island, double level) {
   constexpr int kMostSteps = 40;
-  constexpr double kPart = 0.1;  // of the limit
+  constexpr double kPart = 0.5;  // of the limit
   inside_.start_near(r_, level);
   (void)inside_.finish(kPart * speed_, kMostSteps);
+  if (!inside_.impulses().allFinite()) return false;
   r_.head(D * W_.rows) = inside_.impulses();
   methods_.residual(r_);
   return keep_nearest(island);
