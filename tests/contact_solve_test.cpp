@@ -16,6 +16,7 @@
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_local.h"
 #include "ricochet/solve/gauss_seidel.h"
+#include "ricochet/solve/interior_point.h"
 #include "support.h"
 
 namespace ricochet::testing::contact_solve_test {
@@ -388,6 +389,32 @@ TEST(ProgramSolve, ReplaysAStepOfARun) {
     }
     EXPECT_GT(total, 0.0);
   }
+}
+
+/// A ball of mass 1 without spin on a floor, mu = 1/2: it sticks with r = -q, slips with r_T = -mu
+/// r_N, and leaves without an impulse; with W = 1 it ends about as far from that as it creeps.
+TEST(InteriorPoint, EndsAsNearAsAskedAndTakesTheNextProblem) {
+  problem::BlockRows W = problem::blocks_of(Eigen::MatrixXd::Identity(2, 2), 2);
+  const std::vector<double> mu = {0.5};
+  Eigen::VectorXd q(4);  // longer than it needs
+  q << -1.0, 0.1, 7.0, 7.0;
+  solve::InteriorPoint<2> inside(problem::LocalProblem{W, q, mu});
+  const auto ends_at = [&](double free_n, double free_t, double n, double t) {
+    q[0] = free_n;
+    q[1] = free_t;
+    inside.refresh();
+    for (const double speed : {1e-3, 1e-6}) {
+      inside.start_near(Eigen::VectorXd::Zero(2), 1.0);
+      ASSERT_TRUE(inside.finish(speed, 100));
+      EXPECT_NEAR(inside.impulses()[0], n, 10.0 * speed);
+      EXPECT_NEAR(inside.impulses()[1], t, 10.0 * speed);
+    }
+    inside.start_near(Eigen::VectorXd::Zero(2), 1.0);
+    EXPECT_FALSE(inside.finish(1e-6, 1));
+  };
+  ends_at(-1.0, 0.1, 1.0, -0.1);
+  ends_at(-1.0, 2.0, 1.0, -0.5);
+  ends_at(1.0, 2.0, 0.0, 0.0);
 }
 
 TEST(ProgramSolve, SaysWhichStepsCannotBeDumped) {

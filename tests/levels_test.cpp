@@ -4,15 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "body_step.h"
 #include "ricochet/base/error.h"
+#include "ricochet/base/index.h"
 #include "ricochet/scene/scene.h"
+#include "ricochet/shape/gaps.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::testing::levels_test {
 namespace {
 
+using base::index;
 using certify::Failure;
 using certify::Level;
 
@@ -100,10 +104,13 @@ TEST(Levels, AreStatedInWordsOrByOneNumber) {
             std::string::npos);
 }
 
-/// A box that rests, said to slide at `speed` by friction that is admissible: all balances hold.
-Failure verdict_of_creep(const std::string& level, double speed) {
-  BodyStep<2> one(with_run(kBox, "level = \"" + level + "\""));
-  EXPECT_EQ(one.claim.pushes.size(), 2U);
+/// A box that rests, the first body after the floor, said to slide at `speed` by friction that is
+/// admissible: all balances hold.
+Failure verdict_of_sliding(const std::string& text, double speed,
+                           const std::optional<body::Push<2>>& besides = std::nullopt) {
+  BodyStep<2> one(text);
+  EXPECT_GE(one.claim.pushes.size(), 2U);  // the first two are those of its corners
+  if (besides) one.claim.pushes.push_back(*besides);
   const double h = 0.001;
   const double given = one.world.body(1).mass * speed;
   one.after.bodies[1].v[0] = speed;
@@ -118,6 +125,31 @@ Failure verdict_of_creep(const std::string& level, double speed) {
     if (verdict != Failure::Balance) found = verdict;
   }
   return found;
+}
+
+Failure verdict_of_creep(const std::string& level, double speed) {
+  return verdict_of_sliding(with_run(kBox, "level = \"" + level + "\""), speed);
+}
+
+/// A ball that strikes the floor at 100 m/s in the first step.
+const std::string kBall = R"toml(
+[body.ball]
+disc     = 0.5
+at       = [50, 0.56]
+velocity = [0, -100]
+material = "wood"
+[run]
+level = "bounded"
+)toml";
+
+/// The ball, said to be pushed by so much too much that it ends `speed` too fast.
+Failure verdict_of_striking(const std::string& text, double speed) {
+  BodyStep<2> one(text);
+  EXPECT_EQ(one.claim.pushes.size(), 3U);
+  one.claim.pushes[2].impulse[0] += one.world.body(2).mass * speed;
+  one.after.bodies[2].v[1] += speed;
+  one.after.bodies[2].x[1] += 0.5 * 0.001 * speed;
+  return one.verdict();
 }
 
 /// Near its limit an arch stands at any level: least thickness of 27 stones 0.10672 (limit analysis
@@ -234,6 +266,38 @@ TEST(Levels, EachRefusesWhatCreepsFasterThanItAllows) {
   EXPECT_EQ(verdict_of_creep("bounded", 5e-4), Failure::Residual);
 }
 
+/// g h / 100 = 1e-4 for what rests; 1e-4 of 100 m/s for the ball that meets the floor.
+TEST(Levels, EachGroupHasItsOwnLimit) {
+  const std::string both = changed(kBox, "[run]\n", kBall);
+  EXPECT_EQ(verdict_of_striking(both, 0.0), Failure::None);
+  EXPECT_EQ(verdict_of_striking(both, 9e-3), Failure::None);
+  EXPECT_EQ(verdict_of_striking(both, 1.1e-2), Failure::Residual);
+  EXPECT_EQ(verdict_of_striking(both, -1.1e-2), Failure::Residual);
+  // As if there were no ball; |û| is the speed of slip times sqrt(1 + mu^2).
+  EXPECT_EQ(verdict_of_sliding(both, 8.9e-5), Failure::None);
+  EXPECT_EQ(verdict_of_sliding(both, 9.0e-5), Failure::Residual);
+  const std::string stated = changed(both, "level = \"bounded\"", "tolerance = { speed = 1e-4 }");
+  EXPECT_EQ(verdict_of_striking(stated, 9e-5), Failure::None);
+  EXPECT_EQ(verdict_of_striking(stated, 1.1e-4), Failure::Residual);  // a stated limit is for all
+}
+
+/// A push of next to nothing between bodies that are apart does not make one group of them.
+TEST(Levels, AClaimDoesNotJoinGroups) {
+  const std::string near = changed(changed(kBox, "[run]\n", kBall), "[50, 0.56]", "[1.05, 0.56]");
+  EXPECT_EQ(verdict_of_sliding(near, 5e-4), Failure::Residual);
+  BodyStep<2> one(near);
+  ASSERT_EQ(one.claim.pushes.size(), 3U);
+  const auto pose = [&](int b) {
+    return body::pose_of(one.world.body(b), one.before.bodies[index(b)]);
+  };
+  std::vector<shape::Row<2>> found;
+  shape::gaps(one.world.solid(1).shape, pose(1), one.world.solid(2).shape, pose(2), 0.1, found);
+  ASSERT_FALSE(found.empty());
+  one.claim.pushes.push_back({{1, 2, found[0].feature}, body::Vec<2>(1e-30, 0.0)});
+  EXPECT_EQ(one.verdict(), Failure::None);  // it is admissible, and moves nothing
+  EXPECT_EQ(verdict_of_sliding(near, 5e-4, one.claim.pushes.back()), Failure::Residual);
+}
+
 TEST(Levels, AFailureNamesTheLimitOfItsLevel) {
   for (const char* level : {"tight", "bounded"}) {
     BodyStep<2> one(with_run(kBox, fmt::format("level = \"{}\"", level)));
@@ -275,6 +339,32 @@ TEST(Levels, APileComesToRestAndStays) {
   const certify::Ledger& ledger = late.outcome.certificate.ledger;
   EXPECT_LE(ledger.highest, ledger.kinetic_start + ledger.potential_start + 1e-12);
   EXPECT_LT(std::abs(ledger.defect.value()), 1e-12);
+}
+
+/// 160 discs fall up to two metres into a narrow box: a group of some 300 contacts that is struck
+/// in every step. At rest the floor and the walls carry their weight, and nothing moves.
+TEST(Levels, APourComesToRestAtTheDefaultLevel) {
+  std::string text = changed(kPile, "radius   = { uniform = [0.007, 0.01] }",
+                             "radius   = { uniform = [0.01, 0.02] }");
+  text = changed(text, "count    = 40", "count    = 160");
+  text = changed(text, "box = [[-0.06, 0], [0.06, 0.25]]", "box = [[-0.1, 0.02], [0.1, 1.9]]");
+  text = changed(text, "[-0.06, 0]", "[-0.1, 0]");
+  text = changed(text, "[0.06, 0]", "[0.1, 0]");
+  text = changed(text, "friction = 0.5", "friction = 0.3");
+  const study::Motion motion = run_text(text);
+  const certify::Certificate& c = motion.outcome.certificate;
+  ASSERT_TRUE(c.ok());
+  EXPECT_EQ(motion.outcome.steps, 1500);
+  double mass = 0.0;
+  for (const auto& body : motion.scene.world()->plane->bodies) {
+    if (body.is_free()) mass += body.mass;
+  }
+  EXPECT_NEAR(motion.world->watches[1].second, -10.0 * mass, 1e-9 * 10.0 * mass);
+  EXPECT_LT(c.ledger.kinetic_end, 1e-12 * c.ledger.kinetic_max);
+  EXPECT_LT(std::abs(c.ledger.defect.value()), 1e-12 * c.ledger.potential_start);
+  EXPECT_LE(c.creep_max, motion.world->told.creep_limit);
+  // Nobody falls faster than from the top: 1.9 m.
+  EXPECT_LE(motion.world->told.creep_limit, 1e-4 * std::sqrt(2.0 * 10.0 * 1.9));
 }
 
 }  // namespace

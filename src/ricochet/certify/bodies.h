@@ -48,7 +48,7 @@ struct BodyStatistics {
   Level law{Level::Exact};            // the lowest level that steps were made for
   std::array<double, 3> law_since{};  // [s], by level; that of a lower one
   std::array<long long, 3> steps{};   // by the level they reached
-  double creep_limit{0.0};            // [m/s], of Level::Bounded at the end
+  double creep_limit{0.0};            // [m/s], the largest that a group had in a bounded step
   double creep_mean{0.0};             // [m/s], of the largest of each step
   double way{0.0};                    // [m]: no contact crept farther in all
   double unresolved{0.0};             // work that the law leaves open, sum |F||û| + |r| delta
@@ -112,6 +112,7 @@ class BodyJudge {
     double scale{0.0};
     double free{0.0};        // |û| without impulses
     double unresolved{0.0};  // work
+    double limit{0.0};       // of creep [m/s]
   };
   bool check_time(const State& before, const State& after, double h);
   void make_middle(const State& before, double h);
@@ -125,6 +126,8 @@ class BodyJudge {
   void measure(Judged& one, double h) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
   bool check_islands(double h);
+  void find_limits();
+  void unite(int a, int b);
   void find_scales();
   void watch_rest(const State& after, double h);
   bool check_passing(double h);

@@ -10,7 +10,7 @@ namespace ricochet::certify {
 enum class Level : char {
   Exact,    // the scale-free residual is at most `residual`
   Tight,    // that residual is at most 1e-6, and |delta| at most 1e-8 of the free velocities
-  Bounded,  // delta is at most `speed` everywhere
+  Bounded,  // delta is at most `speed`, or where none is stated what its group may have
 };
 
 /// How much a certificate tolerates. All numbers are written into the summary.
@@ -19,6 +19,7 @@ struct Limits {
   Level aim{Level::Tight};      // of bodies: what a step with many contacts is solved to
   Level least{Level::Bounded};  // and what it may fall to; with few contacts it is exact
   double speed{0.0};            // [m/s] of Level::Bounded; 0: a hundredth of g h
+  double meeting{1e-4};         // [-], of the speed at which bodies of a group meet: Bounded too
   double balance{1e-10};        // [-], momentum and kinematics, relative
   double lost{1e-6};            // [-], of a coordinate's way, by rounding: the digits are not there
   double correction{1e-9};      // [-], of a violation correction, relative
@@ -35,8 +36,12 @@ struct Limits {
   double shock_fraction{1e-3};  // [-], that fraction, speeds in the norm sqrt(2 T)
   bool tells_own_work{false};   // of schemes that damp or feed a motion; costs two forces a step
 
-  /// delta of Level::Bounded in a step that gives a free body the velocity `gh`.
+  /// delta of Level::Bounded in a step that gives a free body the velocity `gh`, for bodies that do
+  /// not meet: the strict limit.
   double creep_limit(double gh) const { return speed > 0.0 ? speed : 0.01 * gh; }
+  /// And what a group whose bodies meet may have instead, where that is more: a part of the largest
+  /// speed at which they do. None where a speed is stated.
+  double creep_part() const { return speed > 0.0 ? 0.0 : meeting; }
   /// Whether so many free bodies may be held to no more than `level`: where none is stated, a few
   /// bodies are exact.
   bool may_fall(Level level, int bodies) const {

@@ -59,6 +59,7 @@ Json settings_json(const Summary& s) {
     json["stiffness"] = s.structure->contact_stiffness;
   }
   json["residual_limit"] = limits.residual;
+  if (s.world && limits.creep_part() > 0.0) json["meeting_limit"] = limits.creep_part();
   json["balance_limit"] = limits.balance;
   if (s.structure) json["closure_limit"] = limits.closure;
   if (std::isfinite(limits.violation)) json["violation_limit"] = limits.violation;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/solve/contact_measure.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
@@ -41,18 +42,25 @@ double reach_of_positive(double x, double dx) { return dx < 0.0 ? std::min(1.0, 
 }  // namespace
 
 template <int D>
-InteriorPoint<D>::InteriorPoint(const problem::LocalProblem& problem)
-    : problem_(problem), contacts_(index(problem.contacts())) {
-  const problem::BlockRows& W = problem.W;
-  std::vector<int> all;
+InteriorPoint<D>::InteriorPoint(const problem::LocalProblem& problem) : problem_(problem) {
+  if (problem.contacts() > 0) refresh();
+}
+
+template <int D>
+void InteriorPoint<D>::refresh() {
+  const problem::BlockRows& W = problem_.W;
+  contacts_.assign(index(W.rows), {});
+  all_.clear();
+  rho_.clear();
+  alpha_ = 0.0;
   for (int i = 0; i < W.rows; ++i) {
-    all.push_back(i);
+    all_.push_back(i);
     rho_.push_back(D / Eigen::Map<const Block>(W.block(W.diagonal(i))).trace());
-    const double mu = problem.mu[index(i)];
+    const double mu = problem_.mu[index(i)];
     contacts_[index(i)].mu = mu > kFrictionless ? mu : 0.0;
   }
   lu_.choose_order(W.rows, W.start, W.column);
-  work_ = lu_.begin(all) ? lu_.work() : std::numeric_limits<double>::infinity();
+  work_ = lu_.begin(all_) ? lu_.work() : std::numeric_limits<double>::infinity();
 }
 
 template <int D>
@@ -106,7 +114,7 @@ void InteriorPoint<D>::measure() {
   r_.resize(static_cast<Eigen::Index>(D) * problem_.contacts());
   for (int i = 0; i < problem_.contacts(); ++i) r_.segment<D>(D * i) = contacts_[index(i)].r;
   problem::multiply(problem_.W, r_, u_);
-  u_ += problem_.q;
+  u_.head(r_.size()) += problem_.q.head(r_.size());
   gap_ = 0.0;
   defect_ = 0.0;
   int products = 0;
@@ -291,6 +299,27 @@ bool InteriorPoint<D>::step() {
   keep_products_near();
   measure();
   return true;
+}
+
+template <int D>
+double InteriorPoint<D>::creep() const {
+  double most = 0.0;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& contact = contacts_[i];
+    Vector u = contact.u;
+    u[0] += contact.mu * u.template tail<D - 1>().norm();
+    const Vector ends = projected<D>(contact.mu, contact.r - rho_[i] * u);
+    most = std::max(most, (contact.r - ends).norm() / rho_[i]);
+  }
+  return most;
+}
+
+template <int D>
+bool InteriorPoint<D>::finish(double speed, int most) {
+  for (int k = 0; k < most && creep() > speed; ++k) {
+    if (!step()) return false;
+  }
+  return creep() <= speed;
 }
 
 template class InteriorPoint<2>;

@@ -28,6 +28,10 @@ class InteriorPoint {
   /// The problem must outlive this.
   explicit InteriorPoint(const problem::LocalProblem& problem);
 
+  /// Takes the problem anew, whose numbers and size may have changed since; q may be longer than
+  /// the contacts need. Room for the factors is kept.
+  void refresh();
+
   /// All contacts pushing, none slipping, with products of about level^2 times the largest
   /// rho_i |q_i|^2.
   void start(double level);
@@ -40,6 +44,10 @@ class InteriorPoint {
 
   /// One predictor-corrector step; false when it could not be made.
   bool step();
+
+  /// Steps until no contact creeps faster than `speed`, |r - P_K(r - rho û)| / rho, so that sweeps
+  /// or Newton's method can go on; false where `most` steps do not lead there.
+  bool finish(double speed, int most);
 
   double complementarity() const { return gap_; }  // mean of y r_N and lambda xi
   double defect() const { return defect_; }        // of the equations, in the scale of q
@@ -64,6 +72,7 @@ class InteriorPoint {
     bool slides() const { return mu > 0.0; }
   };
   double energy();
+  double creep() const;
   void measure();
   Block diagonal_part(const Contact& contact) const;
   Vector right_side(const Contact& contact) const;
@@ -78,6 +87,7 @@ class InteriorPoint {
   problem::LocalProblem problem_;
   std::vector<double> rho_;
   std::vector<Contact> contacts_;
+  std::vector<int> all_;  // 0, 1, ...
   BlockLu<D> lu_;
   Eigen::VectorXd r_, u_;
   double alpha_{0.0};  // of the proximal term

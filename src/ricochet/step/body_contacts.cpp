@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "ricochet/base/index.h"
@@ -13,10 +14,11 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;   // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;        // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;    // the same where a level would be given up
-constexpr double kEnough = 2.0;  // times the tolerance: what more work would not be spent on
+constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;      // the same where a level would be given up
+constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>
@@ -28,7 +30,8 @@ BodyContacts<D>::BodyContacts(const body::World<D>& world, const certify::Limits
       parent_(world.bodies.size()),
       scale_(world.bodies.size(), 0.0),
       methods_(problem::LocalProblem{W_, q_, mu_}),
-      path_(problem::LocalProblem{W_, q_, mu_}) {
+      path_(problem::LocalProblem{W_, q_, mu_}),
+      inside_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
   for (const body::Body<D>& body : world.bodies) {
     ease_.push_back(body.is_free() ? body::ease_of(body, body.start) : body::Ease<D>{});
@@ -81,6 +84,8 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   friction_.assign(rows.size(), 0.0);
   noise_.assign(rows.size(), 0.0);
   rests_.assign(rows.size(), 0);
+  approach_.assign(rows.size(), 0.0);
+  closes_.assign(rows.size(), 0.0);
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     arms_[2 * i] = arm_of(rows[i], true);
@@ -435,11 +440,22 @@ problem::Report BodyContacts<D>::solve_island(int island) {
       .fell_back = !is_solved};
 }
 
-/// Whether impulses, measured last, have a level below Level::Exact.
+/// delta of a contact, less rounding, of impulses measured last.
+template <int D>
+double BodyContacts<D>::creep_of(int k, int row) const {
+  const double rho = methods_.rho(index(k));
+  const double mu = mu_[index(k)];
+  const Vector r = r_.template segment<D>(D * k);
+  Vector u = methods_.velocity().template segment<D>(D * k);
+  u[0] += mu * u.template tail<D - 1>().norm();
+  return (r - solve::projected<D>(mu, r - rho * u)).norm() / rho - noise_[index(row)];
+}
+
+/// Whether impulses, measured last, have a level below Level::Exact; for Level::Bounded with the
+/// strict limit, that of bodies at rest.
 template <int D>
 bool BodyContacts<D>::has(certify::Level level, int island) {
-  constexpr double kPart = 0.5;      // of what the judge allows
-  constexpr double kMostPart = 0.8;  // of the same, as a speed
+  constexpr double kPart = 0.5;  // of what the judge allows
   constexpr double kTight = 1e-6;
   constexpr double kTightSpeed = 1e-8;
   const int begin = start_[index(island)];
@@ -447,23 +463,153 @@ bool BodyContacts<D>::has(certify::Level level, int island) {
   double free = 0.0;
   double worst = 0.0;
   for (int k = 0; k < W_.rows; ++k) {
-    const double rho = methods_.rho(index(k));
-    const double mu = mu_[index(k)];
-    const auto lifted = [&](Vector u) {
-      u[0] += mu * u.template tail<D - 1>().norm();
-      return u;
-    };
-    const Vector r = r_.template segment<D>(D * k);
-    const Vector u = lifted(methods_.velocity().template segment<D>(D * k));
-    const double off = (r - solve::projected<D>(mu, r - rho * u)).norm() / rho -
-                       noise_[index(members_[index(begin + k)])];
+    const double off = creep_of(k, members_[index(begin + k)]);
     worst = std::max(worst, off);
     if (off > 0.0) squares += off * off;
-    free += lifted(q_.template segment<D>(D * k)).squaredNorm();
+    Vector lifted = q_.template segment<D>(D * k);
+    lifted[0] += mu_[index(k)] * lifted.template tail<D - 1>().norm();
+    free += lifted.squaredNorm();
   }
   if (level == certify::Level::Bounded) return worst <= kMostPart * speed_;
   return squares <= kPart * kPart * kTightSpeed * kTightSpeed * free &&
          worst_part(island) <= kPart * kTight;
+}
+
+/// How fast contacts may creep, by group: bodies that touch at the middle or at the end of the step
+/// have the limit of the fastest approach among them.
+template <int D>
+void BodyContacts<D>::find_limits(int island) {
+  const int begin = start_[index(island)];
+  const auto each = [&](auto&& work) {
+    for (int k = 0; k < W_.rows; ++k) work(k, members_[index(begin + k)]);
+  };
+  const auto is_free = [&](int b) { return world_.body(b).is_free(); };
+  const auto group = [&](int row) {
+    const body::Row<D>& its = rows_[index(row)];
+    return index(root(is_free(its.body_a) ? its.body_a : its.body_b));
+  };
+  const auto closes = [&](int k, int row) {
+    return methods_.velocity()[D * k] <= closes_[index(row)];
+  };
+  each([&](int, int row) {
+    for (const int b : {rows_[index(row)].body_a, rows_[index(row)].body_b}) {
+      parent_[index(b)] = b;
+      scale_[index(b)] = 0.0;
+    }
+  });
+  each([&](int k, int row) {
+    const body::Row<D>& its = rows_[index(row)];
+    if (!is_free(its.body_a) || !is_free(its.body_b) || !closes(k, row)) return;
+    const int a = root(its.body_a);
+    const int b = root(its.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  });
+  each([&](int k, int row) {
+    if (!closes(k, row)) return;
+    double& fastest = scale_[group(row)];
+    fastest = std::max(fastest, approach_[index(row)]);
+  });
+  limit_.resize(index(W_.rows));
+  each([&](int k, int row) { limit_[index(k)] = std::max(speed_, part_ * scale_[group(row)]); });
+}
+
+/// The largest creep speed beside the limit of its group, of impulses measured last.
+template <int D>
+double BodyContacts<D>::creep(int island) {
+  find_limits(island);
+  const int begin = start_[index(island)];
+  double worst = 0.0;
+  for (int k = 0; k < W_.rows; ++k) {
+    worst = std::max(worst, creep_of(k, members_[index(begin + k)]) / limit_[index(k)]);
+  }
+  return worst;
+}
+
+/// Keeps impulses, measured last, where they creep less than what was found before, beside the
+/// limits of their groups; whether they creep within the strict limit.
+template <int D>
+bool BodyContacts<D>::keep_nearest(int island) {
+  creep_ = creep(island);
+  if (creep_ < least_) {
+    least_ = creep_;
+    nearest_ = r_;
+  }
+  return has(certify::Level::Bounded, island);
+}
+
+/// How many sweeps cost as much as a run of interior points: counted in operations, so that no
+/// choice depends on the clock.
+template <int D>
+double BodyContacts<D>::price_inside() const {
+  constexpr double kTypicalSteps = 20.0;
+  const double sweep = 3.5 * static_cast<double>(W_.blocks()) + 30.0 * W_.rows;
+  return kTypicalSteps * (18.0 * inside_.work() + 1000.0 * W_.rows) / sweep;
+}
+
+/// Sweeps to the strict limit as long as they pay, looked at every so often; where they do not, as
+/// many as are `worth` it all the same.
+template <int D>
+bool BodyContacts<D>::sweep_on(int island, int sweeps, double worth) {
+  constexpr int kMostSweeps = 4000;
+  constexpr int kLook = 400;  // sweeps that must have paid
+  constexpr double kPays = 0.7;
+  double before = std::numeric_limits<double>::infinity();
+  double now = before;
+  for (int k = sweeps; k <= kMostSweeps; k += sweeps) {
+    methods_.improve(r_, sweeps, std::numeric_limits<double>::max());
+    if (keep_nearest(island)) return true;
+    now = std::min(now, creep_);
+    if (k % kLook != 0) continue;
+    const bool is_worth = k < worth && !(least_ <= kMostPart);
+    if (!is_worth && !(now < kPays * before)) return false;
+    before = now;
+  }
+  return false;
+}
+
+/// Interior points from what sweeps found, with products of level^2 to begin with. Sweeps go on
+/// from wherever they end.
+template <int D>
+bool BodyContacts<D>::go_inside(int island, double level) {
+  constexpr int kMostSteps = 40;
+  constexpr double kPart = 0.5;  // of the limit
+  inside_.start_near(r_, level);
+  (void)inside_.finish(kPart * speed_, kMostSteps);
+  if (!inside_.impulses().allFinite()) return false;
+  r_.head(D * W_.rows) = inside_.impulses();
+  methods_.residual(r_);
+  return keep_nearest(island);
+}
+
+/// Sweeps and interior points in turn, each from what the other found, to the strict limit; where
+/// sweeps stall that of the group is enough, of the nearest of all.
+template <int D>
+bool BodyContacts<D>::alternate(int island) {
+  constexpr std::array<double, 6> kProducts = {1e-2, 1e-1, 1.0, 1e-3, 1e-1, 10.0};
+  constexpr int kFirst = 200;
+  constexpr int kNext = 25;
+  inside_.refresh();
+  if (sweep_on(island, kFirst, price_inside())) return true;
+  for (const double level : kProducts) {
+    if (least_ <= kMostPart || !std::isfinite(inside_.work())) break;
+    if (go_inside(island, level) || sweep_on(island, kNext, price_inside())) return true;
+  }
+  r_ = nearest_;
+  methods_.residual(r_);
+  return least_ <= kMostPart;
+}
+
+/// Level::Bounded, where a few sweeps and Newton's method did not find it.
+template <int D>
+bool BodyContacts<D>::bound(int island) {
+  constexpr int kRounds = 20;
+  constexpr int kSweeps = 200;
+  if (W_.rows > kMany && alternate(island)) return true;
+  for (int k = 0; W_.rows <= kMany && k < kRounds; ++k) {
+    methods_.improve(r_, kSweeps, std::numeric_limits<double>::max());
+    if (keep_nearest(island)) return true;
+  }
+  return sweep_slowly(island);
 }
 
 /// Rows that part have no impulse, where the rest stays near without it.
@@ -535,8 +681,8 @@ template <int D>
 problem::Report BodyContacts<D>::solve_near(int island) {
   using certify::Level;
   constexpr std::array<int, 4> kSweeps = {5, 20, 50, 100};
-  constexpr int kLongSweeps = 20;
   const double residual = methods_.begin(r_);
+  least_ = std::numeric_limits<double>::infinity();
   bool is_solved = residual <= kRest * tolerance_ && worst_part(island) <= kEnough * tolerance_;
   is_solved = is_solved || holds_still(island);
   for (std::size_t k = 0; !is_solved && k < kSweeps.size(); ++k) {
@@ -546,11 +692,7 @@ problem::Report BodyContacts<D>::solve_near(int island) {
   }
   const bool fell_back = !is_solved;
   if (!is_solved) is_solved = has(level_, island);
-  for (int k = 0; !is_solved && level_ == Level::Bounded && k < kLongSweeps; ++k) {
-    methods_.improve(r_, 200, std::numeric_limits<double>::max());
-    is_solved = has(level_, island);
-  }
-  if (!is_solved && level_ == Level::Bounded) is_solved = sweep_slowly(island);
+  if (!is_solved && level_ == Level::Bounded) is_solved = bound(island);
   if (!is_solved) {
     ++fallbacks_;
     trial_ = r_;
@@ -566,6 +708,11 @@ problem::Report BodyContacts<D>::solve_near(int island) {
     methods_.residual(r_);
     is_solved = has(level_, island);
   }
+  if (!is_solved && least_ <= kMostPart) {  // no better than its group may be
+    r_ = nearest_;
+    methods_.residual(r_);
+    is_solved = true;
+  }
   if (is_solved) drop_idle(island);
   keep_impulses(island);
   return {.status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
@@ -575,9 +722,10 @@ problem::Report BodyContacts<D>::solve_near(int island) {
 }
 
 template <int D>
-problem::Report BodyContacts<D>::solve(certify::Level level, double speed) {
+problem::Report BodyContacts<D>::solve(certify::Level level, double speed, double part) {
   level_ = level;
   speed_ = speed;
+  part_ = part;
   problem::Report all;
   all.general = true;
   for (int k = 0; k < islands(); ++k) {

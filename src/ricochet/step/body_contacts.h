@@ -10,6 +10,7 @@
 #include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/solve/contact_path.h"
+#include "ricochet/solve/interior_point.h"
 #include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::step {
@@ -26,11 +27,14 @@ class BodyContacts {
   body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
   Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
   std::vector<double>& friction() { return friction_; }
-  std::vector<double>& noise() { return noise_; }    // by row: what rounding makes of velocities
-  std::vector<char>& rests() { return rests_; }      // by row: its bodies hardly move
+  std::vector<double>& noise() { return noise_; }  // by row: what rounding makes of velocities
+  std::vector<char>& rests() { return rests_; }    // by row: its bodies hardly move
+  std::vector<double>& approach() { return approach_; }  // by row: speed before the step [m/s]
+  std::vector<double>& closes() { return closes_; }  // by row: u_N with which it ends shut [m/s]
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
-  /// To a level of certify::Limits; `speed` is what Level::Bounded allows.
-  problem::Report solve(certify::Level level, double speed);
+  /// To a level of certify::Limits; Level::Bounded allows `speed`, or the `part` of the speed at
+  /// which bodies of a group meet where that is more.
+  problem::Report solve(certify::Level level, double speed, double part);
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
 
@@ -55,6 +59,15 @@ class BodyContacts {
   problem::Report solve_near(int island);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
+  double creep_of(int contact, int row) const;
+  void find_limits(int island);
+  double creep(int island);
+  bool keep_nearest(int island);
+  double price_inside() const;
+  bool sweep_on(int island, int sweeps, double worth);
+  bool go_inside(int island, double level);
+  bool alternate(int island);
+  bool bound(int island);
   void drop_idle(int island);
   bool sweep_slowly(int island);
   void keep_impulses(int island);
@@ -75,11 +88,15 @@ class BodyContacts {
   bool is_patient_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
+  double part_{0.0};
   std::span<const body::Row<D>> rows_;
   Eigen::VectorXd free_;
   std::vector<double> friction_;
   std::vector<double> noise_;
   std::vector<char> rests_;
+  std::vector<double> approach_;
+  std::vector<double> closes_;
+  std::vector<double> limit_;  // of creep, by contact of an island [m/s]
   Eigen::VectorXd impulses_;
   std::vector<body::Ease<D>> ease_;  // by body
   std::vector<Arm> arms_;            // two a row; zero where the body is not free
@@ -96,11 +113,15 @@ class BodyContacts {
   std::vector<double> mu_;
   Eigen::VectorXd r_;
   Eigen::VectorXd best_;
+  Eigen::VectorXd nearest_;  // impulses of an island that crept least, beside their limits
+  double least_{0.0};        // how much
+  double creep_{0.0};        // of those measured last
   Eigen::VectorXd trial_;
   Eigen::VectorXd kept_;
   Eigen::VectorXd first_;  // impulses that an island began with
   solve::WarmContacts<D> methods_;
   solve::ContactPath path_;
+  solve::InteriorPoint<D> inside_;
   long long fallbacks_{0};
 };
 

@@ -15,6 +15,7 @@ using body::Kind;
 using body::Vec;
 namespace {
 constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
+constexpr double kSure = 0.9;  // of what counts as touching: the judge's groups are no smaller
 using certify::Level;
 }  // namespace
 
@@ -214,7 +215,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
       contacts_.free()[at] = rows_[i].gap < -deep ? over : std::max(0.0, over);
       least = std::min(least, deep);
     }
-    report = contacts_.solve(level_, 0.5 * least);
+    report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, shift_);
     claim.shifts.emplace_back();
@@ -247,16 +248,22 @@ void MoreauBodies<D>::free_velocity(const State& s, double h) {
   }
 }
 
+/// Rows with e > 0 act where they touch, and nowhere else.
+template <int D>
+void MoreauBodies<D>::drop_open(std::vector<body::Row<D>>& rows) const {
+  std::erase_if(rows, [&](const body::Row<D>& row) {
+    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack);
+  });
+}
+
 /// q: U' + max(0, g)/h where e = 0, U' + e U where the pair touches; others do not act. Begins with
 /// the impulses of the step before, or below Level::Exact with those of the round before.
 template <int D>
 void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
-  std::erase_if(rows_, [&](const body::Row<D>& row) {
-    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack);
-  });
-  const bool goes_on = !is_first && level_ != Level::Exact &&
-                       contacts_.impulses().size() == static_cast<Eigen::Index>(D * rows_.size());
-  if (goes_on) kept_ = contacts_.impulses();
+  drop_open(rows_);
+  const bool goes_on = !is_first && level_ != Level::Exact;
+  if (goes_on && !is_wider_) kept_ = contacts_.impulses();
+  is_wider_ = false;
   contacts_.take(rows_);
   if (goes_on) contacts_.impulses() = kept_;
   auto last = s.pushes.begin();
@@ -274,6 +281,12 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
     contacts_.friction()[i] = law.friction;
     contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
                                      body::speed_bound(world_.bodies[b], after_[b]));
+    const double comes = -body::relative(row, middle_[a], middle_[b])[0];
+    const double open = std::max(creep_limit_, limits_.creep_part() * comes);
+    contacts_.approach()[i] = comes;
+    contacts_.closes()[i] = row.gap <= kSure * depth_of(row, h)
+                                ? std::numeric_limits<double>::infinity()
+                                : kSure * (row.slack / h + open);
     contacts_.rests()[i] = is_slow(row.body_a, s, h) && is_slow(row.body_b, s, h) ? 1 : 0;
     if (goes_on) continue;
     while (last != s.pushes.end() && last->key < row.key) ++last;
@@ -304,6 +317,26 @@ bool MoreauBodies<D>::outruns(double h) {
   return any;
 }
 
+/// The rows of a larger reach, if there are others, with the impulses found so far.
+template <int D>
+bool MoreauBodies<D>::widen() {
+  finder_.find(middle_, exists_, reach_, wider_);
+  drop_open(wider_);
+  if (wider_.size() == rows_.size()) return false;
+  kept_.setZero(static_cast<Eigen::Index>(D * wider_.size()));
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < wider_.size(); ++i) {
+    while (k < rows_.size() && rows_[k].key < wider_[i].key) ++k;
+    if (k == rows_.size() || !(rows_[k].key == wider_[i].key)) continue;
+    kept_.template segment<D>(static_cast<Eigen::Index>(D * i)) =
+        contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * k));
+  }
+  std::swap(rows_, wider_);
+  bends_.clear();
+  is_wider_ = true;
+  return true;
+}
+
 /// The next lower level, where the run may have it.
 template <int D>
 bool MoreauBodies<D>::fall() {
@@ -324,12 +357,13 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
                                            : 0.05 * creep_limit_;
   problem::Report report;
   bends_.clear();
+  is_wider_ = false;
   last_bend_ = std::numeric_limits<double>::infinity();
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
-    report = contacts_.solve(level_, creep_limit_);
+    report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
     const bool turned = settle_turns(h);
@@ -338,12 +372,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
       --round;
       continue;
     }
-    const std::size_t before = rows_.size();
-    if (!outruns(h)) break;
-    finder_.find(middle_, exists_, reach_, wider_);
-    if (wider_.size() == before) break;
-    std::swap(rows_, wider_);
-    bends_.clear();
+    if (!outruns(h) || !widen()) break;
   }
   return report;
 }

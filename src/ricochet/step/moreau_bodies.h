@@ -50,6 +50,7 @@ class MoreauBodies {
   bool settle_bends(double h);
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(const State& s, double h);
+  void drop_open(std::vector<body::Row<D>>& rows) const;
   void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
   problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
@@ -58,6 +59,7 @@ class MoreauBodies {
   }
   bool is_slow(int body, const State& s, double h) const;
   bool outruns(double h);
+  bool widen();
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
   const body::World<D>& world_;
@@ -80,6 +82,7 @@ class MoreauBodies {
   std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body
   std::vector<double> levers_;          // sums of |r| |p|
   Eigen::VectorXd kept_;                // impulses of the round before
+  bool is_wider_{false};                // rows are others than in the round before
   std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
   double last_bend_{0.0};               // how much they changed last
   double t_mid_{0.0};
