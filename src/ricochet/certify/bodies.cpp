@@ -253,6 +253,7 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
     : world_(world),
       limits_(limits),
       coverage_(world),
+      joints_(world),
       exists_(world.bodies.size(), 1),
       shift_(world.bodies.size()),
       poses_(world.bodies.size()),
@@ -290,6 +291,7 @@ double BodyJudge<D>::potential(const State& s) const {
   for (std::size_t i = 0; i < s.bodies.size(); ++i) {
     if (world_.bodies[i].is_free()) sum.add(-world_.bodies[i].mass * g.dot(s.bodies[i].x));
   }
+  sum.add(joints_.springs(s.bodies));
   return sum.value();
 }
 
@@ -368,7 +370,8 @@ void BodyJudge<D>::place(const std::vector<body::Motion<D>>& at) {
 
 /// One round: places move by M^-1 J^T w, w >= 0, and no pair is pushed farther than it must be.
 template <int D>
-bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double t) {
+bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
+                                const std::vector<body::Reaction<D>>* joints, double t) {
   place(middle_);
   std::vector<body::Row<D>> rows;
   std::vector<body::Motion<D>> moved(middle_.size());
@@ -398,7 +401,16 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
       moved[index(i)].spin += spin_by(body, middle_[index(i)], moment);
     }
   }
-  if (!(deepest > -1e-15) && !rows.empty()) {
+  bool is_needed = deepest > -1e-15 && !rows.empty();
+  if (joints != nullptr) {
+    joints_.look(middle_, exists_);
+    is_needed = is_needed || joints_.is_off(0.5);
+    if (!is_needed || !joints_.add_shifts(*joints, middle_, moved)) {
+      fail(Failure::Correction, t, deepest);
+      return false;
+    }
+  }
+  if (!is_needed && !rows.empty()) {
     return fail_at(Failure::Correction, t, deepest, rows[0]);
   }
   for (std::size_t k = 0; k < rows.size(); ++k) {  // who pushes ends at -slack/2, not beyond
@@ -423,8 +435,14 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
 
 template <int D>
 bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
-  for (const auto& round : claim.shifts) {
-    if (!replay_round(round, t)) return false;
+  if (joints_.any() && claim.joint_shifts.size() != claim.shifts.size()) {
+    fail(Failure::Correction, t, 0.0);
+    return false;
+  }
+  for (std::size_t k = 0; k < claim.shifts.size(); ++k) {
+    if (!replay_round(claim.shifts[k], joints_.any() ? &claim.joint_shifts[k] : nullptr, t)) {
+      return false;
+    }
   }
   return true;
 }
@@ -629,6 +647,37 @@ bool BodyJudge<D>::check_law(double h) {
   return true;
 }
 
+/// That joints hold at this middle and at the next, and that their impulses obey their laws.
+template <int D>
+bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>& claim) {
+  if (!joints_.any()) return true;
+  next_ = after_;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
+    if (body.kind == Kind::Driven) {
+      body.drive(t_mid_ + h, next_[i]);
+      continue;
+    }
+    next_[i] = after.bodies[i];
+    next_[i].x += 0.5 * h * after.bodies[i].v;
+    turn(next_[i], 0.5 * h * after.bodies[i].spin);
+  }
+  joints_.look(middle_, exists_);
+  const auto found = joints_.judge(claim.reactions, middle_, after_, next_, h, gravity_.norm(),
+                                   limits_, law_, creep_limit_);
+  c_.joint_max = std::max(c_.joint_max, found.gap_max);
+  c_.residual_max = std::max(c_.residual_max, found.residual);
+  const bool is_off = joints_.is_off(4.0);
+  if (!is_off && found.joint < 0 && claim.reactions.size() == world_.joints.size()) return true;
+  fail(is_off ? Failure::Violation : Failure::Residual, t_mid_,
+       is_off ? found.gap_max : found.value);
+  if (found.joint >= 0) {
+    told_.where = fmt::format("of joint '{}'", world_.joints[index(found.joint)].name);
+  }
+  return false;
+}
+
 template <int D>
 int BodyJudge<D>::root(int b) {
   while (parent_[index(b)] != b) b = parent_[index(b)] = parent_[index(parent_[index(b)])];
@@ -646,6 +695,12 @@ void BodyJudge<D>::find_scales() {
     if (!both || !(one.impulse[0] > 0.0)) continue;
     const int a = root(one.row.body_a);
     const int b = root(one.row.body_b);
+    parent_[index(std::max(a, b))] = std::min(a, b);
+  }
+  for (const body::Joint<D>& joint : world_.joints) {
+    if (!world_.body(joint.a).is_free() || !world_.body(joint.b).is_free()) continue;
+    const int a = root(joint.a);
+    const int b = root(joint.b);
     parent_[index(std::max(a, b))] = std::min(a, b);
   }
   for (const Judged& one : rows_) {
@@ -805,7 +860,8 @@ bool BodyJudge<D>::check_passing(double h) {
 
 /// m (v+ - v) = h m g + sum p, and the same of moments, body by body.
 template <int D>
-bool BodyJudge<D>::check_balance(const State& before, const State& after, double h) {
+bool BodyJudge<D>::check_balance(const State& before, const State& after, double h,
+                                 const BodyClaim<D>& claim) {
   struct Given {
     Vec<D> p = Vec<D>::Zero();
     body::Spin<D> moment = body::Motion<D>{}.spin;
@@ -825,6 +881,14 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
       to.lever += arm.norm() * p.norm();
     }
   }
+  joints_.each_impulse(claim.reactions, [&](int i, const Vec<D>& p, const body::Spin<D>& moment,
+                                            double size, double lever) {
+    Given& to = given[index(i)];
+    to.p += p;
+    to.moment += moment;
+    to.size += size;
+    to.lever += lever;
+  });
   for (std::size_t i = 0; i < given.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
     const body::Motion<D>& from = before.bodies[i];
@@ -931,13 +995,33 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
   }
 }
 
+/// Works of joints; returns that of motors and springs.
 template <int D>
-void BodyJudge<D>::enter(const State& before, const State& after, double h) {
+double BodyJudge<D>::enter_joints(const State& before, const BodyClaim<D>& claim) {
+  if (!joints_.any()) return 0.0;
+  const double threshold =
+      limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
+  const auto works = joints_.works(claim.reactions, middle_, after_, before.reactions, threshold);
+  Ledger& ledger = c_.ledger;
+  ledger.joints.add(works.joints);
+  ledger.contacts.add(works.contacts);
+  ledger.friction.add(works.friction);
+  ledger.tangential.add(works.friction);
+  ledger.shocks.add(works.shocks);
+  told_.shocks += works.struck;
+  if (works.struck > 0) c_.shocks_cut = true;
+  return works.forces;
+}
+
+template <int D>
+void BodyJudge<D>::enter(const State& before, const State& after, double h,
+                         const BodyClaim<D>& claim) {
   Ledger& ledger = c_.ledger;
   const double contacts = ledger.contacts.value();
   const double walls = ledger.joints.value();
   enter_works(before, h);
   base::Sum forces;
+  forces.add(enter_joints(before, claim));
   double deepest = 0.0;
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
@@ -992,8 +1076,8 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_islands(h) || !check_passing(h) || !check_balance(before, after, h) ||
-      !check_positions(before, after, h)) {
+      !check_islands(h) || !check_passing(h) || !check_joints(after, h, claim) ||
+      !check_balance(before, after, h, claim) || !check_positions(before, after, h)) {
     return false;
   }
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
@@ -1009,7 +1093,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     ++told_.projected;
     told_.deepest = std::max(told_.deepest, deepest);
   }
-  enter(before, after, h);
+  enter(before, after, h, claim);
   if (c_.ok()) watch_rest(after, h);
   return c_.ok();
 }

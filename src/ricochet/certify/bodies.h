@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ricochet/body/world.h"
+#include "ricochet/certify/body_joints.h"
 #include "ricochet/certify/certificate.h"
 
 namespace ricochet::certify {
@@ -15,7 +16,9 @@ template <int D>
 struct BodyClaim {
   std::vector<body::Push<D>> pushes;               // by key, those with p_N > 0
   std::vector<std::vector<body::Push<D>>> shifts;  // weights of each round of the projection
-  Level level{Level::Exact};                       // of the law that the step was made with
+  std::vector<body::Reaction<D>> reactions;        // by joint
+  std::vector<std::vector<body::Reaction<D>>> joint_shifts;  // weights of each round
+  Level level{Level::Exact};  // of the law that the step was made with
 };
 
 std::string name_of(Level level);  // "exact", "tight", "bounded"
@@ -116,7 +119,10 @@ class BodyJudge {
   bool check_time(const State& before, const State& after, double h);
   void make_middle(const State& before, double h);
   bool replay_shifts(const BodyClaim<D>& claim, double t);
-  bool replay_round(const std::vector<body::Push<D>>& round, double t);
+  bool replay_round(const std::vector<body::Push<D>>& round,
+                    const std::vector<body::Reaction<D>>* joints, double t);
+  bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
+  double enter_joints(const State& before, const BodyClaim<D>& claim);
   bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
   bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
@@ -128,9 +134,9 @@ class BodyJudge {
   void find_scales();
   void watch_rest(const State& after, double h);
   bool check_passing(double h);
-  bool check_balance(const State& before, const State& after, double h);
+  bool check_balance(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   bool check_positions(const State& before, const State& after, double h);
-  void enter(const State& before, const State& after, double h);
+  void enter(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   void enter_works(const State& before, double h);
   void place(const std::vector<body::Motion<D>>& at);
   int root(int body);
@@ -142,12 +148,14 @@ class BodyJudge {
   Certificate c_;
   BodyStatistics told_;
   Coverage<D> coverage_;
+  JointCourt<D> joints_;
   std::vector<char> exists_;
   std::vector<body::Motion<D>> middle_;  // velocities before
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
   std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
   std::vector<body::Vec<D>> shift_;      // how mass centres were put back
   const State* end_{nullptr};            // of the step that is looked at
+  std::vector<body::Motion<D>> next_;    // with joints: the next middle
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
   std::vector<shape::Row<D>> found_;

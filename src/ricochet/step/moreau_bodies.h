@@ -43,6 +43,9 @@ class MoreauBodies {
   void half_step(const State& s, double h);
   void set_reach(double h, const std::vector<body::Motion<D>>& of);
   problem::Report put_back(double h, certify::BodyClaim<D>& claim);
+  void hold_shift();
+  void find_next(double h);
+  bool hold_joints(double h);
   void set_ease();
   void turn_start(std::size_t body, const body::Spin<D>& by);
   bool linearise_turns(double h);
@@ -68,6 +71,7 @@ class MoreauBodies {
   double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
   double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;
+  BodyJoints<D> joints_;
   BodyContacts<D> contacts_;
   std::vector<char> exists_;
   std::vector<double> reach_;            // by body, in this step [m]
@@ -79,6 +83,7 @@ class MoreauBodies {
   std::vector<body::Motion<D>> from_;   // in space: the start of the step, put back
   std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body
   std::vector<double> levers_;          // sums of |r| |p|
+  std::vector<body::Motion<D>> next_;   // with joints: the next middle
   Eigen::VectorXd kept_;                // impulses of the round before
   std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
   double last_bend_{0.0};               // how much they changed last
