@@ -256,6 +256,7 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
       joints_(world),
       exists_(world.bodies.size(), 1),
       shift_(world.bodies.size()),
+      shift_rounding_(world.bodies.size()),
       poses_(world.bodies.size()),
       reach_(world.bodies.size(), 0.0),
       parent_(world.bodies.size()),
@@ -353,6 +354,7 @@ void BodyJudge<D>::make_middle(const State& before, double h) {
     const body::Body<D>& body = world_.bodies[i];
     exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
     shift_[i].setZero();
+    shift_rounding_[i] = {};
     if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
     if (body.kind == Kind::Driven) {
       body::drive(body, t_mid_, -h, middle_[i]);
@@ -409,6 +411,13 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
       fail(Failure::Correction, t, deepest);
       return false;
     }
+    joints_.each_impulse(
+        *joints, [&](int i, const Vec<D>&, const body::Spin<D>&, double size, double lever) {
+          if (!world_.body(i).is_free()) return;
+          shift_rounding_[index(i)][0] += 32.0 * kEpsilon * size / world_.body(i).mass;
+          shift_rounding_[index(i)][1] +=
+              32.0 * kEpsilon * lever / body::size_of_inertia(world_.body(i));
+        });
   }
   if (!is_needed && !rows.empty()) {
     return fail_at(Failure::Correction, t, deepest, rows[0]);
@@ -936,8 +945,10 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
     const double turned = angle_off(after.bodies[i], wanted);
     const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
     const double turn = h * (body::size_of(wanted.spin) + body::size_of(before.bodies[i].spin));
-    const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
-                       turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted);
+    const auto& [moved, tilted] = shift_rounding_[i];
+    const bool holds =
+        off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() + moved &&
+        turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted) + tilted;
     if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
   }
   return true;

@@ -154,8 +154,9 @@ class BodyJudge {
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
   std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
   std::vector<body::Vec<D>> shift_;      // how mass centres were put back
-  const State* end_{nullptr};            // of the step that is looked at
-  std::vector<body::Motion<D>> next_;    // with joints: the next middle
+  std::vector<std::array<double, 2>> shift_rounding_;  // by joints: of places, of angles
+  const State* end_{nullptr};                          // of the step that is looked at
+  std::vector<body::Motion<D>> next_;                  // with joints: the next middle
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
   std::vector<shape::Row<D>> found_;
