@@ -956,13 +956,14 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
 
 /// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
 template <int D>
-void BodyJudge<D>::enter_works(const State& before, double h) {
+void BodyJudge<D>::enter_works(const State& before, double h,
+                               const typename JointCourt<D>::Works& joints) {
   Ledger& ledger = c_.ledger;
   const double threshold =
       limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
-  double lent = 0.0;
-  double all = 0.0;
-  bool bounces = false;
+  double lent = joints.lent;
+  double all = joints.relative;
+  bool bounces = joints.has_power;
   for (const Judged& one : rows_) {
     if (one.defect > 0.0 || one.impulse[0] > 0.0) {
       const double creep = one.defect / one.rho;
@@ -998,7 +999,7 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
       ledger.joints.add((of_a ? -1.0 : 1.0) * body::in_space(one.row, one.impulse).dot(wall));
     }
   }
-  if (all > lent + 1e-12 * ledger.kinetic_max) {
+  if (!joints.has_power && all > lent + 1e-12 * ledger.kinetic_max) {
     ledger.gain.add(all - lent);
     if (!bounces && ledger.gain.value() > limits_.created * std::max(ledger.kinetic_max, 1e-300)) {
       fail(Failure::EnergyGain, t_mid_, all);
@@ -1006,13 +1007,15 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
   }
 }
 
-/// Works of joints; returns that of motors and springs.
+/// Works of joints.
 template <int D>
-double BodyJudge<D>::enter_joints(const State& before, const BodyClaim<D>& claim) {
-  if (!joints_.any()) return 0.0;
+typename JointCourt<D>::Works BodyJudge<D>::enter_joints(const State& before, double h,
+                                                         const BodyClaim<D>& claim) {
+  if (!joints_.any()) return {};
   const double threshold =
       limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
-  const auto works = joints_.works(claim.reactions, middle_, after_, before.reactions, threshold);
+  const auto works = joints_.works(claim.reactions, middle_, after_, before.reactions, threshold,
+                                   h * gravity_.norm());
   Ledger& ledger = c_.ledger;
   ledger.joints.add(works.joints);
   ledger.contacts.add(works.contacts);
@@ -1021,7 +1024,7 @@ double BodyJudge<D>::enter_joints(const State& before, const BodyClaim<D>& claim
   ledger.shocks.add(works.shocks);
   told_.shocks += works.struck;
   if (works.struck > 0) c_.shocks_cut = true;
-  return works.forces;
+  return works;
 }
 
 template <int D>
@@ -1030,9 +1033,10 @@ void BodyJudge<D>::enter(const State& before, const State& after, double h,
   Ledger& ledger = c_.ledger;
   const double contacts = ledger.contacts.value();
   const double walls = ledger.joints.value();
-  enter_works(before, h);
+  const auto joints = enter_joints(before, h, claim);
+  enter_works(before, h, joints);
   base::Sum forces;
-  forces.add(enter_joints(before, claim));
+  forces.add(joints.forces);
   double deepest = 0.0;
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];

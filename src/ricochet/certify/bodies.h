@@ -122,7 +122,8 @@ class BodyJudge {
   bool replay_round(const std::vector<body::Push<D>>& round,
                     const std::vector<body::Reaction<D>>* joints, double t);
   bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
-  double enter_joints(const State& before, const BodyClaim<D>& claim);
+  typename JointCourt<D>::Works enter_joints(const State& before, double h,
+                                             const BodyClaim<D>& claim);
   bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
   bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
@@ -137,7 +138,7 @@ class BodyJudge {
   bool check_balance(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   bool check_positions(const State& before, const State& after, double h);
   void enter(const State& before, const State& after, double h, const BodyClaim<D>& claim);
-  void enter_works(const State& before, double h);
+  void enter_works(const State& before, double h, const typename JointCourt<D>::Works& joints);
   void place(const std::vector<body::Motion<D>>& at);
   int root(int body);
   bool fail_at(Failure failure, double t, double value, const body::Row<D>& row);

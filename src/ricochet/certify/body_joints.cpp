@@ -309,27 +309,36 @@ double JointCourt<D>::free_work(const Row& row, const body::Joint<D>& joint, con
 template <int D>
 typename JointCourt<D>::Works JointCourt<D>::works(const Reactions& claimed, const Motions& before,
                                                    const Motions& after, const Reactions& last,
-                                                   double threshold) const {
+                                                   double threshold, double gh) const {
   Works works;
   for (std::size_t j = 0; j < claimed.size(); ++j) {
     const body::Joint<D>& joint = world_.joints[j];
     const View& seen = views_[j];
     const body::Reaction<D>& r = claimed[j];
     if (!seen.there) continue;
+    const std::size_t a = index(joint.a);
+    const std::size_t b = index(joint.b);
     for (std::size_t k = 0; k < seen.held.size(); ++k) {
-      works.joints += r.held[k] * free_work(seen.held[k], joint, before, after);
+      const Row& row = seen.held[k];
+      const double ends = rate(row, after[a], after[b]);
+      works.joints += r.held[k] * free_work(row, joint, before, after);
+      works.relative += 0.5 * r.held[k] * (rate(row, before[a], before[b]) + ends);
+      works.lent += std::abs(r.held[k]) * (0.5 * gh * row.along.norm() + std::abs(ends));
     }
     if (r.low == 0.0 && r.high == 0.0 && r.friction == 0.0 && r.motor == 0.0 && r.spring == 0.0) {
       continue;
     }
-    const std::size_t a = index(joint.a);
-    const std::size_t b = index(joint.b);
     const double given = free_work(seen.free, joint, before, after);
     const double was = rate(seen.free, before[a], before[b]);
-    const double mean = 0.5 * (was + rate(seen.free, after[a], after[b]));
+    const double ends = rate(seen.free, after[a], after[b]);
+    const double mean = 0.5 * (was + ends);
+    const double lawful = r.low - r.high + r.friction;
+    works.has_power = works.has_power || r.motor != 0.0 || r.spring != 0.0;
+    works.relative += lawful * mean;
+    works.lent += std::abs(lawful) * (0.5 * gh * seen.free.along.norm() + std::abs(ends));
     works.forces += (r.motor + r.spring) * given;
-    works.contacts += (r.low - r.high + r.friction) * mean;
-    works.joints += (r.low - r.high + r.friction) * (given - mean);
+    works.contacts += lawful * mean;
+    works.joints += lawful * (given - mean);
     works.friction += r.friction * mean;
     const body::Reaction<D> then = j < last.size() ? last[j] : body::Reaction<D>{};
     if (r.low > 0.0 && then.low == 0.0 && -was > threshold) {

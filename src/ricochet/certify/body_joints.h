@@ -40,6 +40,9 @@ class JointCourt {
     double friction{0.0};  // the latter alone
     double shocks{0.0};    // limits that are struck
     long long struck{0};
+    double relative{0.0};   // of all impulses, as the two bodies move against each other
+    double lent{0.0};       // what forces of the step, and the bend of the way, may give to it
+    bool has_power{false};  // of a motor or a spring
   };
   /// How a step fared.
   struct Verdict {
@@ -66,7 +69,7 @@ class JointCourt {
   template <class Work>
   void each_impulse(const Reactions& claimed, Work&& work) const;
   Works works(const Reactions& claimed, const Motions& before, const Motions& after,
-              const Reactions& last, double threshold) const;
+              const Reactions& last, double threshold, double gravity) const;
   double springs(const Motions& at) const;  // their energy
 
  private:
