@@ -22,7 +22,7 @@ struct Seats {
       arm_b = b.turn * joint.on_b;
     }
     way = (b.x - a.x) + (arm_b - arm_a);
-    size = a.x.norm() + b.x.norm() + arm_a.norm() + arm_b.norm();
+    size = joint.size + a.x.norm() + b.x.norm() + arm_a.norm() + arm_b.norm();
   }
 };
 

@@ -151,6 +151,7 @@ struct Joint {
   Vec<D> on_b = Vec<D>::Zero();
   Axes<D> frame_a = no_axes<D>();  // of the joint in the frame of each body; its axis is the first
   Axes<D> frame_b = no_axes<D>();
+  double size{0.0};         // a length of the bodies, to measure rounding by [m]
   bool holds_length{true};  // of a distance: limits or a spring may stand in its place
   double length{0.0};       // of a distance [m]
   double start{0.0};        // what is added to angle and way, both 0 where the joint was made

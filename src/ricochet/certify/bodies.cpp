@@ -370,6 +370,25 @@ void BodyJudge<D>::place(const std::vector<body::Motion<D>>& at) {
   for (std::size_t i = 0; i < at.size(); ++i) poses_[i] = body::pose_of(world_.bodies[i], at[i]);
 }
 
+/// The part of joints in a round, which they may need by themselves.
+template <int D>
+bool BodyJudge<D>::replay_joints(const std::vector<body::Reaction<D>>& weights, double t,
+                                 bool& is_needed, std::vector<body::Motion<D>>& moved) {
+  joints_.look(middle_, exists_);
+  is_needed = is_needed || joints_.is_off(0.5);
+  if (!is_needed || !joints_.add_shifts(weights, middle_, moved)) {
+    fail(Failure::Correction, t, 0.0);
+    return false;
+  }
+  joints_.each_impulse(weights, [&](int i, const Vec<D>&, const body::Spin<D>&, double size,
+                                    double lever) {
+    if (!world_.body(i).is_free()) return;
+    shift_rounding_[index(i)][0] += 32.0 * kEpsilon * size / world_.body(i).mass;
+    shift_rounding_[index(i)][1] += 32.0 * kEpsilon * lever / body::size_of_inertia(world_.body(i));
+  });
+  return true;
+}
+
 /// One round: places move by M^-1 J^T w, w >= 0, and no pair is pushed farther than it must be.
 template <int D>
 bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
@@ -404,21 +423,7 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
     }
   }
   bool is_needed = deepest > -1e-15 && !rows.empty();
-  if (joints != nullptr) {
-    joints_.look(middle_, exists_);
-    is_needed = is_needed || joints_.is_off(0.5);
-    if (!is_needed || !joints_.add_shifts(*joints, middle_, moved)) {
-      fail(Failure::Correction, t, deepest);
-      return false;
-    }
-    joints_.each_impulse(
-        *joints, [&](int i, const Vec<D>&, const body::Spin<D>&, double size, double lever) {
-          if (!world_.body(i).is_free()) return;
-          shift_rounding_[index(i)][0] += 32.0 * kEpsilon * size / world_.body(i).mass;
-          shift_rounding_[index(i)][1] +=
-              32.0 * kEpsilon * lever / body::size_of_inertia(world_.body(i));
-        });
-  }
+  if (joints != nullptr && !replay_joints(*joints, t, is_needed, moved)) return false;
   if (!is_needed && !rows.empty()) {
     return fail_at(Failure::Correction, t, deepest, rows[0]);
   }
@@ -673,8 +678,8 @@ bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>
     turn(next_[i], 0.5 * h * after.bodies[i].spin);
   }
   joints_.look(middle_, exists_);
-  const auto found = joints_.judge(claim.reactions, middle_, after_, next_, h, gravity_.norm(),
-                                   limits_, law_, creep_limit_);
+  const auto found = joints_.judge(
+      claim.reactions, {middle_, after_, next_, h, gravity_.norm(), limits_, law_, creep_limit_});
   c_.joint_max = std::max(c_.joint_max, found.gap_max);
   c_.residual_max = std::max(c_.residual_max, found.residual);
   const bool is_off = joints_.is_off(4.0);

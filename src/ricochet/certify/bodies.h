@@ -121,6 +121,8 @@ class BodyJudge {
   bool replay_shifts(const BodyClaim<D>& claim, double t);
   bool replay_round(const std::vector<body::Push<D>>& round,
                     const std::vector<body::Reaction<D>>* joints, double t);
+  bool replay_joints(const std::vector<body::Reaction<D>>& weights, double t, bool& is_needed,
+                     std::vector<body::Motion<D>>& moved);
   bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
   typename JointCourt<D>::Works enter_joints(const State& before, double h,
                                              const BodyClaim<D>& claim);

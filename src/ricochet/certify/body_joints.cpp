@@ -114,7 +114,7 @@ typename JointCourt<D>::View JointCourt<D>::view(const body::Joint<D>& joint,
   row.arm_a = turn_matrix(a) * joint.on_a;
   row.arm_b = turn_matrix(b) * joint.on_b;
   const Vec way = (b.x + row.arm_b) - (a.x + row.arm_a);
-  row.size = a.x.norm() + b.x.norm() + row.arm_a.norm() + row.arm_b.norm();
+  row.size = joint.size + a.x.norm() + b.x.norm() + row.arm_a.norm() + row.arm_b.norm();
   const auto axes = axes_of(a, joint.frame_a);
   const bool slides = joint.kind == JointKind::Slider;
   if (slides) row.arm_a += way;  // the rail turns with a, and b pushes on it where it is
@@ -211,84 +211,101 @@ bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Moti
   return true;
 }
 
+/// A velocity that should vanish, or what an impulse misses its law by over rho.
+template <int D>
+void JointCourt<D>::Case::check(const Row& row, double off, double scale) {
+  constexpr double kTight = 1e-6;  // residual of Level::Tight
+  const double rounding = 512.0 * kRounding * (row.size / step.h + speed);
+  const double defect = std::max(0.0, std::abs(off) - rounding);
+  const double residual = defect > 0.0 ? defect / std::max(speed, scale) : 0.0;
+  verdict.residual = std::max(verdict.residual, residual);
+  const double most =
+      step.level == Level::Tight ? std::max(step.limits.residual, kTight) : step.limits.residual;
+  const bool holds = step.level == Level::Bounded ? defect <= step.creep_limit : residual <= most;
+  if (!holds || !std::isfinite(off)) refuse(false, residual);
+}
+
 template <int D>
 typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
-                                                     const Motions& before, const Motions& after,
-                                                     const Motions& next, double h, double gravity,
-                                                     const Limits& limits, Level level,
-                                                     double creep_limit) {
+                                                     const Step& step) const {
   Verdict verdict;
   for (std::size_t j = 0; j < views_.size(); ++j) {
     const body::Joint<D>& joint = world_.joints[j];
-    const View& seen = views_[j];
     const std::size_t a = index(joint.a);
     const std::size_t b = index(joint.b);
     const body::Reaction<D> r = j < claimed.size() ? claimed[j] : body::Reaction<D>{};
-    const auto refuse = [&](bool is_gap, double value) {
-      if (verdict.joint < 0)
-        verdict = {static_cast<int>(j), is_gap, value, verdict.gap_max, verdict.residual};
-    };
-    if (!seen.there) {
-      if (r.force != Vec::Zero() || r.low != 0.0 || r.high != 0.0) refuse(false, 0.0);
+    Case of{step, j, step.h * step.gravity, verdict};
+    if (!views_[j].there) {
+      const bool acts = r.force != Vec::Zero() || r.low != 0.0 || r.high != 0.0;
+      if (acts) of.refuse(false, 0.0);
       continue;
     }
-    const View then = view(joint, next[a], next[b]);
-    double speed = h * gravity;
-    for (const auto* motions : {&before, &after}) {
-      speed += body::speed_bound(world_.body(joint.a), (*motions)[a]) +
-               body::speed_bound(world_.body(joint.b), (*motions)[b]);
+    for (const auto* motions : {&step.before, &step.after}) {
+      of.speed += body::speed_bound(world_.body(joint.a), (*motions)[a]) +
+                  body::speed_bound(world_.body(joint.b), (*motions)[b]);
     }
-    // A velocity that should vanish, or what its impulse misses the law by over rho.
-    const auto check = [&](const Row& row, double off, double scale) {
-      const double rounding = 512.0 * kRounding * (row.size / h + speed);
-      const double defect = std::max(0.0, std::abs(off) - rounding);
-      const double residual = defect > 0.0 ? defect / std::max(speed, scale) : 0.0;
-      verdict.residual = std::max(verdict.residual, residual);
-      const bool holds = level == Level::Bounded
-                             ? defect <= creep_limit
-                             : residual <= (level == Level::Tight ? std::max(limits.residual, 1e-6)
-                                                                  : limits.residual);
-      if (!holds || !std::isfinite(off)) refuse(false, residual);
-    };
-    for (std::size_t k = 0; k < seen.held.size(); ++k) {
-      const Row& row = seen.held[k];
-      verdict.gap_max = std::max(verdict.gap_max, std::abs(row.value));
-      check(row, (then.held[k].value - row.value) / h, 0.0);
-    }
-    const Row& free = seen.free;
-    double way = then.free.value - free.value;
-    if (D == 3 && joint.kind == JointKind::Hinge) way = std::remainder(way, 6.283185307179586);
-    const double was = rate(free, before[a], before[b]);
-    const double ends = rate(free, after[a], after[b]);
-    const bool has_law =
-        joint.has_limits || joint.friction > 0.0 || joint.motor_most > 0.0 || joint.has_spring();
-    const double rho = has_law ? 1.0 / ease(free, joint, after) : 0.0;
-    for (const bool is_low : {true, false}) {
-      const double p = is_low ? r.low : r.high;
-      const double sign = is_low ? 1.0 : -1.0;
-      const double gap = is_low ? free.value - joint.low : joint.high - free.value;
-      const bool acts =
-          joint.has_limits && (joint.restitution == 0.0 || gap <= 1e-9 * free.size * (1.0 + 1e-6));
-      if (p < 0.0 || (!acts && p != 0.0)) refuse(false, p);
-      if (!acts || !std::isfinite(gap)) continue;
-      const double law = joint.restitution > 0.0 ? sign * (ends + joint.restitution * was)
-                                                 : (sign * way + std::max(0.0, gap)) / h;
-      check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
-    }
-    const auto check_bound = [&](double p, double most, double aim) {
-      if (std::abs(p) > most * (1.0 + 1e-12)) refuse(false, p);
-      if (most > 0.0) {
-        check(free, (p - std::clamp(p - rho * (way / h - aim), -most, most)) / rho, most / rho);
-      }
-    };
-    check_bound(r.friction, h * joint.friction, 0.0);
-    check_bound(r.motor, h * joint.motor_most, joint.motor_speed);
-    const double pull = joint.drive - joint.stiffness * (free.value - joint.rest) -
-                        0.5 * joint.damping * (was + ends);
-    if (joint.has_spring()) check(free, (r.spring - h * pull) / rho, std::abs(h * pull) / rho);
-    if (!joint.has_spring() && r.spring != 0.0) refuse(false, r.spring);
+    const View then = view(joint, step.next[a], step.next[b]);
+    judge_held(views_[j], then, of);
+    judge_free(views_[j], then, r, of);
   }
   return verdict;
+}
+
+/// Gaps that are held are at the next middle what they are at this one.
+template <int D>
+void JointCourt<D>::judge_held(const View& seen, const View& then, Case& of) const {
+  for (std::size_t k = 0; k < seen.held.size(); ++k) {
+    const Row& row = seen.held[k];
+    of.verdict.gap_max = std::max(of.verdict.gap_max, std::abs(row.value));
+    of.check(row, (then.held[k].value - row.value) / of.step.h, 0.0);
+  }
+}
+
+/// Limits, friction, motor and spring along the coordinate.
+template <int D>
+void JointCourt<D>::judge_free(const View& seen, const View& then, const body::Reaction<D>& r,
+                               Case& of) const {
+  const body::Joint<D>& joint = world_.joints[of.number];
+  const Step& step = of.step;
+  const Row& free = seen.free;
+  const bool has_law =
+      joint.has_limits || joint.friction > 0.0 || joint.motor_most > 0.0 || joint.has_spring();
+  if (!has_law) {
+    const bool acts =
+        r.low != 0.0 || r.high != 0.0 || r.friction != 0.0 || r.motor != 0.0 || r.spring != 0.0;
+    if (acts) of.refuse(false, 0.0);
+    return;
+  }
+  double way = then.free.value - free.value;
+  if (D == 3 && joint.kind == JointKind::Hinge) way = std::remainder(way, 6.283185307179586);
+  const std::size_t a = index(joint.a);
+  const std::size_t b = index(joint.b);
+  const double was = rate(free, step.before[a], step.before[b]);
+  const double ends = rate(free, step.after[a], step.after[b]);
+  const double rho = 1.0 / ease(free, joint, step.after);
+  for (const bool is_low : {true, false}) {
+    const double p = is_low ? r.low : r.high;
+    const double sign = is_low ? 1.0 : -1.0;
+    const double gap = is_low ? free.value - joint.low : joint.high - free.value;
+    const bool touches = gap <= 1e-9 * free.size * (1.0 + 1e-6);
+    const bool acts = joint.has_limits && (joint.restitution == 0.0 || touches);
+    if (p < 0.0 || (!acts && p != 0.0)) of.refuse(false, p);
+    if (!acts || !std::isfinite(gap)) continue;
+    const double law = joint.restitution > 0.0 ? sign * (ends + joint.restitution * was)
+                                               : (sign * way + std::max(0.0, gap)) / step.h;
+    of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
+  }
+  const auto check_bound = [&](double p, double most, double aim) {
+    if (std::abs(p) > most * (1.0 + 1e-12)) of.refuse(false, p);
+    if (!(most > 0.0)) return;
+    const double law = way / step.h - aim;
+    of.check(free, (p - std::clamp(p - rho * law, -most, most)) / rho, most / rho);
+  };
+  check_bound(r.friction, step.h * joint.friction, 0.0);
+  check_bound(r.motor, step.h * joint.motor_most, joint.motor_speed);
+  const double pull = joint.drive - joint.stiffness * (free.value - joint.rest) -
+                      0.5 * joint.damping * (was + ends);
+  of.check(free, (r.spring - step.h * pull) / rho, std::abs(step.h * pull) / rho);
 }
 
 /// Work of a unit impulse on free bodies, at the mean of their velocities.

@@ -61,10 +61,19 @@ class JointCourt {
   bool is_off(double times) const;
   /// Adds how weights move bodies, as velocities; false where they pull at limits.
   bool add_shifts(const Reactions& weights, const Motions& at, Motions& moved) const;
-  /// The laws of all joints, of velocities before and after at the middle and the next middle.
-  Verdict judge(const Reactions& claimed, const Motions& before, const Motions& after,
-                const Motions& next, double h, double gravity, const Limits& limits, Level level,
-                double creep_limit);
+  /// A step as joints see it: velocities before and after at the middle, and the next middle.
+  struct Step {
+    const Motions& before;
+    const Motions& after;
+    const Motions& next;
+    double h{0.0};
+    double gravity{0.0};
+    const Limits& limits;
+    Level level{Level::Exact};
+    double creep_limit{0.0};
+  };
+  /// The laws of all joints, at the places looked at.
+  Verdict judge(const Reactions& claimed, const Step& step) const;
   /// What the impulses give to a body: work(body, impulse, moment, size, lever).
   template <class Work>
   void each_impulse(const Reactions& claimed, Work&& work) const;
@@ -73,6 +82,23 @@ class JointCourt {
   double springs(const Motions& at) const;  // their energy
 
  private:
+  /// One joint of a step.
+  struct Case {
+    const Step& step;
+    std::size_t number{0};
+    double speed{0.0};  // what its velocities are measured by
+    Verdict& verdict;
+
+    void refuse(bool is_gap, double value) {
+      if (verdict.joint >= 0) return;
+      verdict.joint = static_cast<int>(number);
+      verdict.is_gap = is_gap;
+      verdict.value = value;
+    }
+    void check(const Row& row, double off, double scale);
+  };
+  void judge_held(const View& seen, const View& then, Case& of) const;
+  void judge_free(const View& seen, const View& then, const body::Reaction<D>& r, Case& of) const;
   View view(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b) const;
   double rate(const Row& row, const body::Motion<D>& a, const body::Motion<D>& b) const;
   double ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const;

@@ -167,6 +167,12 @@ void WorldReader<D>::read_joined(TableReader& table, const Locals& locals, World
       body::drive(body, start_time_, kDriveStep, at[k]);
     }
   }
+  for (const Body* body : {&a, &b}) {
+    if (!body->is_free()) continue;
+    // The radius of inertia, for bodies that are points.
+    joint.size =
+        std::max({joint.size, body->reach, std::sqrt(body::size_of_inertia(*body) / body->mass)});
+  }
   if (!boolean(table, "touching")) {
     world.apart.emplace_back(std::min(joint.a, joint.b), std::max(joint.a, joint.b));
   }

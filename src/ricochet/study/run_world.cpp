@@ -138,6 +138,18 @@ class WorldWatch {
     }
   }
 
+  /// The mean force on the second body since the row before, and the coordinate.
+  void set_joint(const Sample& s, const scene::Watch& watch, double* out) {
+    const body::Joint<D>& joint = world_.joints[base::index(watch.joint)];
+    const double time = s.state.t - last_;
+    for (int k = 0; k < D && time > 0.0; ++k) {
+      out[k] = given_[base::index(watch.column + k)] / time;
+    }
+    const auto rows = body::rows_of(joint, s.state.bodies[base::index(joint.a)],
+                                    s.state.bodies[base::index(joint.b)]);
+    out[D] = rows.free.gap;
+  }
+
   void set_value(const Sample& s, std::size_t w, double* out) {
     using Kind = scene::Watch::Kind;
     const scene::Watch& watch = part_.watches[w];
@@ -152,17 +164,7 @@ class WorldWatch {
         }
         return;
       }
-      case Kind::Joint: {
-        const body::Joint<D>& joint = world_.joints[base::index(watch.joint)];
-        const double time = s.state.t - last_;
-        for (int k = 0; k < D && time > 0.0; ++k) {
-          out[k] = given_[base::index(watch.column + k)] / time;
-        }
-        const auto rows = body::rows_of(joint, s.state.bodies[base::index(joint.a)],
-                                        s.state.bodies[base::index(joint.b)]);
-        out[D] = rows.free.gap;
-        return;
-      }
+      case Kind::Joint: set_joint(s, watch, out); return;
       case Kind::Slip:
         each_push(s, [&](const body::Row<D>& row, const Vec&) {
           if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
