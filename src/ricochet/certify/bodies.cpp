@@ -698,9 +698,9 @@ int BodyJudge<D>::root(int b) {
   return b;
 }
 
-/// Of each island, bodies that push each other, its largest impulse.
+/// Of each island, bodies that push each other or are joined, its largest impulse.
 template <int D>
-void BodyJudge<D>::find_scales() {
+void BodyJudge<D>::find_scales(const BodyClaim<D>& claim) {
   for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
   std::fill(scale_.begin(), scale_.end(), 0.0);
   for (const Judged& one : rows_) {
@@ -721,12 +721,17 @@ void BodyJudge<D>::find_scales() {
     const std::size_t at = index(root(hub_of(world_, one.row)));
     scale_[at] = std::max(scale_[at], one.scale);
   }
+  for (std::size_t j = 0; j < claim.reactions.size() && j < world_.joints.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    double& scale = scale_[index(root(world_.body(joint.a).is_free() ? joint.a : joint.b))];
+    scale = std::max(scale, joints_.size_of(claim.reactions[j], j));
+  }
 }
 
 /// Residuals of islands, and the level that they reach.
 template <int D>
-bool BodyJudge<D>::check_islands(double h) {
-  find_scales();
+bool BodyJudge<D>::check_islands(double h, const BodyClaim<D>& claim) {
+  find_scales(claim);
   double worst = 0.0;
   double creep = 0.0;
   double unresolved = 0.0;
@@ -1096,7 +1101,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_islands(h) || !check_passing(h) || !check_joints(after, h, claim) ||
+      !check_islands(h, claim) || !check_passing(h) || !check_joints(after, h, claim) ||
       !check_balance(before, after, h, claim) || !check_positions(before, after, h)) {
     return false;
   }

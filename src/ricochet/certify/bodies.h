@@ -133,8 +133,8 @@ class BodyJudge {
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
-  bool check_islands(double h);
-  void find_scales();
+  bool check_islands(double h, const BodyClaim<D>& claim);
+  void find_scales(const BodyClaim<D>& claim);
   void watch_rest(const State& after, double h);
   bool check_passing(double h);
   bool check_balance(const State& before, const State& after, double h, const BodyClaim<D>& claim);

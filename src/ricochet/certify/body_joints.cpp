@@ -371,6 +371,14 @@ typename JointCourt<D>::Works JointCourt<D>::works(const Reactions& claimed, con
 }
 
 template <int D>
+double JointCourt<D>::size_of(const body::Reaction<D>& r, std::size_t joint) const {
+  const double arm =
+      world_.joints[joint].kind == JointKind::Hinge ? world_.joints[joint].size : 1.0;
+  const double lawful = std::max({r.low, r.high, std::abs(r.friction), std::abs(r.motor)});
+  return std::max(r.force.norm(), arm > 0.0 ? lawful / arm : 0.0);
+}
+
+template <int D>
 double JointCourt<D>::springs(const Motions& at) const {
   double sum = 0.0;
   for (const body::Joint<D>& joint : world_.joints) {

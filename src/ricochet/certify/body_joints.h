@@ -80,6 +80,8 @@ class JointCourt {
   Works works(const Reactions& claimed, const Motions& before, const Motions& after,
               const Reactions& last, double threshold, double gravity) const;
   double springs(const Motions& at) const;  // their energy
+  /// The largest impulse of a joint, as a force.
+  double size_of(const body::Reaction<D>& r, std::size_t joint) const;
 
  private:
   /// One joint of a step.

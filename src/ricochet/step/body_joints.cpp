@@ -262,7 +262,8 @@ void BodyJoints<D>::set_before(double h, const Motions& before) {
 }
 
 template <int D>
-bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, double enough) {
+bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, double enough,
+                           bool may_stay) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   constexpr double kRoundings = 100.0;  // at which it may come no nearer
   double worst = 0.0;
@@ -293,7 +294,8 @@ bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, 
     const double rate = body::rate_of(one.row, after[index(joint.a)], after[index(joint.b)]);
     bend_to(one.row, one.slot == Slot::High ? -way : way, rate, one.bend);
   }
-  const bool settled = worst <= 1.0 || (worst < kRoundings && !(worst < 0.9 * last_change_));
+  const bool settled =
+      worst <= 1.0 || (may_stay && worst < kRoundings && !(worst < 0.9 * last_change_));
   last_change_ = worst;
   return settled;
 }

@@ -54,8 +54,9 @@ class BodyJoints {
   /// Those of a step, with what the last one did; and what depends on velocities `before`.
   void begin_push(double h, const Reactions& last);
   void set_before(double h, const Motions& before);
-  /// What belongs to velocities `after`, whose next middle is `next`; whether it was known.
-  bool settle(double h, const Motions& after, const Motions& next, double enough);
+  /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
+  /// comes no nearer where it `may_stay` so.
+  bool settle(double h, const Motions& after, const Motions& next, double enough, bool may_stay);
 
   void factor(const Eases& eases);
   /// Impulses that bring velocities to J u + c = 0, added to those there are.

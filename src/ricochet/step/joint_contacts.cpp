@@ -8,6 +8,16 @@ namespace ricochet::step {
 
 using base::index;
 
+namespace {
+
+/// Angles count as ways of a point of the bodies, so that all impulses of a problem are forces.
+template <int D>
+double unit_of(const body::Joint<D>& joint) {
+  return joint.kind == body::JointKind::Hinge && joint.size > 0.0 ? joint.size : 1.0;
+}
+
+}  // namespace
+
 /// Rows of joints that have a law, as rows between their two bodies.
 template <int D>
 void BodyContacts<D>::take_joints(std::span<const body::Row<D>> rows) {
@@ -27,7 +37,7 @@ typename BodyContacts<D>::Arm BodyContacts<D>::joint_arm(std::size_t i, bool of_
   const auto& lawful = joints_.lawful()[i - taken_];
   if (!world_.body(of_a ? rows_[i].body_a : rows_[i].body_b).is_free()) return arm;
   const int at = lawful.is_box() ? 1 : 0;
-  const double sign = of_a ? -1.0 : 1.0;
+  const double sign = (of_a ? -1.0 : 1.0) * unit_of(world_.joints[index(lawful.joint)]);
   arm.row(at).template head<D>() = sign * lawful.row.along;
   const body::Spin<D> turning = sign * (of_a ? lawful.row.turn_a : lawful.row.turn_b);
   if constexpr (D == 2) {
@@ -76,9 +86,10 @@ void BodyContacts<D>::pose_joints(const std::vector<body::Motion<D>>& motions) {
     const double rate =
         body::rate_of(lawful.row, motions[index(rows_[i].body_a)], motions[index(rows_[i].body_b)]);
     const int part = lawful.is_box() ? 1 : 0;
-    free_[at + part] = rate + lawful.shift + lawful.bend;
-    impulses_[at + part] = lawful.impulse;
-    if (lawful.is_box()) impulses_[at] = lawful.most;
+    const double unit = unit_of(world_.joints[index(lawful.joint)]);
+    free_[at + part] = unit * (rate + lawful.shift + lawful.bend);
+    impulses_[at + part] = lawful.impulse / unit;
+    if (lawful.is_box()) impulses_[at] = lawful.most / unit;
     friction_[i] = lawful.is_box() ? 1.0 : 0.0;
   }
 }
@@ -202,7 +213,8 @@ void BodyContacts<D>::finish_lawful(int island) {
     for (int i = 0; i < D; ++i) {
       if (i != part) own(i, i) = weight;
     }
-    if (lawful.is_box()) q_[D * k] = -weight * lawful.most;
+    const double unit = unit_of(world_.joints[index(lawful.joint)]);
+    if (lawful.is_box()) q_[D * k] = -weight * lawful.most / unit;
   }
 }
 
@@ -211,7 +223,8 @@ template <int D>
 void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const {
   for (std::size_t i = taken_; i < rows_.size(); ++i) {
     auto& lawful = joints_.lawful()[i - taken_];
-    lawful.impulse = impulses_[static_cast<Eigen::Index>(D * i) + (lawful.is_box() ? 1 : 0)];
+    lawful.impulse = unit_of(world_.joints[index(lawful.joint)]) *
+                     impulses_[static_cast<Eigen::Index>(D * i) + (lawful.is_box() ? 1 : 0)];
     if (lawful.is_box()) lawful.impulse = std::clamp(lawful.impulse, -lawful.most, lawful.most);
     joints_.give(world_.joints[index(lawful.joint)], lawful.row, lawful.impulse, ease_, motions);
   }

@@ -94,6 +94,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
   bool settled = true;
   if constexpr (D == 3) {
     constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+    const double rounding = waits_for_joints() ? kRounding : 64.0 * kRounding;
     std::fill(moments_.begin(), moments_.end(), Vec<D>::Zero());
     std::fill(levers_.begin(), levers_.end(), 0.0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
@@ -113,7 +114,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       const bool is_enough = off * world_.bodies[i].reach <= enough_speed_;
       const double scale =
           turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
-      settled = settled && (world_.bodies[i].is_even || is_enough || off <= kRounding * scale);
+      settled = settled && (world_.bodies[i].is_even || is_enough || off <= rounding * scale);
       after_[i].spin = turning.after;
       after_[i].rates = turning.rates;
       middle_[i].spin = turning.before;
@@ -156,7 +157,8 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       bends_[k] = bend;
     }
     constexpr double kRoundings = 100.0;  // at which it may come no nearer
-    settled = worst <= 1.0 || (worst < kRoundings && !(worst < 0.9 * last_bend_));
+    const bool stays = !(worst < 0.9 * last_bend_) && !(joints_.any() && waits_for_joints());
+    settled = worst <= 1.0 || (worst < kRoundings && stays);
     last_bend_ = worst;
   }
   return settled;
@@ -369,7 +371,8 @@ bool MoreauBodies<D>::hold_joints(double h) {
   joints_.hold(contacts_.eases(), after_);
   const bool turned = settle_turns(h);
   find_next(h);
-  return joints_.settle(h, after_, next_, enough_speed_) && turned;
+  ++rounds_;
+  return joints_.settle(h, after_, next_, enough_speed_, !waits_for_joints()) && turned;
 }
 
 /// Impulses and u+, found again where a body came to be faster than its reach, and in space until
@@ -387,6 +390,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   last_bend_ = std::numeric_limits<double>::infinity();
   joints_.look(middle_, exists_);
   joints_.begin_push(h, s.reactions);
+  rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};

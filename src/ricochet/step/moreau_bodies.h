@@ -59,6 +59,9 @@ class MoreauBodies {
   double depth_of(const body::Row<D>& row, double h) const {
     return certify::depth_of(row.slack, level_, h, creep_limit_);
   }
+  /// Whether rounds of a step are few enough to go on until they change rounding alone: joints make
+  /// more of it than contacts do.
+  bool waits_for_joints() const { return rounds_ < 12; }
   bool is_slow(int body, const State& s, double h) const;
   bool outruns(double h);
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
@@ -86,6 +89,7 @@ class MoreauBodies {
   std::vector<body::Motion<D>> next_;   // with joints: the next middle
   Eigen::VectorXd kept_;                // impulses of the round before
   std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
+  int rounds_{0};                       // of a step with joints
   double last_bend_{0.0};               // how much they changed last
   double t_mid_{0.0};
 };
