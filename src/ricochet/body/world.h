@@ -2,12 +2,15 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ricochet/shape/gaps.h"
@@ -125,11 +128,78 @@ struct RowKey {
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
+enum class JointKind : char { Hinge, Ball, Slider, Weld, Distance };
+
+/// An orientation: in space the matrix of its axes.
+template <int D>
+using Axes = std::conditional_t<D == 2, double, shape::Mat<3>>;
+template <int D>
+Axes<D> no_axes() {
+  if constexpr (D == 2) return 0.0;
+  if constexpr (D == 3) return shape::Mat<3>::Identity();
+}
+
+/// What keeps two bodies together. Its coordinate is the angle of a hinge, the way of a slider, the
+/// length of a distance: of b as seen from a.
+template <int D>
+struct Joint {
+  std::string name;
+  JointKind kind{JointKind::Hinge};
+  int a{0};
+  int b{0};
+  Vec<D> on_a = Vec<D>::Zero();  // from the mass centre of each, in the frame of the body [m]
+  Vec<D> on_b = Vec<D>::Zero();
+  Axes<D> frame_a = no_axes<D>();  // of the joint in the frame of each body; its axis is the first
+  Axes<D> frame_b = no_axes<D>();
+  double size{0.0};         // a length of the bodies, to measure rounding by [m]
+  bool holds_length{true};  // of a distance: limits or a spring may stand in its place
+  double length{0.0};       // of a distance [m]
+  double start{0.0};        // what is added to angle and way, both 0 where the joint was made
+  bool has_limits{false};
+  double low{0.0};
+  double high{0.0};
+  double restitution{0.0};  // of the limits
+  double friction{0.0};     // dry: the most that resists [N m] or [N]
+  double motor_speed{0.0};  // that a motor aims at [rad/s] or [m/s]
+  double motor_most{0.0};   // what it has for that [N m] or [N]; 0: there is none
+  double drive{0.0};        // a constant torque or force on b
+  double stiffness{0.0};    // of a spring [N m/rad] or [N/m]
+  double damping{0.0};
+  double rest{0.0};  // coordinate at which the spring is free
+
+  bool has_spring() const { return stiffness != 0.0 || damping != 0.0 || drive != 0.0; }
+  /// Equations that hold it.
+  int rows() const {
+    switch (kind) {
+      case JointKind::Hinge: return D == 2 ? 2 : 5;
+      case JointKind::Ball: return D;
+      case JointKind::Slider: return D == 2 ? 2 : 5;
+      case JointKind::Weld: return D == 2 ? 3 : 6;
+      case JointKind::Distance: return holds_length ? 1 : 0;
+    }
+    return 0;
+  }
+};
+
+/// What a joint did in a step: impulses by row, those on b [N s] or [N m s].
+template <int D>
+struct Reaction {
+  std::array<double, 6> held{};
+  double low{0.0};  // of the limits, >= 0
+  double high{0.0};
+  double friction{0.0};
+  double motor{0.0};
+  double spring{0.0};             // with damping and a constant drive
+  Vec<D> force = Vec<D>::Zero();  // all of it, in space
+};
+
 /// Bodies and the laws between them: const while a motion is made.
 template <int D>
 struct World {
   std::vector<Body<D>> bodies;
   std::vector<Solid<D>> solids;  // by body
+  std::vector<Joint<D>> joints;
+  std::vector<std::pair<int, int>> apart;  // bodies a < b that a joint keeps from touching, sorted
   std::vector<std::string> materials;
   std::vector<PairLaw> laws;  // of materials a and b at a * materials + b
   std::function<Vec<D>(double t)> gravity = [](double) -> Vec<D> { return Vec<D>::Zero(); };
@@ -160,6 +230,10 @@ struct World {
     const Body<D>& one = body(a);
     const Body<D>& other = body(b);
     if (a == b || (!one.is_free() && !other.is_free())) return false;
+    if (!apart.empty() &&
+        std::binary_search(apart.begin(), apart.end(), std::pair(std::min(a, b), std::max(a, b)))) {
+      return false;
+    }
     return law_between(a, b).touches;
   }
 
@@ -228,10 +302,11 @@ struct Push {
 template <int D>
 struct WorldState {
   double t{0.0};
-  long long steps{0};             // since the start
-  std::vector<Motion<D>> bodies;  // of fixed and unborn ones their start
-  std::vector<char> gone;         // by body: it left, and stays as it was then
-  std::vector<Push<D>> pushes;    // of the last step, by key: where the next solve begins
+  long long steps{0};                  // since the start
+  std::vector<Motion<D>> bodies;       // of fixed and unborn ones their start
+  std::vector<char> gone;              // by body: it left, and stays as it was then
+  std::vector<Push<D>> pushes;         // of the last step, by key: where the next solve begins
+  std::vector<Reaction<D>> reactions;  // the same of joints
 };
 
 /// One row that can act in a step.

@@ -253,8 +253,10 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
     : world_(world),
       limits_(limits),
       coverage_(world),
+      joints_(world),
       exists_(world.bodies.size(), 1),
       shift_(world.bodies.size()),
+      shift_rounding_(world.bodies.size()),
       poses_(world.bodies.size()),
       reach_(world.bodies.size(), 0.0),
       parent_(world.bodies.size()),
@@ -290,6 +292,7 @@ double BodyJudge<D>::potential(const State& s) const {
   for (std::size_t i = 0; i < s.bodies.size(); ++i) {
     if (world_.bodies[i].is_free()) sum.add(-world_.bodies[i].mass * g.dot(s.bodies[i].x));
   }
+  sum.add(joints_.springs(s.bodies));
   return sum.value();
 }
 
@@ -351,6 +354,7 @@ void BodyJudge<D>::make_middle(const State& before, double h) {
     const body::Body<D>& body = world_.bodies[i];
     exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
     shift_[i].setZero();
+    shift_rounding_[i] = {};
     if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
     if (body.kind == Kind::Driven) {
       body::drive(body, t_mid_, -h, middle_[i]);
@@ -366,9 +370,29 @@ void BodyJudge<D>::place(const std::vector<body::Motion<D>>& at) {
   for (std::size_t i = 0; i < at.size(); ++i) poses_[i] = body::pose_of(world_.bodies[i], at[i]);
 }
 
+/// The part of joints in a round, which they may need by themselves.
+template <int D>
+bool BodyJudge<D>::replay_joints(const std::vector<body::Reaction<D>>& weights, double t,
+                                 bool& is_needed, std::vector<body::Motion<D>>& moved) {
+  joints_.look(middle_, exists_);
+  is_needed = is_needed || joints_.is_off(0.5);
+  if (!is_needed || !joints_.add_shifts(weights, middle_, moved)) {
+    fail(Failure::Correction, t, 0.0);
+    return false;
+  }
+  joints_.each_impulse(weights, [&](int i, const Vec<D>&, const body::Spin<D>&, double size,
+                                    double lever) {
+    if (!world_.body(i).is_free()) return;
+    shift_rounding_[index(i)][0] += 32.0 * kEpsilon * size / world_.body(i).mass;
+    shift_rounding_[index(i)][1] += 32.0 * kEpsilon * lever / body::size_of_inertia(world_.body(i));
+  });
+  return true;
+}
+
 /// One round: places move by M^-1 J^T w, w >= 0, and no pair is pushed farther than it must be.
 template <int D>
-bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double t) {
+bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
+                                const std::vector<body::Reaction<D>>* joints, double t) {
   place(middle_);
   std::vector<body::Row<D>> rows;
   std::vector<body::Motion<D>> moved(middle_.size());
@@ -398,7 +422,9 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
       moved[index(i)].spin += spin_by(body, middle_[index(i)], moment);
     }
   }
-  if (!(deepest > -1e-15) && !rows.empty()) {
+  bool is_needed = deepest > -1e-15 && !rows.empty();
+  if (joints != nullptr && !replay_joints(*joints, t, is_needed, moved)) return false;
+  if (!is_needed && !rows.empty()) {
     return fail_at(Failure::Correction, t, deepest, rows[0]);
   }
   for (std::size_t k = 0; k < rows.size(); ++k) {  // who pushes ends at -slack/2, not beyond
@@ -423,8 +449,14 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round, double 
 
 template <int D>
 bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
-  for (const auto& round : claim.shifts) {
-    if (!replay_round(round, t)) return false;
+  if (joints_.any() && claim.joint_shifts.size() != claim.shifts.size()) {
+    fail(Failure::Correction, t, 0.0);
+    return false;
+  }
+  for (std::size_t k = 0; k < claim.shifts.size(); ++k) {
+    if (!replay_round(claim.shifts[k], joints_.any() ? &claim.joint_shifts[k] : nullptr, t)) {
+      return false;
+    }
   }
   return true;
 }
@@ -629,6 +661,37 @@ bool BodyJudge<D>::check_law(double h) {
   return true;
 }
 
+/// That joints hold at this middle and at the next, and that their impulses obey their laws.
+template <int D>
+bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>& claim) {
+  if (!joints_.any()) return true;
+  next_ = after_;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
+    if (body.kind == Kind::Driven) {
+      body.drive(t_mid_ + h, next_[i]);
+      continue;
+    }
+    next_[i] = after.bodies[i];
+    next_[i].x += 0.5 * h * after.bodies[i].v;
+    turn(next_[i], 0.5 * h * after.bodies[i].spin);
+  }
+  joints_.look(middle_, exists_);
+  const auto found = joints_.judge(
+      claim.reactions, {middle_, after_, next_, h, gravity_.norm(), limits_, law_, creep_limit_});
+  c_.joint_max = std::max(c_.joint_max, found.gap_max);
+  c_.residual_max = std::max(c_.residual_max, found.residual);
+  const bool is_off = joints_.is_off(4.0);
+  if (!is_off && found.joint < 0 && claim.reactions.size() == world_.joints.size()) return true;
+  fail(is_off ? Failure::Violation : Failure::Residual, t_mid_,
+       is_off ? found.gap_max : found.value);
+  if (found.joint >= 0) {
+    told_.where = fmt::format("of joint '{}'", world_.joints[index(found.joint)].name);
+  }
+  return false;
+}
+
 template <int D>
 int BodyJudge<D>::root(int b) {
   while (parent_[index(b)] != b) b = parent_[index(b)] = parent_[index(parent_[index(b)])];
@@ -669,25 +732,33 @@ void BodyJudge<D>::find_limits() {
   }
 }
 
-/// Of each island, bodies that push each other, its largest impulse.
+/// Of each island, bodies that push each other or are joined, its largest impulse.
 template <int D>
-void BodyJudge<D>::find_scales() {
+void BodyJudge<D>::find_scales(const BodyClaim<D>& claim) {
   for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
   std::fill(scale_.begin(), scale_.end(), 0.0);
   for (const Judged& one : rows_) {
     if (one.impulse[0] > 0.0) unite(one.row.body_a, one.row.body_b);
   }
+  for (const body::Joint<D>& joint : world_.joints) {
+    unite(joint.a, joint.b);
+  }
   for (const Judged& one : rows_) {
     const std::size_t at = index(root(hub_of(world_, one.row)));
     scale_[at] = std::max(scale_[at], one.scale);
+  }
+  for (std::size_t j = 0; j < claim.reactions.size() && j < world_.joints.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    double& scale = scale_[index(root(world_.body(joint.a).is_free() ? joint.a : joint.b))];
+    scale = std::max(scale, joints_.size_of(claim.reactions[j], j));
   }
 }
 
 /// Residuals of islands, and the level that they reach.
 template <int D>
-bool BodyJudge<D>::check_islands(double h) {
+bool BodyJudge<D>::check_islands(double h, const BodyClaim<D>& claim) {
   if (law_ == Level::Bounded) find_limits();
-  find_scales();
+  find_scales(claim);
   double worst = 0.0;
   double creep = 0.0;
   double unresolved = 0.0;
@@ -840,7 +911,8 @@ bool BodyJudge<D>::check_passing(double h) {
 
 /// m (v+ - v) = h m g + sum p, and the same of moments, body by body.
 template <int D>
-bool BodyJudge<D>::check_balance(const State& before, const State& after, double h) {
+bool BodyJudge<D>::check_balance(const State& before, const State& after, double h,
+                                 const BodyClaim<D>& claim) {
   struct Given {
     Vec<D> p = Vec<D>::Zero();
     body::Spin<D> moment = body::Motion<D>{}.spin;
@@ -860,6 +932,14 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
       to.lever += arm.norm() * p.norm();
     }
   }
+  joints_.each_impulse(claim.reactions, [&](int i, const Vec<D>& p, const body::Spin<D>& moment,
+                                            double size, double lever) {
+    Given& to = given[index(i)];
+    to.p += p;
+    to.moment += moment;
+    to.size += size;
+    to.lever += lever;
+  });
   for (std::size_t i = 0; i < given.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
     const body::Motion<D>& from = before.bodies[i];
@@ -907,8 +987,10 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
     const double turned = angle_off(after.bodies[i], wanted);
     const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
     const double turn = h * (body::size_of(wanted.spin) + body::size_of(before.bodies[i].spin));
-    const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
-                       turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted);
+    const auto& [moved, tilted] = shift_rounding_[i];
+    const bool holds =
+        off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() + moved &&
+        turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted) + tilted;
     if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
   }
   return true;
@@ -916,13 +998,14 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
 
 /// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
 template <int D>
-void BodyJudge<D>::enter_works(const State& before, double h) {
+void BodyJudge<D>::enter_works(const State& before, double h,
+                               const typename JointCourt<D>::Works& joints) {
   Ledger& ledger = c_.ledger;
   const double threshold =
       limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
-  double lent = 0.0;
-  double all = 0.0;
-  bool bounces = false;
+  double lent = joints.lent;
+  double all = joints.relative;
+  bool bounces = joints.has_power;
   for (const Judged& one : rows_) {
     if (one.defect > 0.0 || one.impulse[0] > 0.0) {
       const double creep = one.defect / one.rho;
@@ -958,7 +1041,7 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
       ledger.joints.add((of_a ? -1.0 : 1.0) * body::in_space(one.row, one.impulse).dot(wall));
     }
   }
-  if (all > lent + 1e-12 * ledger.kinetic_max) {
+  if (!joints.has_power && all > lent + 1e-12 * ledger.kinetic_max) {
     ledger.gain.add(all - lent);
     if (!bounces && ledger.gain.value() > limits_.created * std::max(ledger.kinetic_max, 1e-300)) {
       fail(Failure::EnergyGain, t_mid_, all);
@@ -966,13 +1049,36 @@ void BodyJudge<D>::enter_works(const State& before, double h) {
   }
 }
 
+/// Works of joints.
 template <int D>
-void BodyJudge<D>::enter(const State& before, const State& after, double h) {
+typename JointCourt<D>::Works BodyJudge<D>::enter_joints(const State& before, double h,
+                                                         const BodyClaim<D>& claim) {
+  if (!joints_.any()) return {};
+  const double threshold =
+      limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
+  const auto works = joints_.works(claim.reactions, middle_, after_, before.reactions, threshold,
+                                   h * gravity_.norm());
+  Ledger& ledger = c_.ledger;
+  ledger.joints.add(works.joints);
+  ledger.contacts.add(works.contacts);
+  ledger.friction.add(works.friction);
+  ledger.tangential.add(works.friction);
+  ledger.shocks.add(works.shocks);
+  told_.shocks += works.struck;
+  if (works.struck > 0) c_.shocks_cut = true;
+  return works;
+}
+
+template <int D>
+void BodyJudge<D>::enter(const State& before, const State& after, double h,
+                         const BodyClaim<D>& claim) {
   Ledger& ledger = c_.ledger;
   const double contacts = ledger.contacts.value();
   const double walls = ledger.joints.value();
-  enter_works(before, h);
+  const auto joints = enter_joints(before, h, claim);
+  enter_works(before, h, joints);
   base::Sum forces;
+  forces.add(joints.forces);
   double deepest = 0.0;
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
@@ -1027,8 +1133,8 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_islands(h) || !check_passing(h) || !check_balance(before, after, h) ||
-      !check_positions(before, after, h)) {
+      !check_islands(h, claim) || !check_passing(h) || !check_joints(after, h, claim) ||
+      !check_balance(before, after, h, claim) || !check_positions(before, after, h)) {
     return false;
   }
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
@@ -1044,7 +1150,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     ++told_.projected;
     told_.deepest = std::max(told_.deepest, deepest);
   }
-  enter(before, after, h);
+  enter(before, after, h, claim);
   if (c_.ok()) watch_rest(after, h);
   return c_.ok();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ricochet/body/world.h"
+#include "ricochet/certify/body_joints.h"
 #include "ricochet/certify/certificate.h"
 
 namespace ricochet::certify {
@@ -15,7 +16,9 @@ template <int D>
 struct BodyClaim {
   std::vector<body::Push<D>> pushes;               // by key, those with p_N > 0
   std::vector<std::vector<body::Push<D>>> shifts;  // weights of each round of the projection
-  Level level{Level::Exact};                       // of the law that the step was made with
+  std::vector<body::Reaction<D>> reactions;        // by joint
+  std::vector<std::vector<body::Reaction<D>>> joint_shifts;  // weights of each round
+  Level level{Level::Exact};  // of the law that the step was made with
 };
 
 std::string name_of(Level level);  // "exact", "tight", "bounded"
@@ -117,7 +120,13 @@ class BodyJudge {
   bool check_time(const State& before, const State& after, double h);
   void make_middle(const State& before, double h);
   bool replay_shifts(const BodyClaim<D>& claim, double t);
-  bool replay_round(const std::vector<body::Push<D>>& round, double t);
+  bool replay_round(const std::vector<body::Push<D>>& round,
+                    const std::vector<body::Reaction<D>>* joints, double t);
+  bool replay_joints(const std::vector<body::Reaction<D>>& weights, double t, bool& is_needed,
+                     std::vector<body::Motion<D>>& moved);
+  bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
+  typename JointCourt<D>::Works enter_joints(const State& before, double h,
+                                             const BodyClaim<D>& claim);
   bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
   bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
@@ -125,16 +134,16 @@ class BodyJudge {
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
-  bool check_islands(double h);
+  bool check_islands(double h, const BodyClaim<D>& claim);
   void find_limits();
   void unite(int a, int b);
-  void find_scales();
+  void find_scales(const BodyClaim<D>& claim);
   void watch_rest(const State& after, double h);
   bool check_passing(double h);
-  bool check_balance(const State& before, const State& after, double h);
+  bool check_balance(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   bool check_positions(const State& before, const State& after, double h);
-  void enter(const State& before, const State& after, double h);
-  void enter_works(const State& before, double h);
+  void enter(const State& before, const State& after, double h, const BodyClaim<D>& claim);
+  void enter_works(const State& before, double h, const typename JointCourt<D>::Works& joints);
   void place(const std::vector<body::Motion<D>>& at);
   int root(int body);
   bool fail_at(Failure failure, double t, double value, const body::Row<D>& row);
@@ -145,12 +154,15 @@ class BodyJudge {
   Certificate c_;
   BodyStatistics told_;
   Coverage<D> coverage_;
+  JointCourt<D> joints_;
   std::vector<char> exists_;
   std::vector<body::Motion<D>> middle_;  // velocities before
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
   std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
   std::vector<body::Vec<D>> shift_;      // how mass centres were put back
-  const State* end_{nullptr};            // of the step that is looked at
+  std::vector<std::array<double, 2>> shift_rounding_;  // by joints: of places, of angles
+  const State* end_{nullptr};                          // of the step that is looked at
+  std::vector<body::Motion<D>> next_;                  // with joints: the next middle
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
   std::vector<shape::Row<D>> found_;

@@ -7,6 +7,7 @@ base::Json json_of(const WorldRecord& r) {
   json["bodies"] = r.bodies;
   json["free"] = r.free_bodies;
   json["shapes"] = r.shapes;
+  if (r.joints > 0) json["joints"] = r.joints;
   if (!r.stopped.empty()) json["stopped"] = r.stopped;
   json["pushes"] = {{"mean", r.told.pushes_mean}, {"max", r.told.pushes_max}};
   json["shocks"] = r.told.shocks;

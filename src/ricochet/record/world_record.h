@@ -38,6 +38,7 @@ struct WorldRecord {
   int bodies{0};
   int free_bodies{0};
   int shapes{0};
+  int joints{0};
 
   template <int D>
   auto& state() {

@@ -54,7 +54,7 @@ void WorldReader<D>::read_family(const std::string& name, const Value& value, Wo
                            document_.spot_of_key(value));
   }
   formulas_.check_new_name(name, path, value);
-  for (const char* taken : {"energy", "violation", "residual", "steps"}) {
+  for (const char* taken : {"energy", "violation", "residual", "steps", "joint"}) {
     if (name != taken) continue;
     throw base::InputError(path, fmt::format("'{}' is a word of facts", name),
                            "choose another name", document_.spot_of_key(value));

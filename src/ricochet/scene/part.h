@@ -60,11 +60,22 @@ struct BodyFamily {
 
 /// One [watch.NAME].
 struct Watch {
-  enum class Kind { ForceOn, Displacement, Height, Centre, Momentum, Slip, Touching, Formula };
+  enum class Kind {
+    ForceOn,
+    Displacement,
+    Height,
+    Centre,
+    Momentum,
+    Slip,
+    Touching,
+    Joint,
+    Formula
+  };
   std::string name;
   Kind kind{Kind::Formula};
   std::vector<int> bodies;  // what it looks at
   std::vector<int> others;  // of a pair: the other side
+  int joint{-1};
   Probe formula;
   int column{0};  // of its first number among the watches
   int numbers{1};

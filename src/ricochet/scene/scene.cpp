@@ -377,6 +377,7 @@ std::vector<std::string> fact_names(const Scene& scene) {
     }
   }
   if (const WorldPart* world = scene.world()) {
+    names.emplace_back("joint.max");
     names.insert(names.end(), columns.watches.begin(), columns.watches.end());
     for (const FigureName& figure : figure_names(*world)) {
       const bool is_told = std::binary_search(world->told.begin(), world->told.end(), figure.body);

@@ -24,7 +24,7 @@ void collect_members(const formula::Syntax& syntax,
   for (const formula::Syntax& child : syntax.children) collect_members(child, names);
 }
 
-constexpr std::array<std::pair<const char*, Watch::Kind>, 8> kWatches = {{
+constexpr std::array<std::pair<const char*, Watch::Kind>, 9> kWatches = {{
     {"force_on", Watch::Kind::ForceOn},
     {"displacement", Watch::Kind::Displacement},
     {"height", Watch::Kind::Height},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<const char*, Watch::Kind>, 8> kWatches = {{
     {"momentum", Watch::Kind::Momentum},
     {"slip", Watch::Kind::Slip},
     {"touching", Watch::Kind::Touching},
+    {"joint", Watch::Kind::Joint},
     {"formula", Watch::Kind::Formula},
 }};
 
@@ -104,6 +105,22 @@ Probe WorldReader<D>::read_probe(const Value& value, const std::string& key,
 }
 
 template <int D>
+int WorldReader<D>::joint_called(const Value& value, const std::string& key,
+                                 const World& world) const {
+  std::vector<std::string> known;
+  for (std::size_t j = 0; j < world.joints.size(); ++j) {
+    known.push_back(world.joints[j].name);
+    if (value.kind == Value::Kind::Text && value.text == known.back()) return static_cast<int>(j);
+  }
+  const auto near = base::nearest_name(value.text, known);
+  throw base::InputError(
+      key, fmt::format("'{}' is no joint", value.text),
+      fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                  known.empty() ? "none" : base::list_names(known)),
+      document_.spot_of(value));
+}
+
+template <int D>
 void WorldReader<D>::read_watch(const std::string& name, const Value& value, WorldPart& part) {
   const std::string path = "watch." + name;
   formulas_.check_new_name(name, path, value);
@@ -131,10 +148,11 @@ void WorldReader<D>::read_watch(const std::string& name, const Value& value, Wor
   }
   table.finish();
   if (what == nullptr) {
-    throw base::InputError(path, "does not say what to watch",
-                           "write force_on, displacement, height, centre, momentum, slip, touching "
-                           "or formula",
-                           document_.spot_of_key(value));
+    throw base::InputError(
+        path, "does not say what to watch",
+        "write force_on, displacement, height, centre, momentum, slip, touching, "
+        "joint or formula",
+        document_.spot_of_key(value));
   }
   if (watch.kind == Watch::Kind::Formula) {
     watch.formula = read_probe(*what, table.full(key), part);
@@ -144,6 +162,8 @@ void WorldReader<D>::read_watch(const std::string& name, const Value& value, Wor
     }
     watch.bodies = bodies_of(what->items[0], table.full(key), part);
     watch.others = bodies_of(what->items[1], table.full(key), part);
+  } else if (watch.kind == Watch::Kind::Joint) {
+    watch.joint = joint_called(*what, table.full(key), world_of(part));
   } else {
     watch.bodies = bodies_of(*what, table.full(key), part);
   }

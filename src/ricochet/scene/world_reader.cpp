@@ -77,6 +77,7 @@ std::vector<std::string> names_of(const Watch& watch) {
   switch (watch.kind) {
     case Watch::Kind::ForceOn:
     case Watch::Kind::Centre: break;
+    case Watch::Kind::Joint: parts.emplace_back(".value"); break;
     case Watch::Kind::Momentum:
       if (is_plane) parts.emplace_back(".spin");
       if (!is_plane) parts.insert(parts.end(), {".spin_x", ".spin_y", ".spin_z"});
@@ -341,7 +342,7 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   table.finish();
   read_materials(root.table("material"), *world);
   read_pairs(root.table("pair"), *world);
-  root.not_yet({"joint", "frame", "write"}, "leave it out");
+  root.not_yet({"frame", "write"}, "leave it out");
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
   if (bodies_ == nullptr || bodies_->entries.empty()) {
@@ -354,6 +355,7 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   }
   read_remove(root.table("remove"), *world);
   check_laws(*world);
+  read_joints(root.table("joint"), root.table("run"), *world, part);
   check_shapes(*world);
   part.definitions = formulas_.definitions();
   constexpr int kMostTold = 24;

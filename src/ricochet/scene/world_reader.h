@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ class WorldReader {
   using World = body::World<D>;
   using Body = body::Body<D>;
   using Motion = body::Motion<D>;
+  using Joint = body::Joint<D>;
   using Shape = shape::Shape<D>;
   using Vec = body::Vec<D>;
   using Locals = formula::Locals;
@@ -83,7 +85,23 @@ class WorldReader {
   double read_radius(TableReader& table, const Value& value, base::Random& random,
                      std::size_t number);
   void read_remove(const Value* table, World& world);
+  void read_joints(const Value* table, const Value* run, World& world, WorldPart& part);
+  void read_joint(TableReader& table, const std::string& name, Locals locals, World& world);
+  int body_called(const Value& value, const std::string& key, const Locals& locals, World& world);
+  body::JointKind read_joint_kind(TableReader& table);
+  void read_joined(TableReader& table, const Locals& locals, World& world, Joint& joint,
+                   std::array<Motion, 2>& at);
+  void read_seats(TableReader& table, const Locals& locals, const World& world,
+                  const std::array<Motion, 2>& at, Joint& joint);
+  void read_axis(TableReader& table, const Locals& locals, const std::array<Motion, 2>& at,
+                 Joint& joint);
+  void read_coordinate(TableReader& table, const Locals& locals, Joint& joint);
+  void read_limits(TableReader& table, const Value& limits, const Locals& locals, Joint& joint);
+  void read_spring(TableReader& table, const Locals& locals, double value, Joint& joint);
+  void check_joint(const TableReader& table, const std::array<Motion, 2>& at, const Joint& joint,
+                   const World& world) const;
   std::vector<int> bodies_of(const Value& value, const std::string& key, const WorldPart& part);
+  int joint_called(const Value& value, const std::string& key, const World& world) const;
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);
   void check_laws(const World& world) const;
@@ -99,6 +117,8 @@ class WorldReader {
   std::vector<double> densities_;  // by material; 0: none
   const Value* pairs_{nullptr};
   const Value* bodies_{nullptr};
+  double start_time_{0.0};                    // of the run, for joints to driven bodies
+  static constexpr double kDriveStep = 1e-6;  // over which their velocity is looked at [s]
 };
 
 /// A driven body's place as nodes of t: x, y and angle; in space x, y, z, an axis and the angle

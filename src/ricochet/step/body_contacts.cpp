@@ -22,8 +22,10 @@ constexpr double kEnough = 2.0;    // times the tolerance: what more work would 
 }  // namespace
 
 template <int D>
-BodyContacts<D>::BodyContacts(const body::World<D>& world, const certify::Limits& limits)
+BodyContacts<D>::BodyContacts(const body::World<D>& world, const certify::Limits& limits,
+                              BodyJoints<D>& joints)
     : world_(world),
+      joints_(joints),
       tolerance_(0.1 * limits.residual),
       gives_up_(limits.aim != limits.least && limits.may_fall(limits.least, world.free_bodies())),
       hurries_(limits.aim == certify::Level::Bounded),
@@ -77,6 +79,11 @@ int BodyContacts<D>::root(int b) {
 
 template <int D>
 void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
+  taken_ = rows.size();
+  if (joints_.any()) {
+    take_joints(rows);
+    rows = all_;
+  }
   rows_ = rows;
   const auto size = static_cast<Eigen::Index>(D * rows.size());
   free_.setZero(size);
@@ -88,8 +95,8 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   closes_.assign(rows.size(), 0.0);
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    arms_[2 * i] = arm_of(rows[i], true);
-    arms_[2 * i + 1] = arm_of(rows[i], false);
+    arms_[2 * i] = i < taken_ ? arm_of(rows[i], true) : joint_arm(i, true);
+    arms_[2 * i + 1] = i < taken_ ? arm_of(rows[i], false) : joint_arm(i, false);
   }
   split(rows);
   list_by_body(rows);
@@ -108,6 +115,7 @@ void BodyContacts<D>::split(std::span<const body::Row<D>> rows) {
     const int b = root(row.body_b);
     parent_[index(std::max(a, b))] = std::min(a, b);
   }
+  tie_joints();
   island_.resize(rows.size());
   std::vector<int>& number = local_;  // by root, for a moment
   number.assign(parent_.size(), -1);
@@ -193,6 +201,7 @@ void BodyContacts<D>::gather(int island) {
     q_.template segment<D>(D * k) = free_.template segment<D>(D * row);
     r_.template segment<D>(D * k) = impulses_.template segment<D>(D * row);
   }
+  if (joints_.any()) condense(island);
 }
 
 /// r by a method of solve_contacts, from where it is.
@@ -272,6 +281,7 @@ double BodyContacts<D>::worst_part(int island) {
     const int b = root(row.body_b);
     parent_[index(std::max(a, b))] = std::min(a, b);
   }
+  if (joints_.any()) join_parts(island);
   for (int k = 0; k < W_.rows; ++k) {
     double& scale = scale_[index(root(hub(row_at(k))))];
     scale = std::max({scale, r_.template segment<D>(D * k).norm(),
@@ -742,6 +752,7 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
 template <int D>
 void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
                             std::vector<body::Motion<D>>& motions) const {
+  if (joints_.any()) apply_joints(motions);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const body::Vec<D> r = impulses_.template segment<D>(D * static_cast<Eigen::Index>(i));
     if ((r.array() == 0.0).all()) continue;

@@ -12,20 +12,26 @@
 #include "ricochet/solve/contact_path.h"
 #include "ricochet/solve/interior_point.h"
 #include "ricochet/solve/step_contacts.h"
+#include "ricochet/step/body_joints.h"
 
 namespace ricochet::step {
 
 /// The contact problem of bodies, u = W r + q with W = G M^-1 G^T by blocks, in parts that share no
 /// free body, each solved from the impulses of the step before. Storage is kept between steps.
+/// Joints are taken out of it, W := W - G M^-1 J^T K^-1 J M^-1 G^T; their rows that have a law come
+/// after those that were taken.
 template <int D>
 class BodyContacts {
  public:
-  BodyContacts(const body::World<D>& world, const certify::Limits& limits);
+  BodyContacts(const body::World<D>& world, const certify::Limits& limits, BodyJoints<D>& joints);
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
   void take(std::span<const body::Row<D>> rows);
   body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
-  Eigen::VectorXd& free() { return free_; }                      // q, D entries a row
+  const std::vector<body::Ease<D>>& eases() const { return ease_; }
+  /// Free velocities of the joints' rows, of motions that hold joints.
+  void pose_joints(const std::vector<body::Motion<D>>& motions);
+  Eigen::VectorXd& free() { return free_; }  // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }  // by row: what rounding makes of velocities
   std::vector<char>& rests() { return rests_; }    // by row: its bodies hardly move
@@ -55,6 +61,15 @@ class BodyContacts {
   void list_by_body(std::span<const body::Row<D>> rows);
   void gather(int island);
   void gather_row(int row, int local);
+  void take_joints(std::span<const body::Row<D>> rows);
+  void tie_joints();
+  void join_parts(int island);
+  Arm joint_arm(std::size_t row, bool of_a) const;
+  void apply_joints(std::vector<body::Motion<D>>& motions) const;
+  void condense(int island);
+  void widen(int count);
+  void take_out(int mechanism, int island);
+  void finish_lawful(int island);
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
   bool holds_still(int island);
@@ -82,6 +97,7 @@ class BodyContacts {
   double insist();
 
   const body::World<D>& world_;
+  BodyJoints<D>& joints_;
   double tolerance_;
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
@@ -118,7 +134,16 @@ class BodyContacts {
   double creep_{0.0};        // of those measured last
   Eigen::VectorXd trial_;
   Eigen::VectorXd kept_;
-  Eigen::VectorXd first_;  // impulses that an island began with
+  Eigen::VectorXd first_;                   // impulses that an island began with
+  std::vector<body::Row<D>> all_;           // with joints: rows, then theirs
+  std::size_t taken_{0};                    // rows without those of joints
+  std::vector<std::vector<int>> near_;      // by mechanism: rows of an island that act on it
+  std::vector<std::vector<int>> row_near_;  // and the other way round
+  std::vector<int> columns_;
+  std::vector<int> seen_;
+  problem::BlockRows wide_;
+  Eigen::MatrixXd back_;     // G M^-1 J^T of one mechanism
+  Eigen::MatrixXd through_;  // K^-1 J M^-1 G^T of one mechanism
   solve::WarmContacts<D> methods_;
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;

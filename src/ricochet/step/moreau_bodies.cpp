@@ -26,7 +26,8 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
       level_(limits.aim == limits.least ? limits.aim : Level::Exact),
       can_fall_(limits.may_fall(Level::Tight, world.free_bodies()) && level_ == Level::Exact),
       finder_(world),
-      contacts_(world, limits),
+      joints_(world),
+      contacts_(world, limits, joints_),
       exists_(world.bodies.size(), 1),
       reach_(world.bodies.size(), 0.0) {}
 
@@ -94,6 +95,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
   bool settled = true;
   if constexpr (D == 3) {
     constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+    const double rounding = waits_for_joints() ? kRounding : 64.0 * kRounding;
     std::fill(moments_.begin(), moments_.end(), Vec<D>::Zero());
     std::fill(levers_.begin(), levers_.end(), 0.0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
@@ -104,6 +106,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       levers_[index(rows_[k].body_a)] += rows_[k].arm_a.norm() * p.norm();
       levers_[index(rows_[k].body_b)] += rows_[k].arm_b.norm() * p.norm();
     }
+    joints_.add_moments(moments_, levers_);
     for (std::size_t i = 0; i < after_.size(); ++i) {
       if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
       const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
@@ -112,7 +115,7 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       const bool is_enough = off * world_.bodies[i].reach <= enough_speed_;
       const double scale =
           turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
-      settled = settled && (world_.bodies[i].is_even || is_enough || off <= kRounding * scale);
+      settled = settled && (world_.bodies[i].is_even || is_enough || off <= rounding * scale);
       after_[i].spin = turning.after;
       after_[i].rates = turning.rates;
       middle_[i].spin = turning.before;
@@ -155,7 +158,8 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       bends_[k] = bend;
     }
     constexpr double kRoundings = 100.0;  // at which it may come no nearer
-    settled = worst <= 1.0 || (worst < kRoundings && !(worst < 0.9 * last_bend_));
+    const bool stays = !(worst < 0.9 * last_bend_) && !(joints_.any() && waits_for_joints());
+    settled = worst <= 1.0 || (worst < kRoundings && stays);
     last_bend_ = worst;
   }
   return settled;
@@ -189,19 +193,58 @@ void MoreauBodies<D>::set_reach(double h, const std::vector<body::Motion<D>>& of
   }
 }
 
+/// With joints: where bodies are at the next middle, with the velocities found.
+template <int D>
+void MoreauBodies<D>::find_next(double h) {
+  next_ = after_;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
+    if (body.kind == Kind::Driven) {
+      body.drive(t_mid_ + h, next_[i]);
+      continue;
+    }
+    if constexpr (D == 3) {
+      next_[i].x += 0.5 * h * next_[i].v;
+      body::finish_turning(body, h, from_[i], next_[i]);
+      next_[i].advance(0.5 * h);
+    } else {
+      next_[i].advance(h);
+    }
+  }
+}
+
+/// Equations of joints in a round of the projection, and shifts that hold them alone.
+template <int D>
+void MoreauBodies<D>::hold_shift() {
+  joints_.factor(contacts_.eases());
+  joints_.hold(contacts_.eases(), shift_);
+  contacts_.pose_joints(shift_);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(D * i);
+    contacts_.free().template segment<D>(at) +=
+        body::relative(rows_[i], shift_[index(rows_[i].body_a)], shift_[index(rows_[i].body_b)]);
+  }
+}
+
 /// The unilateral projection: min ½ d.M d with g + J d >= -slack/2 for what is deeper than the
-/// slack, and nothing near pushed in for it. Rounds, as gaps are not linear.
+/// slack, and nothing near pushed in for it; joints are put where they hold. Rounds, as gaps are
+/// not linear.
 template <int D>
 problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim) {
   constexpr std::size_t kMostRounds = 20;
   problem::Report report;
   claim.shifts.clear();
+  claim.joint_shifts.clear();
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     double depth = 0.0;
     for (const body::Row<D>& row : rows_) {
       if (row.gap < -depth_of(row, h)) depth = std::max(depth, -row.gap);
     }
-    if (depth == 0.0) break;
+    joints_.look(middle_, exists_);
+    if (depth == 0.0 && joints_.fits()) break;
+    depth = std::max(depth, joints_.misfit());
+    joints_.begin_shift();
     shift_.assign(middle_.size(), {});
     std::fill(reach_.begin(), reach_.end(), 2.0 * depth);
     finder_.find(middle_, exists_, reach_, rows_);
@@ -215,9 +258,12 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
       contacts_.free()[at] = rows_[i].gap < -deep ? over : std::max(0.0, over);
       least = std::min(least, deep);
     }
+    if (joints_.any()) hold_shift();
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, shift_);
+    joints_.hold(contacts_.eases(), shift_);
+    joints_.tell(claim.joint_shifts.emplace_back());
     claim.shifts.emplace_back();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const double weight = contacts_.impulses()[static_cast<Eigen::Index>(D * i)];
@@ -265,7 +311,12 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
   if (goes_on && !is_wider_) kept_ = contacts_.impulses();
   is_wider_ = false;
   contacts_.take(rows_);
-  if (goes_on) contacts_.impulses() = kept_;
+  joints_.set_before(h, middle_);
+  joints_.factor(contacts_.eases());
+  joints_.hold(contacts_.eases(), after_);
+  contacts_.pose_joints(after_);
+  const auto size = static_cast<Eigen::Index>(D * rows_.size());
+  if (goes_on) contacts_.impulses().head(size) = kept_.head(size);
   auto last = s.pushes.begin();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const body::Row<D>& row = rows_[i];
@@ -345,6 +396,18 @@ bool MoreauBodies<D>::fall() {
   return true;
 }
 
+/// Joints hold with the impulses found, and turns belong to them; whether both were known.
+template <int D>
+bool MoreauBodies<D>::hold_joints(double h) {
+  if (!joints_.any()) return settle_turns(h);
+  joints_.hold(contacts_.eases(), after_);
+  joints_.hold(contacts_.eases(), after_);
+  const bool turned = settle_turns(h);
+  find_next(h);
+  ++rounds_;
+  return joints_.settle(h, after_, next_, enough_speed_, !waits_for_joints()) && turned;
+}
+
 /// Impulses and u+, found again where a body came to be faster than its reach, and in space until
 /// moments and turns agree.
 template <int D>
@@ -359,6 +422,9 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   bends_.clear();
   is_wider_ = false;
   last_bend_ = std::numeric_limits<double>::infinity();
+  joints_.look(middle_, exists_);
+  joints_.begin_push(h, s.reactions);
+  rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
@@ -366,7 +432,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
-    const bool turned = settle_turns(h);
+    const bool turned = hold_joints(h);
     if (!(settle_bends(h) && turned)) {
       if (++turns == kMostTurns) return {.status = problem::Status::NoConvergence};
       --round;
@@ -400,6 +466,8 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
     if (p[0] > 0.0) claim.pushes.push_back({rows_[i].key, p});
   }
   next.pushes = claim.pushes;
+  joints_.tell(claim.reactions);
+  next.reactions = claim.reactions;
   claim.level = level_;
   next.steps += 1;
 }

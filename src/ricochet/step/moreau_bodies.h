@@ -43,6 +43,9 @@ class MoreauBodies {
   void half_step(const State& s, double h);
   void set_reach(double h, const std::vector<body::Motion<D>>& of);
   problem::Report put_back(double h, certify::BodyClaim<D>& claim);
+  void hold_shift();
+  void find_next(double h);
+  bool hold_joints(double h);
   void set_ease();
   void turn_start(std::size_t body, const body::Spin<D>& by);
   bool linearise_turns(double h);
@@ -57,6 +60,9 @@ class MoreauBodies {
   double depth_of(const body::Row<D>& row, double h) const {
     return certify::depth_of(row.slack, level_, h, creep_limit_);
   }
+  /// Whether rounds of a step are few enough to go on until they change rounding alone: joints make
+  /// more of it than contacts do.
+  bool waits_for_joints() const { return rounds_ < 12; }
   bool is_slow(int body, const State& s, double h) const;
   bool outruns(double h);
   bool widen();
@@ -70,6 +76,7 @@ class MoreauBodies {
   double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
   double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;
+  BodyJoints<D> joints_;
   BodyContacts<D> contacts_;
   std::vector<char> exists_;
   std::vector<double> reach_;            // by body, in this step [m]
@@ -81,9 +88,11 @@ class MoreauBodies {
   std::vector<body::Motion<D>> from_;   // in space: the start of the step, put back
   std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body
   std::vector<double> levers_;          // sums of |r| |p|
+  std::vector<body::Motion<D>> next_;   // with joints: the next middle
   Eigen::VectorXd kept_;                // impulses of the round before
   bool is_wider_{false};                // rows are others than in the round before
   std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
+  int rounds_{0};                       // of a step with joints
   double last_bend_{0.0};               // how much they changed last
   double t_mid_{0.0};
 };

@@ -10,6 +10,7 @@ body::WorldState<D> start_of(const body::World<D>& world, double t) {
   body::WorldState<D> state;
   state.t = t;
   state.gone.assign(world.bodies.size(), 0);
+  state.reactions.resize(world.joints.size());
   for (const body::Body<D>& body : world.bodies) {
     state.bodies.push_back(body.start);
     if (body.kind == body::Kind::Driven) body.drive(t, state.bodies.back());

@@ -119,6 +119,7 @@ void add_certificate(const Motion& motion, Values& values) {
 
 /// What bodies and watches add.
 void add_bodies(const Motion& motion, Values& values) {
+  values["joint.max"] = motion.outcome.certificate.joint_max;
   for (const auto& [name, value] : motion.world->watches) values[name] = value;
   motion.scene.world()->visit([&]<int D>(const body::World<D>&) {
     for (const scene::FigureName& figure : scene::figure_names(*motion.scene.world())) {

@@ -311,8 +311,11 @@ std::string describe_energy(const Motion& motion) {
                                        : fmt::format("; restitution CREATED {}", gain);
   }
   if (std::abs(ledger.joints.value()) > unit) {
-    words += fmt::format(", of {} {}", motion.world ? "driven bodies" : "joints",
-                         shown(ledger.joints.value(), 6));
+    words += fmt::format(
+        ", of {} {}",
+        motion.world ? (motion.world->joints > 0 ? "joints and driven bodies" : "driven bodies")
+                     : "joints",
+        shown(ledger.joints.value(), 6));
   }
   if (std::abs(ledger.correction.value()) > unit) {
     words += fmt::format(", V changed by corrections {}", shown(ledger.correction.value(), 6));

@@ -7,6 +7,7 @@
 
 #include "ricochet/base/index.h"
 #include "ricochet/base/text.h"
+#include "ricochet/body/joints.h"
 #include "ricochet/body/rows.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/step/run_bodies.h"
@@ -88,9 +89,10 @@ class WorldWatch {
   /// Impulses on the bodies that are watched, from those that are not.
   void add_forces(const Sample& s) {
     const bool any = std::any_of(part_.watches.begin(), part_.watches.end(), [](const auto& w) {
-      return w.kind == scene::Watch::Kind::ForceOn;
+      return w.kind == scene::Watch::Kind::ForceOn || w.kind == scene::Watch::Kind::Joint;
     });
     if (!any) return;
+    if (s.state.steps > 0) add_joint_forces(s);
     each_push(s, [&](const body::Row<D>& row, const Vec& p) {
       const Vec on_a = body::in_space(row, p);
       for (std::size_t w = 0; w < part_.watches.size(); ++w) {
@@ -101,6 +103,22 @@ class WorldWatch {
         for (int k = 0; k < D; ++k) given_[base::index(watch.column + k)] += (a - b) * on_a[k];
       }
     });
+  }
+
+  void add_joint_forces(const Sample& s) {
+    for (std::size_t j = 0; j < world_.joints.size(); ++j) {
+      const Vec& on_b = s.claim.reactions[j].force;
+      for (std::size_t w = 0; w < part_.watches.size(); ++w) {
+        const scene::Watch& watch = part_.watches[w];
+        int times = watch.joint == static_cast<int>(j) ? 1 : 0;
+        if (watch.kind == scene::Watch::Kind::ForceOn) {
+          times = in_[w][base::index(world_.joints[j].b)] - in_[w][base::index(world_.joints[j].a)];
+        }
+        for (int k = 0; k < D && times != 0; ++k) {
+          given_[base::index(watch.column + k)] += times * on_b[k];
+        }
+      }
+    }
   }
 
   template <class Work>
@@ -120,6 +138,18 @@ class WorldWatch {
     }
   }
 
+  /// The mean force on the second body since the row before, and the coordinate.
+  void set_joint(const Sample& s, const scene::Watch& watch, double* out) {
+    const body::Joint<D>& joint = world_.joints[base::index(watch.joint)];
+    const double time = s.state.t - last_;
+    for (int k = 0; k < D && time > 0.0; ++k) {
+      out[k] = given_[base::index(watch.column + k)] / time;
+    }
+    const auto rows = body::rows_of(joint, s.state.bodies[base::index(joint.a)],
+                                    s.state.bodies[base::index(joint.b)]);
+    out[D] = rows.free.gap;
+  }
+
   void set_value(const Sample& s, std::size_t w, double* out) {
     using Kind = scene::Watch::Kind;
     const scene::Watch& watch = part_.watches[w];
@@ -134,6 +164,7 @@ class WorldWatch {
         }
         return;
       }
+      case Kind::Joint: set_joint(s, watch, out); return;
       case Kind::Slip:
         each_push(s, [&](const body::Row<D>& row, const Vec&) {
           if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
@@ -248,6 +279,7 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
   record::WorldRecord& record = motion.world.emplace();
   record.bodies = world.count();
   record.shapes = static_cast<int>(world.solids.size());
+  record.joints = static_cast<int>(world.joints.size());
   for (const body::Body<D>& body : world.bodies) record.free_bodies += body.is_free() ? 1 : 0;
   body::WorldState<D>& last = record.state<D>();
   last = step::start_of(world, motion.scene.run.start_time);
@@ -402,6 +434,10 @@ std::string describe_world(const Motion& motion) {
       fmt::format("all that touch were seen, by a finder of the judge's own; {:.3g} pushed "
                   "in the mean, {} at most; {}",
                   told.pushes_mean, told.pushes_max, base::counted(told.shocks, "shock")));
+  if (record.joints > 0) {
+    text += base::entry("joints", fmt::format("{}, off by {:.2g} at most",
+                                              base::counted(record.joints, "joint"), c.joint_max));
+  }
   text += base::entry(
       "overlap",
       told.projected == 0

@@ -1,0 +1,395 @@
+#include "ricochet/certify/body_joints.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ricochet/base/index.h"
+
+namespace ricochet::certify {
+namespace {
+
+using base::index;
+using body::JointKind;
+
+constexpr double kRounding = std::numeric_limits<double>::epsilon();
+
+shape::Mat<2> turn_matrix(const body::Motion<2>& m) {
+  const double c = std::cos(m.angle);
+  const double s = std::sin(m.angle);
+  shape::Mat<2> R;
+  R << c, -s, s, c;
+  return R;
+}
+shape::Mat<3> turn_matrix(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
+
+/// Axes of the joint in space, as columns.
+shape::Mat<2> axes_of(const body::Motion<2>& m, double frame) {
+  body::Motion<2> turned;
+  turned.angle = m.angle + frame;
+  return turn_matrix(turned);
+}
+shape::Mat<3> axes_of(const body::Motion<3>& m, const shape::Mat<3>& frame) {
+  return turn_matrix(m) * frame;
+}
+
+double product(double one, double other) { return one * other; }
+double product(const body::Vec<3>& one, const body::Vec<3>& other) { return one.dot(other); }
+double cross(const body::Vec<2>& arm, const body::Vec<2>& p) {
+  return arm[0] * p[1] - arm[1] * p[0];
+}
+body::Vec<3> cross(const body::Vec<3>& arm, const body::Vec<3>& p) { return arm.cross(p); }
+body::Vec<2> speed_at(const body::Motion<2>& m, const body::Vec<2>& arm) {
+  return m.v + m.spin * body::Vec<2>(-arm[1], arm[0]);
+}
+body::Vec<3> speed_at(const body::Motion<3>& m, const body::Vec<3>& arm) {
+  return m.v + m.spin.cross(arm);
+}
+
+/// The angle that axes of b have turned, seen along the first one of a; in the plane it is counted.
+template <int D>
+double angle_between(const body::Joint<D>& joint, const body::Motion<D>& a,
+                     const body::Motion<D>& b) {
+  if constexpr (D == 2) {
+    return (b.angle - a.angle) + (joint.frame_b - joint.frame_a);
+  } else {
+    const shape::Mat<3> relative =
+        axes_of(a, joint.frame_a).transpose() * axes_of(b, joint.frame_b);
+    return std::atan2(relative(2, 1), relative(1, 1));
+  }
+}
+
+/// Rows of rotation: what is left of the axes of b, seen from a.
+template <int D, class Row>
+void add_turns(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b,
+               std::vector<Row>& rows) {
+  Row row;
+  if constexpr (D == 2) {
+    if (joint.kind == JointKind::Hinge || joint.kind == JointKind::Ball) return;
+    row.value = angle_between<2>(joint, a, b);
+    row.size = std::abs(a.angle) + std::abs(b.angle) + std::abs(joint.frame_a) +
+               std::abs(joint.frame_b) + 1.0;
+    row.couple = 1.0;
+    rows.push_back(row);
+  } else {
+    const shape::Mat<3> A = axes_of(a, joint.frame_a);
+    const shape::Mat<3> B = axes_of(b, joint.frame_b);
+    const shape::Mat<3> relative = A.transpose() * B;
+    const auto add = [&](int i, int k) {
+      row.value = relative(i, k);
+      row.size = 4.0;
+      row.couple = B.col(k).cross(A.col(i));
+      rows.push_back(row);
+    };
+    if (joint.kind == JointKind::Hinge) {
+      add(1, 0);
+      add(2, 0);
+    } else if (joint.kind != JointKind::Ball) {
+      add(0, 1);
+      add(1, 2);
+      add(2, 0);
+    }
+  }
+}
+
+}  // namespace
+
+double turned_by(const body::Body<2>& body, const body::Motion<2>&, double moment) {
+  return moment / body.inertia;
+}
+body::Vec<3> turned_by(const body::Body<3>& body, const body::Motion<3>& m,
+                       const body::Vec<3>& moment) {
+  const shape::Mat<3> R = turn_matrix(m);
+  return R * body.inertia.llt().solve(R.transpose() * moment);
+}
+
+template <int D>
+typename JointCourt<D>::View JointCourt<D>::view(const body::Joint<D>& joint,
+                                                 const body::Motion<D>& a,
+                                                 const body::Motion<D>& b) const {
+  View seen;
+  seen.there = true;
+  Row row;
+  row.arm_a = turn_matrix(a) * joint.on_a;
+  row.arm_b = turn_matrix(b) * joint.on_b;
+  const Vec way = (b.x + row.arm_b) - (a.x + row.arm_a);
+  row.size = joint.size + a.x.norm() + b.x.norm() + row.arm_a.norm() + row.arm_b.norm();
+  const auto axes = axes_of(a, joint.frame_a);
+  const bool slides = joint.kind == JointKind::Slider;
+  if (slides) row.arm_a += way;  // the rail turns with a, and b pushes on it where it is
+  if (joint.kind == JointKind::Distance) {
+    row.along = way / way.norm();
+    row.value = way.norm();
+    seen.free = row;
+    row.value -= joint.length;
+    row.size += joint.length;
+    if (joint.holds_length) seen.held.push_back(row);
+    return seen;
+  }
+  for (int k = slides ? 1 : 0; k < D; ++k) {
+    row.along = slides ? Vec(axes.col(k)) : Vec(Vec::Unit(k));
+    row.value = row.along.dot(way);
+    seen.held.push_back(row);
+  }
+  add_turns<D, Row>(joint, a, b, seen.held);
+  if (slides) {
+    row.along = axes.col(0);
+    row.value = row.along.dot(way) + joint.start;
+    seen.free = row;
+  } else if (joint.kind == JointKind::Hinge) {
+    seen.free.value = angle_between<D>(joint, a, b) + joint.start;
+    seen.free.size = 4.0;
+    if constexpr (D == 2) seen.free.couple = 1.0;
+    if constexpr (D == 2) seen.free.size = std::abs(a.angle) + std::abs(b.angle) + 1.0;
+    if constexpr (D == 3) seen.free.couple = axes.col(0);
+  }
+  return seen;
+}
+
+template <int D>
+void JointCourt<D>::look(const Motions& at, const std::vector<char>& exists) {
+  views_.assign(world_.joints.size(), {});
+  for (std::size_t j = 0; j < views_.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    const std::size_t a = index(joint.a);
+    const std::size_t b = index(joint.b);
+    if (exists[a] != 0 && exists[b] != 0) views_[j] = view(joint, at[a], at[b]);
+  }
+}
+
+template <int D>
+bool JointCourt<D>::is_off(double times) const {
+  for (std::size_t j = 0; j < views_.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    if (!views_[j].there) continue;
+    for (const Row& row : views_[j].held) {
+      if (!(std::abs(row.value) <= times * 256.0 * kRounding * row.size)) return true;
+    }
+    const Row& free = views_[j].free;
+    const double inside = std::min(free.value - joint.low, joint.high - free.value);
+    if (joint.has_limits && inside < -times * 1e-9 * free.size) return true;
+  }
+  return false;
+}
+
+template <int D>
+double JointCourt<D>::rate(const Row& row, const body::Motion<D>& a,
+                           const body::Motion<D>& b) const {
+  return row.along.dot(speed_at(b, row.arm_b) - speed_at(a, row.arm_a)) +
+         product(row.couple, body::Spin<D>(b.spin - a.spin));
+}
+
+template <int D>
+double JointCourt<D>::ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const {
+  double sum = 0.0;
+  for (const bool of_b : {false, true}) {
+    const int i = of_b ? joint.b : joint.a;
+    const body::Body<D>& body = world_.body(i);
+    if (!body.is_free()) continue;
+    const body::Spin<D> moment = cross(of_b ? row.arm_b : row.arm_a, row.along) + row.couple;
+    sum += row.along.squaredNorm() / body.mass +
+           product(moment, turned_by(body, at[index(i)], moment));
+  }
+  return sum;
+}
+
+template <int D>
+bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Motions& moved) const {
+  if (weights.size() != world_.joints.size()) return false;
+  for (const body::Reaction<D>& one : weights) {
+    const bool holds = one.low >= 0.0 && one.high >= 0.0 && one.friction == 0.0 &&
+                       one.motor == 0.0 && one.spring == 0.0;
+    if (!holds) return false;
+  }
+  each_impulse(weights, [&](int i, const Vec& p, const body::Spin<D>& moment, double, double) {
+    const body::Body<D>& body = world_.body(i);
+    if (!body.is_free()) return;
+    moved[index(i)].v += p / body.mass;
+    moved[index(i)].spin += turned_by(body, at[index(i)], moment);
+  });
+  return true;
+}
+
+/// A velocity that should vanish, or what an impulse misses its law by over rho.
+template <int D>
+void JointCourt<D>::Case::check(const Row& row, double off, double scale) {
+  constexpr double kTight = 1e-6;  // residual of Level::Tight
+  const double rounding = 512.0 * kRounding * (row.size / step.h + speed);
+  const double defect = std::max(0.0, std::abs(off) - rounding);
+  const double residual = defect > 0.0 ? defect / std::max(speed, scale) : 0.0;
+  verdict.residual = std::max(verdict.residual, residual);
+  const double most =
+      step.level == Level::Tight ? std::max(step.limits.residual, kTight) : step.limits.residual;
+  const bool holds = step.level == Level::Bounded ? defect <= step.creep_limit : residual <= most;
+  if (!holds || !std::isfinite(off)) refuse(false, residual);
+}
+
+template <int D>
+typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
+                                                     const Step& step) const {
+  Verdict verdict;
+  for (std::size_t j = 0; j < views_.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    const std::size_t a = index(joint.a);
+    const std::size_t b = index(joint.b);
+    const body::Reaction<D> r = j < claimed.size() ? claimed[j] : body::Reaction<D>{};
+    Case of{step, j, step.h * step.gravity, verdict};
+    if (!views_[j].there) {
+      const bool acts = r.force != Vec::Zero() || r.low != 0.0 || r.high != 0.0;
+      if (acts) of.refuse(false, 0.0);
+      continue;
+    }
+    for (const auto* motions : {&step.before, &step.after}) {
+      of.speed += body::speed_bound(world_.body(joint.a), (*motions)[a]) +
+                  body::speed_bound(world_.body(joint.b), (*motions)[b]);
+    }
+    const View then = view(joint, step.next[a], step.next[b]);
+    judge_held(views_[j], then, of);
+    judge_free(views_[j], then, r, of);
+  }
+  return verdict;
+}
+
+/// Gaps that are held are at the next middle what they are at this one.
+template <int D>
+void JointCourt<D>::judge_held(const View& seen, const View& then, Case& of) const {
+  for (std::size_t k = 0; k < seen.held.size(); ++k) {
+    const Row& row = seen.held[k];
+    of.verdict.gap_max = std::max(of.verdict.gap_max, std::abs(row.value));
+    of.check(row, (then.held[k].value - row.value) / of.step.h, 0.0);
+  }
+}
+
+/// Limits, friction, motor and spring along the coordinate.
+template <int D>
+void JointCourt<D>::judge_free(const View& seen, const View& then, const body::Reaction<D>& r,
+                               Case& of) const {
+  const body::Joint<D>& joint = world_.joints[of.number];
+  const Step& step = of.step;
+  const Row& free = seen.free;
+  const bool has_law =
+      joint.has_limits || joint.friction > 0.0 || joint.motor_most > 0.0 || joint.has_spring();
+  if (!has_law) {
+    const bool acts =
+        r.low != 0.0 || r.high != 0.0 || r.friction != 0.0 || r.motor != 0.0 || r.spring != 0.0;
+    if (acts) of.refuse(false, 0.0);
+    return;
+  }
+  double way = then.free.value - free.value;
+  if (D == 3 && joint.kind == JointKind::Hinge) way = std::remainder(way, 6.283185307179586);
+  const std::size_t a = index(joint.a);
+  const std::size_t b = index(joint.b);
+  const double was = rate(free, step.before[a], step.before[b]);
+  const double ends = rate(free, step.after[a], step.after[b]);
+  const double rho = 1.0 / ease(free, joint, step.after);
+  for (const bool is_low : {true, false}) {
+    const double p = is_low ? r.low : r.high;
+    const double sign = is_low ? 1.0 : -1.0;
+    const double gap = is_low ? free.value - joint.low : joint.high - free.value;
+    const bool touches = gap <= 1e-9 * free.size * (1.0 + 1e-6);
+    const bool acts = joint.has_limits && (joint.restitution == 0.0 || touches);
+    if (p < 0.0 || (!acts && p != 0.0)) of.refuse(false, p);
+    if (!acts || !std::isfinite(gap)) continue;
+    const double law = joint.restitution > 0.0 ? sign * (ends + joint.restitution * was)
+                                               : (sign * way + std::max(0.0, gap)) / step.h;
+    of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
+  }
+  const auto check_bound = [&](double p, double most, double aim) {
+    if (std::abs(p) > most * (1.0 + 1e-12)) of.refuse(false, p);
+    if (!(most > 0.0)) return;
+    const double law = way / step.h - aim;
+    of.check(free, (p - std::clamp(p - rho * law, -most, most)) / rho, most / rho);
+  };
+  check_bound(r.friction, step.h * joint.friction, 0.0);
+  check_bound(r.motor, step.h * joint.motor_most, joint.motor_speed);
+  const double pull = joint.drive - joint.stiffness * (free.value - joint.rest) -
+                      0.5 * joint.damping * (was + ends);
+  of.check(free, (r.spring - step.h * pull) / rho, std::abs(step.h * pull) / rho);
+}
+
+/// Work of a unit impulse on free bodies, at the mean of their velocities.
+template <int D>
+double JointCourt<D>::free_work(const Row& row, const body::Joint<D>& joint, const Motions& before,
+                                const Motions& after) const {
+  double sum = 0.0;
+  for (const auto* motions : {&before, &after}) {
+    body::Motion<D> a = (*motions)[index(joint.a)];
+    body::Motion<D> b = (*motions)[index(joint.b)];
+    if (!world_.body(joint.a).is_free()) a = {};
+    if (!world_.body(joint.b).is_free()) b = {};
+    sum += 0.5 * rate(row, a, b);
+  }
+  return sum;
+}
+
+template <int D>
+typename JointCourt<D>::Works JointCourt<D>::works(const Reactions& claimed, const Motions& before,
+                                                   const Motions& after, const Reactions& last,
+                                                   double threshold, double gh) const {
+  Works works;
+  for (std::size_t j = 0; j < claimed.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    const View& seen = views_[j];
+    const body::Reaction<D>& r = claimed[j];
+    if (!seen.there) continue;
+    const std::size_t a = index(joint.a);
+    const std::size_t b = index(joint.b);
+    for (std::size_t k = 0; k < seen.held.size(); ++k) {
+      const Row& row = seen.held[k];
+      const double ends = rate(row, after[a], after[b]);
+      works.joints += r.held[k] * free_work(row, joint, before, after);
+      works.relative += 0.5 * r.held[k] * (rate(row, before[a], before[b]) + ends);
+      works.lent += std::abs(r.held[k]) * (0.5 * gh * row.along.norm() + std::abs(ends));
+    }
+    if (r.low == 0.0 && r.high == 0.0 && r.friction == 0.0 && r.motor == 0.0 && r.spring == 0.0) {
+      continue;
+    }
+    const double given = free_work(seen.free, joint, before, after);
+    const double was = rate(seen.free, before[a], before[b]);
+    const double ends = rate(seen.free, after[a], after[b]);
+    const double mean = 0.5 * (was + ends);
+    const double lawful = r.low - r.high + r.friction;
+    works.has_power = works.has_power || r.motor != 0.0 || r.spring != 0.0;
+    works.relative += lawful * mean;
+    works.lent += std::abs(lawful) * (0.5 * gh * seen.free.along.norm() + std::abs(ends));
+    works.forces += (r.motor + r.spring) * given;
+    works.contacts += lawful * mean;
+    works.joints += lawful * (given - mean);
+    works.friction += r.friction * mean;
+    const body::Reaction<D> then = j < last.size() ? last[j] : body::Reaction<D>{};
+    if (r.low > 0.0 && then.low == 0.0 && -was > threshold) {
+      ++works.struck;
+      works.shocks += r.low * mean;
+    }
+    if (r.high > 0.0 && then.high == 0.0 && was > threshold) {
+      ++works.struck;
+      works.shocks -= r.high * mean;
+    }
+  }
+  return works;
+}
+
+template <int D>
+double JointCourt<D>::size_of(const body::Reaction<D>& r, std::size_t joint) const {
+  const double arm =
+      world_.joints[joint].kind == JointKind::Hinge ? world_.joints[joint].size : 1.0;
+  const double lawful = std::max({r.low, r.high, std::abs(r.friction), std::abs(r.motor)});
+  return std::max(r.force.norm(), arm > 0.0 ? lawful / arm : 0.0);
+}
+
+template <int D>
+double JointCourt<D>::springs(const Motions& at) const {
+  double sum = 0.0;
+  for (const body::Joint<D>& joint : world_.joints) {
+    if (joint.stiffness == 0.0) continue;
+    const double off = view(joint, at[index(joint.a)], at[index(joint.b)]).free.value - joint.rest;
+    sum += 0.5 * joint.stiffness * off * off;
+  }
+  return sum;
+}
+
+template class JointCourt<2>;
+template class JointCourt<3>;
+
+}  // namespace ricochet::certify

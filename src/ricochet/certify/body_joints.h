@@ -1,0 +1,149 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ricochet/body/world.h"
+#include "ricochet/certify/limits.h"
+
+namespace ricochet::certify {
+
+/// The judge of joints: own places, gaps and directions, by matrices and arms. Nothing here knows
+/// how the step keeps them.
+template <int D>
+class JointCourt {
+ public:
+  using Vec = body::Vec<D>;
+  using Motions = std::vector<body::Motion<D>>;
+  using Reactions = std::vector<body::Reaction<D>>;
+
+  /// A number of a joint and what its impulse does: `along` at a point of space on b, the opposite
+  /// at one on a, and a couple.
+  struct Row {
+    double value{0.0};
+    double size{0.0};  // of what it is made of
+    Vec along = Vec::Zero();
+    Vec arm_a = Vec::Zero();
+    Vec arm_b = Vec::Zero();
+    body::Spin<D> couple = body::Motion<D>{}.spin;
+  };
+  struct View {
+    std::vector<Row> held;
+    Row free;
+    bool there{false};
+  };
+  /// Work of a step, by where it is booked.
+  struct Works {
+    double joints{0.0};    // what holds, and what driven bodies give through limits and friction
+    double forces{0.0};    // motors, springs
+    double contacts{0.0};  // limits and dry friction
+    double friction{0.0};  // the latter alone
+    double shocks{0.0};    // limits that are struck
+    long long struck{0};
+    double relative{0.0};   // of all impulses, as the two bodies move against each other
+    double lent{0.0};       // what forces of the step, and the bend of the way, may give to it
+    bool has_power{false};  // of a motor or a spring
+  };
+  /// How a step fared.
+  struct Verdict {
+    int joint{-1};       // the first that does not hold; -1: all do
+    bool is_gap{false};  // its gap, else its law
+    double value{0.0};
+    double gap_max{0.0};   // of all, at the middle
+    double residual{0.0};  // of all, relative
+  };
+
+  explicit JointCourt(const body::World<D>& world) : world_(world) {}
+  bool any() const { return !world_.joints.empty(); }
+
+  void look(const Motions& at, const std::vector<char>& exists);
+  /// Whether a joint, or a limit, is off by more than its slack, at the places looked at.
+  bool is_off(double times) const;
+  /// Adds how weights move bodies, as velocities; false where they pull at limits.
+  bool add_shifts(const Reactions& weights, const Motions& at, Motions& moved) const;
+  /// A step as joints see it: velocities before and after at the middle, and the next middle.
+  struct Step {
+    const Motions& before;
+    const Motions& after;
+    const Motions& next;
+    double h{0.0};
+    double gravity{0.0};
+    const Limits& limits;
+    Level level{Level::Exact};
+    double creep_limit{0.0};
+  };
+  /// The laws of all joints, at the places looked at.
+  Verdict judge(const Reactions& claimed, const Step& step) const;
+  /// What the impulses give to a body: work(body, impulse, moment, size, lever).
+  template <class Work>
+  void each_impulse(const Reactions& claimed, Work&& work) const;
+  Works works(const Reactions& claimed, const Motions& before, const Motions& after,
+              const Reactions& last, double threshold, double gravity) const;
+  double springs(const Motions& at) const;  // their energy
+  /// The largest impulse of a joint, as a force.
+  double size_of(const body::Reaction<D>& r, std::size_t joint) const;
+
+ private:
+  /// One joint of a step.
+  struct Case {
+    const Step& step;
+    std::size_t number{0};
+    double speed{0.0};  // what its velocities are measured by
+    Verdict& verdict;
+
+    void refuse(bool is_gap, double value) {
+      if (verdict.joint >= 0) return;
+      verdict.joint = static_cast<int>(number);
+      verdict.is_gap = is_gap;
+      verdict.value = value;
+    }
+    void check(const Row& row, double off, double scale);
+  };
+  void judge_held(const View& seen, const View& then, Case& of) const;
+  void judge_free(const View& seen, const View& then, const body::Reaction<D>& r, Case& of) const;
+  View view(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b) const;
+  double rate(const Row& row, const body::Motion<D>& a, const body::Motion<D>& b) const;
+  double ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const;
+  double free_work(const Row& row, const body::Joint<D>& joint, const Motions& before,
+                   const Motions& after) const;
+
+  const body::World<D>& world_;
+  std::vector<View> views_;
+};
+
+/// Spin of a body by a moment, from its inertia turned into space.
+double turned_by(const body::Body<2>& body, const body::Motion<2>& m, double moment);
+body::Vec<3> turned_by(const body::Body<3>& body, const body::Motion<3>& m,
+                       const body::Vec<3>& moment);
+
+template <int D>
+template <class Work>
+void JointCourt<D>::each_impulse(const Reactions& claimed, Work&& work) const {
+  const auto arm_moment = [](const Vec& arm, const Vec& p) -> body::Spin<D> {
+    if constexpr (D == 2) return arm[0] * p[1] - arm[1] * p[0];
+    if constexpr (D == 3) return arm.cross(p);
+  };
+  for (std::size_t j = 0; j < claimed.size(); ++j) {
+    const View& view = views_[j];
+    if (!view.there) continue;
+    const auto give = [&](const Row& row, double impulse) {
+      const Vec p = impulse * row.along;
+      const body::Spin<D> couple = impulse * row.couple;
+      const double twist = body::size_of(couple);
+      work(world_.joints[j].b, p, body::Spin<D>(arm_moment(row.arm_b, p) + couple), p.norm(),
+           row.arm_b.norm() * p.norm() + twist);
+      work(world_.joints[j].a, Vec(-p), body::Spin<D>(-arm_moment(row.arm_a, p) - couple), p.norm(),
+           row.arm_a.norm() * p.norm() + twist);
+    };
+    for (std::size_t k = 0; k < view.held.size(); ++k) give(view.held[k], claimed[j].held[k]);
+    const body::Reaction<D>& r = claimed[j];
+    for (const double p : {r.low, -r.high, r.friction, r.motor, r.spring}) {
+      if (p != 0.0) give(view.free, p);
+    }
+  }
+}
+
+extern template class JointCourt<2>;
+extern template class JointCourt<3>;
+
+}  // namespace ricochet::certify

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ricochet/body/joints.h"
+#include "ricochet/body/rows.h"
+#include "ricochet/step/joint_matrix.h"
+
+namespace ricochet::step {
+
+/// The joints of a world in a step: equations J u + c = 0 that are taken out of the contact
+/// problem,
+///
+///     u = u' + M^-1 (G^T r + J^T p),      K p = -(J u' + c) - J M^-1 G^T r,      K = J M^-1 J^T ,
+///
+/// and rows that have a law, which are put into it: limits as contacts without friction, dry
+/// friction and motors as contacts whose normal impulse is known.
+///
+/// c is what the gap at the next middle differs by from the linear one, so that it is that of this
+/// middle: SHAKE [Ryckaert 1977], in rounds. A damper is an equation with its own diagonal,
+/// U+ + U + 2 (p/h + k (c - rest) - drive) / d = 0.
+template <int D>
+class BodyJoints {
+ public:
+  using Motions = std::vector<body::Motion<D>>;
+  using Eases = std::vector<body::Ease<D>>;
+  using Reactions = std::vector<body::Reaction<D>>;
+  enum class Slot : char { Low, High, Friction, Motor };
+
+  /// A row with a law.
+  struct Lawful {
+    int joint{0};
+    Slot slot{Slot::Low};
+    body::JointRow<D> row;  // limits: towards the inside; gap is the distance to it
+    double shift{0.0};      // added to its velocity in the law
+    double most{0.0};       // of friction and motors [N s]
+    double bend{0.0};
+    double impulse{0.0};
+    bool is_box() const { return slot == Slot::Friction || slot == Slot::Motor; }
+  };
+
+  explicit BodyJoints(const body::World<D>& world);
+  bool any() const { return !world_.joints.empty(); }
+
+  /// Rows at these places; joints of bodies that are not there do nothing.
+  void look(const Motions& at, const std::vector<char>& exists);
+  /// Whether gaps and limits hold as they are; else by how much they are off.
+  bool fits() const;
+  double misfit() const;
+
+  /// Sets the equations of a projection: gaps go to 0, and nobody goes beyond a limit.
+  void begin_shift();
+  /// Those of a step, with what the last one did; and what depends on velocities `before`.
+  void begin_push(double h, const Reactions& last);
+  void set_before(double h, const Motions& before);
+  /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
+  /// comes no nearer where it `may_stay` so.
+  bool settle(double h, const Motions& after, const Motions& next, double enough, bool may_stay);
+
+  void factor(const Eases& eases);
+  /// Impulses that bring velocities to J u + c = 0, added to those there are.
+  void hold(const Eases& eases, Motions& motions);
+  /// What an impulse of a row does to its two bodies.
+  void give(const body::Joint<D>& joint, const body::JointRow<D>& row, double p, const Eases& eases,
+            Motions& motions) const;
+  /// Adds the moments of all impulses, and sums of their sizes.
+  void add_moments(std::vector<body::Spin<D>>& moments, std::vector<double>& levers) const;
+
+  std::vector<Lawful>& lawful() { return lawful_; }
+  const std::vector<Lawful>& lawful() const { return lawful_; }
+  void tell(Reactions& reactions) const;
+
+  /// Mechanisms: bodies that joints tie together. -1: none, or not free.
+  int mechanism(int body) const { return mechanism_[static_cast<std::size_t>(body)]; }
+  int begin_of(int mechanism) const { return start_[static_cast<std::size_t>(mechanism)]; }
+  int end_of(int mechanism) const { return start_[static_cast<std::size_t>(mechanism) + 1]; }
+  int mechanisms() const { return static_cast<int>(start_.size()) - 1; }
+  const JointMatrix& matrix() const { return matrix_; }
+  /// Equations that a free body takes part in, and its direction in one of them.
+  std::span<const int> equations_of(int body) const {
+    const auto b = static_cast<std::size_t>(body);
+    return std::span(by_body_).subspan(
+        static_cast<std::size_t>(by_body_start_[b]),
+        static_cast<std::size_t>(by_body_start_[b + 1] - by_body_start_[b]));
+  }
+  Eigen::Matrix<double, D + body::kSpins<D>, 1> direction(int equation, int body) const;
+
+ private:
+  struct Equation {
+    int joint{0};
+    int number{0};  // of its joint; kSpring: its damper
+    body::JointRow<D> row;
+    double offset{0.0};  // c
+    double bend{0.0};
+    double diagonal{0.0};  // of a damper
+    double impulse{0.0};
+    bool acts{false};
+  };
+  static constexpr int kSpring = 6;
+  void order_joints();
+  void list_equations(const std::vector<int>& order);
+  void list_by_body();
+  bool add_limit(const body::Joint<D>& joint, int number, bool is_low);
+
+  const body::World<D>& world_;
+  std::vector<char> there_;               // by joint
+  std::vector<body::JointRows<D>> rows_;  // by joint, at the middle
+  std::vector<body::JointRows<D>> then_;  // and at the next
+  std::vector<Equation> equations_;       // in the order of the matrix
+  std::vector<Lawful> lawful_;
+  std::vector<double> forces_;  // by joint: of an undamped spring and drive [N s]
+  std::vector<int> mechanism_;  // by body
+  std::vector<int> start_;      // of mechanisms among the equations
+  std::vector<int> by_body_start_;
+  std::vector<int> by_body_;
+  JointMatrix matrix_;
+  std::vector<double> miss_;
+  double last_change_{0.0};
+  bool are_forces_given_{false};
+};
+
+extern template class BodyJoints<2>;
+extern template class BodyJoints<3>;
+
+}  // namespace ricochet::step
