@@ -221,8 +221,10 @@ void JointCourt<D>::Case::check(const Row& row, double off, double scale) {
   verdict.residual = std::max(verdict.residual, residual);
   const double most =
       step.level == Level::Tight ? std::max(step.limits.residual, kTight) : step.limits.residual;
-  const bool holds = step.level == Level::Bounded ? defect <= step.creep_limit : residual <= most;
-  if (!holds || !std::isfinite(off)) refuse(false, residual);
+  const bool holds =
+      step.level == Level::Bounded ? unit * defect <= step.creep_limit : residual <= most;
+  if (!holds || !std::isfinite(off))
+    refuse(false, step.level == Level::Bounded ? unit * defect : residual);
 }
 
 template <int D>
@@ -234,7 +236,8 @@ typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
     const std::size_t a = index(joint.a);
     const std::size_t b = index(joint.b);
     const body::Reaction<D> r = j < claimed.size() ? claimed[j] : body::Reaction<D>{};
-    Case of{step, j, step.h * step.gravity, verdict};
+    Case of{step, j, step.h * step.gravity, 1.0, verdict};
+    if (joint.kind == JointKind::Hinge && joint.size > 0.0) of.unit = std::min(1.0, joint.size);
     if (!views_[j].there) {
       const bool acts = r.force != Vec::Zero() || r.low != 0.0 || r.high != 0.0;
       if (acts) of.refuse(false, 0.0);

@@ -89,6 +89,7 @@ class JointCourt {
     const Step& step;
     std::size_t number{0};
     double speed{0.0};  // what its velocities are measured by
+    double unit{1.0};   // of an angle, as the way of a point of the bodies
     Verdict& verdict;
 
     void refuse(bool is_gap, double value) {

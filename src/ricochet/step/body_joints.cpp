@@ -177,7 +177,7 @@ bool BodyJoints<D>::add_limit(const body::Joint<D>& joint, int number, bool is_l
 }
 
 template <int D>
-void BodyJoints<D>::begin_shift() {
+void BodyJoints<D>::begin_shift(double reach) {
   std::fill(forces_.begin(), forces_.end(), 0.0);
   for (Equation& equation : equations_) {
     equation.acts = equation.number != kSpring && there_[index(equation.joint)] != 0;
@@ -190,8 +190,13 @@ void BodyJoints<D>::begin_shift() {
   for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
     const body::Joint<D>& joint = world_.joints[index(j)];
     if (there_[index(j)] == 0 || !joint.has_limits) continue;
-    add_limit(joint, j, true);
-    add_limit(joint, j, false);
+    const bool is_angle = joint.kind == body::JointKind::Hinge;
+    for (const bool is_low : {true, false}) {
+      if (!add_limit(joint, j, is_low)) continue;
+      const Lawful& one = lawful_.back();
+      const double gap = one.row.gap * (is_angle ? joint.size : 1.0);
+      if (gap > reach + body::limit_slack(one.row)) lawful_.pop_back();
+    }
   }
   for (Lawful& one : lawful_) {
     const double slack = body::limit_slack(one.row);
@@ -201,7 +206,8 @@ void BodyJoints<D>::begin_shift() {
 }
 
 template <int D>
-void BodyJoints<D>::begin_push(double h, const Reactions& last) {
+void BodyJoints<D>::begin_push(double h, const Motions& before, const Reactions& last,
+                               bool takes_all) {
   last_change_ = std::numeric_limits<double>::infinity();
   lawful_.clear();
   for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
@@ -218,8 +224,11 @@ void BodyJoints<D>::begin_push(double h, const Reactions& last) {
       Lawful& one = lawful_.back();
       one.impulse = is_low ? was.low : was.high;
       one.shift = std::max(0.0, one.row.gap) / h;
-      const bool acts = joint.restitution == 0.0 || one.row.gap <= body::limit_slack(one.row);
-      if (!acts) lawful_.pop_back();  // with e > 0 it acts where it touches
+      // With e > 0 it acts where it touches, with e = 0 where it may come to: see `settle`.
+      const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
+      const double reach = joint.restitution > 0.0 ? 0.0 : 2.0 * h * std::abs(rate);
+      const bool is_far = one.row.gap > reach + body::limit_slack(one.row);
+      if (is_far && !(takes_all && joint.restitution == 0.0)) lawful_.pop_back();
     }
     const auto add_box = [&](Slot slot, double most, double speed, double impulse) {
       if (!(most > 0.0)) return;
@@ -298,6 +307,29 @@ bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, 
       worst <= 1.0 || (may_stay && worst < kRoundings && !(worst < 0.9 * last_change_));
   last_change_ = worst;
   return settled;
+}
+
+/// Limits with e = 0 that were thought to be far, and are beyond at the next middle.
+template <int D>
+bool BodyJoints<D>::add_crossed(double h) {
+  bool any = false;
+  for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
+    const body::Joint<D>& joint = world_.joints[index(j)];
+    if (there_[index(j)] == 0 || !joint.has_limits || joint.restitution > 0.0) continue;
+    const double from = rows_[index(j)].free.gap;
+    const double next = from + body::coordinate_way(joint, from, then_[index(j)].free.gap);
+    for (const bool is_low : {true, false}) {
+      const Slot slot = is_low ? Slot::Low : Slot::High;
+      if (!((is_low ? next - joint.low : joint.high - next) < 0.0)) continue;
+      const bool is_there = std::any_of(lawful_.begin(), lawful_.end(), [&](const Lawful& one) {
+        return one.joint == j && one.slot == slot;
+      });
+      if (is_there || !add_limit(joint, j, is_low)) continue;
+      lawful_.back().shift = std::max(0.0, lawful_.back().row.gap) / h;
+      any = true;
+    }
+  }
+  return any;
 }
 
 template <int D>

@@ -49,10 +49,12 @@ class BodyJoints {
   bool fits() const;
   double misfit() const;
 
-  /// Sets the equations of a projection: gaps go to 0, and nobody goes beyond a limit.
-  void begin_shift();
-  /// Those of a step, with what the last one did; and what depends on velocities `before`.
-  void begin_push(double h, const Reactions& last);
+  /// Sets the equations of a projection: gaps go to 0, and nobody within reach goes beyond a
+  /// limit.
+  void begin_shift(double reach);
+  /// Those of a step, with what the last one did; `takes_all`: limits that are far
+  /// too. Then what depends on velocities `before`.
+  void begin_push(double h, const Motions& before, const Reactions& last, bool takes_all);
   void set_before(double h, const Motions& before);
   /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
   /// comes no nearer where it `may_stay` so.
@@ -101,6 +103,7 @@ class BodyJoints {
   void order_joints();
   void list_equations(const std::vector<int>& order);
   void list_by_body();
+  bool add_crossed(double h);
   bool add_limit(const body::Joint<D>& joint, int number, bool is_low);
 
   const body::World<D>& world_;

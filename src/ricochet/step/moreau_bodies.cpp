@@ -244,7 +244,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     joints_.look(middle_, exists_);
     if (depth == 0.0 && joints_.fits()) break;
     depth = std::max(depth, joints_.misfit());
-    joints_.begin_shift();
+    joints_.begin_shift(2.0 * depth);
     shift_.assign(middle_.size(), {});
     std::fill(reach_.begin(), reach_.end(), 2.0 * depth);
     finder_.find(middle_, exists_, reach_, rows_);
@@ -423,7 +423,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   is_wider_ = false;
   last_bend_ = std::numeric_limits<double>::infinity();
   joints_.look(middle_, exists_);
-  joints_.begin_push(h, s.reactions);
+  joints_.begin_push(h, middle_, s.reactions, level_ != Level::Exact);
   rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);
