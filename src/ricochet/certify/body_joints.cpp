@@ -214,13 +214,13 @@ bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Moti
 /// A velocity that should vanish, or what an impulse misses its law by over rho.
 template <int D>
 void JointCourt<D>::Case::check(const Row& row, double off, double scale) {
-  constexpr double kTight = 1e-6;  // residual of Level::Tight
+  constexpr double kTightResidual = 1e-6;  // residual of Level::Tight
   const double rounding = 512.0 * kRounding * (row.size / step.h + speed);
   const double defect = std::max(0.0, std::abs(off) - rounding);
   const double residual = defect > 0.0 ? defect / std::max(speed, scale) : 0.0;
   verdict.residual = std::max(verdict.residual, residual);
-  const double most =
-      step.level == Level::Tight ? std::max(step.limits.residual, kTight) : step.limits.residual;
+  const double most = step.level == Level::Tight ? std::max(step.limits.residual, kTightResidual)
+                                                 : step.limits.residual;
   const bool holds =
       step.level == Level::Bounded ? unit * defect <= step.creep_limit : residual <= most;
   if (!holds || !std::isfinite(off))
