@@ -358,7 +358,8 @@ void expect_pages(const fs::path& root, std::size_t first) {
   std::vector<fs::path> pages;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    const bool is_report = name == "report.html" && is_opened(entry.path());
+    const bool is_body = entry.path().string().find("/body-") != std::string::npos;
+    const bool is_report = name == "report.html" && (is_body || is_opened(entry.path()));
     if (is_report || name == "index.html") pages.push_back(entry.path());
   }
   std::sort(pages.begin(), pages.end());

@@ -54,7 +54,7 @@ Gallery take_gallery(const std::filesystem::path& place) {
     write_file(place / "out", gallery.made.out);
     write_file(place / "err", gallery.made.err);
     std::ofstream(place / "ended") << gallery.made.code << ' ' << gallery.made.seconds;
-    write_file(place / "made-by", stamp);
+    if (gallery.made.code < 128) write_file(place / "made-by", stamp);  // it was not killed
   }
   std::ifstream(place / "ended") >> gallery.made.code >> gallery.made.seconds;
   gallery.made.out = read_file(place / "out");

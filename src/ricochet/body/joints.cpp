@@ -43,7 +43,8 @@ JointRow<D> rail_row(const Seats<D>& seats, const Vec<D>& along) {
 template <int D>
 JointRow<D> length_row(const Seats<D>& seats) {
   const double length = seats.way.norm();
-  JointRow<D> row = point_row<D>(seats, Vec<D>(seats.way / length));
+  const Vec<D> along = length > 0.0 ? Vec<D>(seats.way / length) : Vec<D>(Vec<D>::Unit(0));
+  JointRow<D> row = point_row<D>(seats, along);
   row.gap = length;
   return row;
 }
@@ -68,6 +69,14 @@ void add_length(const Joint<D>& joint, const Seats<D>& seats, JointRows<D>& rows
   rows.held[0] = rows.free;
   rows.held[0].gap -= joint.length;
   rows.held[0].size += joint.length;
+}
+
+constexpr double kTurn = 6.283185307179586;
+
+/// The angle of a hinge in space is known up to turns: it is taken half a turn about the middle of
+/// its limits, so that nobody comes beyond one from the other side.
+double middle_of(const Joint<3>& joint) {
+  return joint.has_limits ? 0.5 * (joint.low + joint.high) : joint.start;
 }
 
 }  // namespace
@@ -121,7 +130,9 @@ JointRows<3> rows_of(const Joint<3>& joint, const Motion<3>& a, const Motion<3>&
       rows.held[4] = axis_row(of_a.col(2), of_b.col(0));
       const Vec<3> axis = of_a.col(0);
       const double angle = std::atan2(of_a.col(2).dot(of_b.col(1)), of_a.col(1).dot(of_b.col(1)));
-      rows.free = {angle + joint.start, Vec<3>::Zero(), axis, axis, 4.0};
+      const double middle = middle_of(joint) - joint.start;
+      rows.free = {middle + std::remainder(angle - middle, kTurn) + joint.start, Vec<3>::Zero(),
+                   axis, axis, 4.0};
       break;
     }
     case JointKind::Weld:

@@ -292,7 +292,7 @@ double BodyJudge<D>::potential(const State& s) const {
   for (std::size_t i = 0; i < s.bodies.size(); ++i) {
     if (world_.bodies[i].is_free()) sum.add(-world_.bodies[i].mass * g.dot(s.bodies[i].x));
   }
-  sum.add(joints_.springs(s.bodies));
+  sum.add(joints_.springs(s.bodies, s.gone));
   return sum.value();
 }
 
@@ -424,6 +424,10 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
   }
   bool is_needed = deepest > -1e-15 && !rows.empty();
   if (joints != nullptr && !replay_joints(*joints, t, is_needed, moved)) return false;
+  if (joints != nullptr && !joints_.ends_at_limits(*joints, moved)) {
+    fail(Failure::Correction, t, 0.0);
+    return false;
+  }
   if (!is_needed && !rows.empty()) {
     return fail_at(Failure::Correction, t, deepest, rows[0]);
   }
@@ -449,6 +453,8 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
 
 template <int D>
 bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
+  put_.clear();
+  joints_.forget_put();
   if (joints_.any() && claim.joint_shifts.size() != claim.shifts.size()) {
     fail(Failure::Correction, t, 0.0);
     return false;
@@ -457,6 +463,30 @@ bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
     if (!replay_round(claim.shifts[k], joints_.any() ? &claim.joint_shifts[k] : nullptr, t)) {
       return false;
     }
+    for (const body::Push<D>& push : claim.shifts[k]) {
+      if (push.impulse[0] > 0.0) put_.push_back(push.key);
+    }
+  }
+  std::sort(put_.begin(), put_.end());
+  return claim.shifts.empty() || check_shifts(t);
+}
+
+/// Places are put back by what bodies may have moved beyond each other in a step, not by more: a
+/// body between two that close has no place to go.
+template <int D>
+bool BodyJudge<D>::check_shifts(double t) {
+  constexpr double kMost = 100.0;
+  double fastest = h_ * gravity_.norm();
+  for (std::size_t i = 0; i < middle_.size(); ++i) {
+    if (exists_[i] == 0) continue;
+    fastest = std::max(fastest, body::speed_bound(world_.bodies[i], middle_[i]));
+  }
+  for (std::size_t i = 0; i < middle_.size(); ++i) {
+    if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
+    const double room = kMost * h_ * (fastest + creep_limit_) +
+                        1e-6 * (world_.bodies[i].reach + middle_[i].x.norm());
+    const double way = shift_[i].norm();
+    if (!(way <= room)) return fail_body(Failure::Correction, t, way, i);
   }
   return true;
 }
@@ -644,7 +674,8 @@ bool BodyJudge<D>::check_law(double h) {
   for (std::size_t i = 0; i < rows_.size();) {
     Judged& one = rows_[i];
     const double close = one.row.slack * (1.0 + 1e-6);
-    if (!one.law->looks_ahead() && one.row.gap > close) {
+    const bool is_put = std::binary_search(put_.begin(), put_.end(), one.row.key);
+    if (!one.law->looks_ahead() && one.row.gap > close && !is_put) {
       if (one.impulse[0] > 0.0) return fail_at(Failure::ActiveSet, t_mid_, one.row.gap, one.row);
       rows_[i] = rows_.back();  // it does not act
       rows_.pop_back();
@@ -664,7 +695,7 @@ bool BodyJudge<D>::check_law(double h) {
 /// That joints hold at this middle and at the next, and that their impulses obey their laws.
 template <int D>
 bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>& claim) {
-  if (!joints_.any()) return true;
+  if (!joints_.any() && claim.reactions.empty()) return true;
   next_ = after_;
   for (std::size_t i = 0; i < next_.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
@@ -680,10 +711,12 @@ bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>
   joints_.look(middle_, exists_);
   const auto found = joints_.judge(
       claim.reactions, {middle_, after_, next_, h, gravity_.norm(), limits_, law_, creep_limit_});
-  c_.joint_max = std::max(c_.joint_max, found.gap_max);
-  c_.residual_max = std::max(c_.residual_max, found.residual);
   const bool is_off = joints_.is_off(4.0);
-  if (!is_off && found.joint < 0 && claim.reactions.size() == world_.joints.size()) return true;
+  if (!is_off && found.joint < 0 && claim.reactions.size() == world_.joints.size()) {
+    c_.joint_max = std::max(c_.joint_max, found.gap_max);
+    c_.residual_max = std::max(c_.residual_max, found.residual);
+    return true;
+  }
   fail(is_off ? Failure::Violation : Failure::Residual, t_mid_,
        is_off ? found.gap_max : found.value);
   if (found.joint >= 0) {
@@ -958,8 +991,11 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
     const double turn_scale = body::size_of(start) + body::size_of(end) + given[i].lever;
     const double found = std::max(miss.norm() > 0.0 ? miss.norm() / scale : 0.0,
                                   turning != 0.0 ? turning / turn_scale : 0.0);
+    const bool are_numbers = std::isfinite(miss.norm()) && std::isfinite(turning);
+    if (!are_numbers || !(found <= limits_.balance)) {
+      return fail_body(Failure::Balance, t_mid_, found, i);
+    }
     c_.balance_max = std::max(c_.balance_max, found);
-    if (!(found <= limits_.balance)) return fail_body(Failure::Balance, t_mid_, found, i);
   }
   return true;
 }
@@ -1133,7 +1169,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     }
   }
   if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_islands(h, claim) || !check_passing(h) || !check_joints(after, h, claim) ||
+      !check_joints(after, h, claim) || !check_islands(h, claim) || !check_passing(h) ||
       !check_balance(before, after, h, claim) || !check_positions(before, after, h)) {
     return false;
   }

@@ -131,6 +131,7 @@ class BodyJudge {
   bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
   bool check_level(const BodyClaim<D>& claim, double h);
+  bool check_shifts(double t);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
@@ -160,6 +161,7 @@ class BodyJudge {
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
   std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
   std::vector<body::Vec<D>> shift_;      // how mass centres were put back
+  std::vector<body::RowKey> put_;        // rows by which they were, sorted
   std::vector<std::array<double, 2>> shift_rounding_;  // by joints: of places, of angles
   const State* end_{nullptr};                          // of the step that is looked at
   std::vector<body::Motion<D>> next_;                  // with joints: the next middle

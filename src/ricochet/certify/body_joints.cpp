@@ -119,7 +119,7 @@ typename JointCourt<D>::View JointCourt<D>::view(const body::Joint<D>& joint,
   const bool slides = joint.kind == JointKind::Slider;
   if (slides) row.arm_a += way;  // the rail turns with a, and b pushes on it where it is
   if (joint.kind == JointKind::Distance) {
-    row.along = way / way.norm();
+    row.along = way.norm() > 0.0 ? Vec(way / way.norm()) : Vec(Vec::Unit(0));
     row.value = way.norm();
     seen.free = row;
     row.value -= joint.length;
@@ -139,10 +139,18 @@ typename JointCourt<D>::View JointCourt<D>::view(const body::Joint<D>& joint,
     seen.free = row;
   } else if (joint.kind == JointKind::Hinge) {
     seen.free.value = angle_between<D>(joint, a, b) + joint.start;
-    seen.free.size = 4.0;
-    if constexpr (D == 2) seen.free.couple = 1.0;
-    if constexpr (D == 2) seen.free.size = std::abs(a.angle) + std::abs(b.angle) + 1.0;
-    if constexpr (D == 3) seen.free.couple = axes.col(0);
+    if constexpr (D == 2) {
+      seen.free.couple = 1.0;
+      seen.free.size = std::abs(a.angle) + std::abs(b.angle) + std::abs(joint.frame_a) +
+                       std::abs(joint.frame_b) + 1.0;
+    } else {
+      seen.free.couple = axes.col(0);
+      seen.free.size = 4.0;
+      const double half = 3.141592653589793;  // turns that bring it between its limits, or near
+      const double centre = joint.has_limits ? 0.5 * (joint.low + joint.high) : joint.start;
+      if (seen.free.value > centre + half) seen.free.value -= 2.0 * half;
+      if (seen.free.value < centre - half) seen.free.value += 2.0 * half;
+    }
   }
   return seen;
 }
@@ -195,12 +203,15 @@ double JointCourt<D>::ease(const Row& row, const body::Joint<D>& joint, const Mo
 }
 
 template <int D>
-bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Motions& moved) const {
+bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Motions& moved) {
   if (weights.size() != world_.joints.size()) return false;
-  for (const body::Reaction<D>& one : weights) {
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    const body::Reaction<D>& one = weights[j];
     const bool holds = one.low >= 0.0 && one.high >= 0.0 && one.friction == 0.0 &&
                        one.motor == 0.0 && one.spring == 0.0;
     if (!holds) return false;
+    if (one.low > 0.0) put_[2 * j] = 1;
+    if (one.high > 0.0) put_[2 * j + 1] = 1;
   }
   each_impulse(weights, [&](int i, const Vec& p, const body::Spin<D>& moment, double, double) {
     const body::Body<D>& body = world_.body(i);
@@ -211,20 +222,38 @@ bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Moti
   return true;
 }
 
+/// Who is put back at a limit ends there, and not beyond.
+template <int D>
+bool JointCourt<D>::ends_at_limits(const Reactions& weights, const Motions& moved) const {
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    const Row& free = views_[j].free;
+    if (!views_[j].there || (weights[j].low == 0.0 && weights[j].high == 0.0)) continue;
+    const double end = free.value + rate(free, moved[index(joint.a)], moved[index(joint.b)]);
+    const auto is_beyond = [&](double inside, double was) {
+      return !(inside <= 1e-9 * free.size + 1e-6 * std::abs(was));
+    };
+    if (weights[j].low > 0.0 && is_beyond(end - joint.low, free.value - joint.low)) return false;
+    if (weights[j].high > 0.0 && is_beyond(joint.high - end, joint.high - free.value)) return false;
+  }
+  return true;
+}
+
 /// A velocity that should vanish, or what an impulse misses its law by over rho.
 template <int D>
 void JointCourt<D>::Case::check(const Row& row, double off, double scale) {
-  constexpr double kTightResidual = 1e-6;  // residual of Level::Tight
-  const double rounding = 512.0 * kRounding * (row.size / step.h + speed);
-  const double defect = std::max(0.0, std::abs(off) - rounding);
-  const double residual = defect > 0.0 ? defect / std::max(speed, scale) : 0.0;
+  constexpr double kTightResidual = 1e-6;                          // residual of Level::Tight
+  const double own = row.along.squaredNorm() == 0.0 ? unit : 1.0;  // angles as ways of points
+  const double rounding = 512.0 * kRounding * (own * row.size / step.h + speed);
+  const double defect = std::max(0.0, own * std::abs(off) - rounding);
+  const double residual = defect > 0.0 ? defect / std::max(speed, own * scale) : 0.0;
   verdict.residual = std::max(verdict.residual, residual);
   const double most = step.level == Level::Tight ? std::max(step.limits.residual, kTightResidual)
                                                  : step.limits.residual;
-  const bool holds =
-      step.level == Level::Bounded ? unit * defect <= step.creep_limit : residual <= most;
-  if (!holds || !std::isfinite(off))
-    refuse(false, step.level == Level::Bounded ? unit * defect : residual);
+  const bool holds = step.level == Level::Bounded ? defect <= step.creep_limit : residual <= most;
+  if (!holds || !std::isfinite(off)) {
+    refuse(false, step.level == Level::Bounded ? defect : residual);
+  }
 }
 
 template <int D>
@@ -237,7 +266,7 @@ typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
     const std::size_t b = index(joint.b);
     const body::Reaction<D> r = j < claimed.size() ? claimed[j] : body::Reaction<D>{};
     Case of{step, j, step.h * step.gravity, 1.0, verdict};
-    if (joint.kind == JointKind::Hinge && joint.size > 0.0) of.unit = std::min(1.0, joint.size);
+    if (joint.size > 0.0) of.unit = joint.size;
     if (!views_[j].there) {
       const bool acts = r.force != Vec::Zero() || r.low != 0.0 || r.high != 0.0;
       if (acts) of.refuse(false, 0.0);
@@ -250,8 +279,23 @@ typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
     const View then = view(joint, step.next[a], step.next[b]);
     judge_held(views_[j], then, of);
     judge_free(views_[j], then, r, of);
+    judge_force(views_[j], r, of);
   }
   return verdict;
+}
+
+/// The force that is told is that of the impulses.
+template <int D>
+void JointCourt<D>::judge_force(const View& seen, const body::Reaction<D>& r, Case& of) const {
+  Vec sum = Vec::Zero();
+  double size = 0.0;
+  const auto add = [&](const Row& row, double p) {
+    sum += p * row.along;
+    size += std::abs(p) * row.along.norm();
+  };
+  for (std::size_t k = 0; k < seen.held.size(); ++k) add(seen.held[k], r.held[k]);
+  for (const double p : {r.low, -r.high, r.friction, r.motor, r.spring}) add(seen.free, p);
+  if (!((sum - r.force).norm() <= 256.0 * kRounding * size)) of.refuse(false, r.force.norm());
 }
 
 /// Gaps that are held are at the next middle what they are at this one.
@@ -279,6 +323,9 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     if (acts) of.refuse(false, 0.0);
     return;
   }
+  const bool is_through = joint.kind == JointKind::Distance && joint.has_limits &&
+                          joint.low > 0.0 && free.along.dot(then.free.along) < 0.0;
+  if (is_through) of.refuse(true, joint.low);  // shorter than its lower limit in between
   double way = then.free.value - free.value;
   if (D == 3 && joint.kind == JointKind::Hinge) way = std::remainder(way, 6.283185307179586);
   const std::size_t a = index(joint.a);
@@ -290,10 +337,12 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     const double p = is_low ? r.low : r.high;
     const double sign = is_low ? 1.0 : -1.0;
     const double gap = is_low ? free.value - joint.low : joint.high - free.value;
-    const bool touches = gap <= 1e-9 * free.size * (1.0 + 1e-6);
-    const bool acts = joint.has_limits && (joint.restitution == 0.0 || touches);
-    if (p < 0.0 || (!acts && p != 0.0)) of.refuse(false, p);
-    if (!acts || !std::isfinite(gap)) continue;
+    const bool is_put = put_[2 * of.number + (is_low ? 0 : 1)] != 0;
+    const bool touches = gap <= 1e-9 * free.size * (1.0 + 1e-6) || is_put;
+    const bool acts =
+        joint.has_limits && std::isfinite(gap) && (joint.restitution == 0.0 || touches);
+    if (!(p >= 0.0) || (!acts && p != 0.0)) of.refuse(false, p);
+    if (!acts) continue;
     const double law = joint.restitution > 0.0 ? sign * (ends + joint.restitution * was)
                                                : (sign * way + std::max(0.0, gap)) / step.h;
     of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
@@ -302,7 +351,7 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     if (std::abs(p) > most * (1.0 + 1e-12)) of.refuse(false, p);
     if (!(most > 0.0)) return;
     const double law = way / step.h - aim;
-    of.check(free, (p - std::clamp(p - rho * law, -most, most)) / rho, most / rho);
+    of.check(free, (p - std::clamp(p - rho * law, -most, most)) / rho, std::abs(p) / rho);
   };
   check_bound(r.friction, step.h * joint.friction, 0.0);
   check_bound(r.motor, step.h * joint.motor_most, joint.motor_speed);
@@ -382,10 +431,10 @@ double JointCourt<D>::size_of(const body::Reaction<D>& r, std::size_t joint) con
 }
 
 template <int D>
-double JointCourt<D>::springs(const Motions& at) const {
+double JointCourt<D>::springs(const Motions& at, const std::vector<char>& gone) const {
   double sum = 0.0;
   for (const body::Joint<D>& joint : world_.joints) {
-    if (joint.stiffness == 0.0) continue;
+    if (joint.stiffness == 0.0 || gone[index(joint.a)] != 0 || gone[index(joint.b)] != 0) continue;
     const double off = view(joint, at[index(joint.a)], at[index(joint.b)]).free.value - joint.rest;
     sum += 0.5 * joint.stiffness * off * off;
   }

@@ -60,7 +60,9 @@ class JointCourt {
   /// Whether a joint, or a limit, is off by more than its slack, at the places looked at.
   bool is_off(double times) const;
   /// Adds how weights move bodies, as velocities; false where they pull at limits.
-  bool add_shifts(const Reactions& weights, const Motions& at, Motions& moved) const;
+  bool add_shifts(const Reactions& weights, const Motions& at, Motions& moved);
+  bool ends_at_limits(const Reactions& weights, const Motions& moved) const;
+  void forget_put() { put_.assign(2 * world_.joints.size(), 0); }  // who was, in a step
   /// A step as joints see it: velocities before and after at the middle, and the next middle.
   struct Step {
     const Motions& before;
@@ -79,7 +81,7 @@ class JointCourt {
   void each_impulse(const Reactions& claimed, Work&& work) const;
   Works works(const Reactions& claimed, const Motions& before, const Motions& after,
               const Reactions& last, double threshold, double gravity) const;
-  double springs(const Motions& at) const;  // their energy
+  double springs(const Motions& at, const std::vector<char>& gone) const;  // their energy
   /// The largest impulse of a joint, as a force.
   double size_of(const body::Reaction<D>& r, std::size_t joint) const;
 
@@ -89,7 +91,7 @@ class JointCourt {
     const Step& step;
     std::size_t number{0};
     double speed{0.0};  // what its velocities are measured by
-    double unit{1.0};   // of an angle, as the way of a point of the bodies
+    double unit{1.0};   // [m] of an angle, as the way of a point of the bodies
     Verdict& verdict;
 
     void refuse(bool is_gap, double value) {
@@ -100,6 +102,7 @@ class JointCourt {
     }
     void check(const Row& row, double off, double scale);
   };
+  void judge_force(const View& seen, const body::Reaction<D>& r, Case& of) const;
   void judge_held(const View& seen, const View& then, Case& of) const;
   void judge_free(const View& seen, const View& then, const body::Reaction<D>& r, Case& of) const;
   View view(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b) const;
@@ -110,6 +113,7 @@ class JointCourt {
 
   const body::World<D>& world_;
   std::vector<View> views_;
+  std::vector<char> put_;  // by joint: at its lower and at its upper limit
 };
 
 /// Spin of a body by a moment, from its inertia turned into space.

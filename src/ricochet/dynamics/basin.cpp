@@ -196,18 +196,25 @@ class Basins {
     motion.start(start);
     Nearness nearness(known);
     Attractor last;
-    for (int k = 0; k < kMost; ++k) {
+    std::vector<Eigen::VectorXd> returns;
+    const int settle = plan().settle;
+    for (int k = 0; k < kMost + settle; ++k) {
       if (!motion.next()) {
         return motion.ended() == "escapes" ? Basin::kEscapes : Basin::kUndecided;
       }
       if (const int label = nearness.take(motion.state()); label >= 0) return label;
-      if (found == nullptr) continue;
-      if (static_cast<int>(last.states.size()) == kMost / 2) last = {};  // the transient
+      if (found == nullptr || k < settle) continue;
+      if (static_cast<int>(last.states.size()) == kMost / 2) {  // the transient
+        last = {};
+        returns.clear();
+      }
       last.states.push_back(motion.state());
+      returns.push_back(motion.returning());
       last.rows.push_back(motion.kept());
       if (last.states.size() % kLook != 0) continue;
-      last.period = period_of(last.states, kLook / 4, 1e-7, motion.least_returns());
-      if (last.period == 0) continue;
+      last.period = period_of(returns, kLook / 4, 1e-7);
+      // A shorter one that nearly holds: it has not settled.
+      if (last.period == 0 || period_of(returns, last.period - 1, 1e-4) != 0) continue;
       const auto keep = static_cast<std::ptrdiff_t>(last.period);
       last.states.erase(last.states.begin(), last.states.end() - keep);
       last.rows.erase(last.rows.begin(), last.rows.end() - keep);
@@ -377,7 +384,7 @@ std::string describe(const Basin& found, const scene::Scene& scene) {
                                     found.values[0].size(), found.keys[1], found.values[1].size()));
   for (std::size_t k = 0; k < found.attractors.size(); ++k) {
     const int period = found.attractors[k].period;
-    text += entry(fmt::format("attractor {}", k),
+    text += entry(fmt::format("attractor {}", k) + (k > 9 ? " " : ""),
                   fmt::format("{:.4f} of the cells; {}", found.fraction(static_cast<int>(k)),
                               period > 0 ? "period " + base::counted(period, "section")
                                          : std::string("it does not repeat")));

@@ -127,13 +127,12 @@ class Sweep {
     motion.start(from && fits(member, *from) ? *from : seeded(member, seed));
     std::vector<Eigen::VectorXd> states;
     int settle = plan_.settle;
-    const int least = motion.least_returns();
     for (int k = 0; k < settle && !is_stopped() && motion.next(); ++k) {
       if (monitor_ != nullptr) ++monitor_->steps;
-      states.push_back(motion.state());
+      states.push_back(motion.returning());
       // As long again where the motion neither repeats nor looks settled.
-      if (k + 1 == settle && settle < 4 * plan_.settle && period_of(states, 64, 1e-4, least) == 0 &&
-          period_of(states, 64, 1e-1, least) != 0) {
+      if (k + 1 == settle && settle < 4 * plan_.settle && period_of(states, 64, 1e-4) == 0 &&
+          period_of(states, 64, 1e-1) != 0) {
         settle *= 2;
       }
     }
@@ -144,10 +143,10 @@ class Sweep {
     while (motion.ended().empty() && static_cast<int>(branch.rows.size()) < plan_.show &&
            !is_stopped() && motion.next()) {
       branch.rows.push_back(motion.kept());
-      states.push_back(motion.state());
+      states.push_back(motion.returning());
     }
     branch.ended = motion.ended();
-    branch.period = period_of(states, 64, 1e-5, least);
+    branch.period = period_of(states, 64, 1e-5);
     take_extent(states, motion.flow().q().size(), branch);
     if (with_exponents_ && motion.time() > begin) {
       motion.flow().orthonormalise();

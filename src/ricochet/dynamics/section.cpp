@@ -94,6 +94,7 @@ SectionFlow::SectionFlow(const scene::Scene& scene, bool with_variations)
 void SectionFlow::start(const Instant& from) {
   flow_.start(from.t, from.q, from.u);
   impacts_ = 0;
+  last_ = flight_ = 0.0;
   ended_.clear();
   if (plan_.kind == Kind::Every) {  // at multiples of it, whenever the motion starts
     at_ = plan_.every * std::floor(from.t / plan_.every * (1.0 + 1e-15)) - from.t;
@@ -129,7 +130,18 @@ bool SectionFlow::next() {
   return false;
 }
 
+Eigen::VectorXd SectionFlow::returning() const {
+  constexpr double kPart = 0.1;  // of a state, beside which it stands
+  constexpr double kShortest = 1e-300;
+  if (plan_.kind != Kind::Impact) return state_;
+  Eigen::VectorXd all(state_.size() + 1);
+  all << state_, kPart * std::log(std::max(flight_, kShortest));
+  return all;
+}
+
 bool SectionFlow::take(double approach, const Eigen::VectorXd& u) {
+  flight_ = flow_.elapsed() - last_;
+  last_ = flow_.elapsed();
   const Eigen::Index n = flow_.q().size();
   double t = flow_.t();
   if (period_ > 0.0) t -= period_ * std::floor(t / period_);
@@ -149,7 +161,7 @@ bool SectionFlow::take(double approach, const Eigen::VectorXd& u) {
   return true;
 }
 
-int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance, int least) {
+int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance) {
   if (states.size() < 3) return 0;
   Eigen::VectorXd low = states[0], high = states[0];
   double size = 0.0;
@@ -161,9 +173,8 @@ int period_of(const std::vector<Eigen::VectorXd>& states, int most, double toler
   const double range = std::max((high - low).maxCoeff(), 1e-3 * size);
   const auto count = static_cast<int>(states.size());
   for (int period = 1; period <= std::min(most, count / 2); ++period) {
-    const int returns = std::max(period, std::min(least, count - period));
     bool repeats = true;
-    for (int k = 0; k < returns && repeats; ++k) {
+    for (int k = 0; k < period && repeats; ++k) {
       const Eigen::VectorXd& now = states[static_cast<std::size_t>(count - 1 - k)];
       const Eigen::VectorXd& then = states[static_cast<std::size_t>(count - 1 - k - period)];
       repeats = (now - then).cwiseAbs().maxCoeff() <= tolerance * range;
@@ -193,7 +204,7 @@ SectionResult take_section(const scene::Scene& scene, const SectionSettings& set
     }
     found.times.push_back(scene.start.t + motion.time());
     found.rows.push_back(motion.kept());
-    states.push_back(motion.state());
+    states.push_back(motion.returning());
   }
   found.ended = motion.ended();
   if (found.ended == "never" && states.empty()) {
@@ -203,7 +214,7 @@ SectionResult take_section(const scene::Scene& scene, const SectionSettings& set
   if (motion.time() > begin) {
     found.rate = static_cast<double>(motion.impacts() - before) / (motion.time() - begin);
   }
-  found.period = period_of(states, 128, 1e-6, motion.least_returns());
+  found.period = period_of(states, 128);
   return found;
 }
 

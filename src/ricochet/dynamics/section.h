@@ -41,9 +41,9 @@ class SectionFlow {
   long long impacts() const { return impacts_; }
   const std::string& ended() const { return ended_; }  // "escapes", "never", or a failure
   flow::Flow& flow() { return flow_; }
-  /// How many sections in a row must have come back before the motion repeats. Impacts of a chatter
-  /// are as close to each other as those of an orbit of period 1: some dozens of them end it.
-  int least_returns() const { return plan_.kind == scene::SectionPlan::Kind::Impact ? 32 : 0; }
+  /// The state and, at impacts, the logarithm of the time since the last one: impacts of a chatter are
+  /// as close to each other as those of an orbit, but their flights are not.
+  Eigen::VectorXd returning() const;
 
  private:
   bool take(double approach, const Eigen::VectorXd& u);
@@ -59,15 +59,15 @@ class SectionFlow {
   std::vector<double> kept_;
   double largest_{0.0};  // of |q| and |u|: beyond it the motion escapes
   double at_{0.0};       // elapsed time of the last section, of those at equal times
+  double last_{0.0};     // elapsed time of the last section
+  double flight_{0.0};   // and since the one before
   long long impacts_{0};
   std::string ended_;
 };
 
 /// The period, in sections, after which the last states repeat within `tolerance` of their range,
-/// at most `most`; 0: none. All of one period must repeat, and `least`
-/// states where there are so many.
-int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance = 1e-6,
-              int least = 0);
+/// at most `most`; 0: none.
+int period_of(const std::vector<Eigen::VectorXd>& states, int most, double tolerance = 1e-6);
 
 struct SectionSettings {
   int settle{300};  // sections let go

@@ -92,7 +92,7 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   noise_.assign(rows.size(), 0.0);
   rests_.assign(rows.size(), 0);
   approach_.assign(rows.size(), 0.0);
-  closes_.assign(rows.size(), 0.0);
+  closes_.assign(rows.size(), -std::numeric_limits<double>::infinity());
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     arms_[2 * i] = i < taken_ ? arm_of(rows[i], true) : joint_arm(i, true);
@@ -520,7 +520,10 @@ void BodyContacts<D>::find_limits(int island) {
     fastest = std::max(fastest, approach_[index(row)]);
   });
   limit_.resize(index(W_.rows));
-  each([&](int k, int row) { limit_[index(k)] = std::max(speed_, part_ * scale_[group(row)]); });
+  each([&](int k, int row) {  // joints have the strict one
+    const double part = index(row) < taken_ ? part_ : 0.0;
+    limit_[index(k)] = std::max(speed_, part * scale_[group(row)]);
+  });
 }
 
 /// The largest creep speed beside the limit of its group, of impulses measured last.
@@ -604,7 +607,7 @@ bool BodyContacts<D>::alternate(int island) {
     if (least_ <= kMostPart || !std::isfinite(inside_.work())) break;
     if (go_inside(island, level) || sweep_on(island, kNext, price_inside())) return true;
   }
-  r_ = nearest_;
+  if (std::isfinite(least_)) r_ = nearest_;
   methods_.residual(r_);
   return least_ <= kMostPart;
 }

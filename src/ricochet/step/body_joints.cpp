@@ -205,10 +205,36 @@ void BodyJoints<D>::begin_shift(double reach) {
   }
 }
 
+/// An impulse, or with the extent of all bodies a moment, that nothing here needs: bounds of
+/// friction and motors beyond it are as good as it is, and spoil the scale of the problem.
 template <int D>
-void BodyJoints<D>::begin_push(double h, const Motions& before, const Reactions& last,
+double BodyJoints<D>::needed(double h, double gh, const Motions& before) const {
+  constexpr double kFar = 1e4;
+  double mass = 0.0;
+  double speed = gh;
+  double extent = 1.0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    if (body.is_free()) mass += body.mass;
+    speed = std::max(speed, body::speed_bound(body, before[i]));
+    extent = std::max(extent, (before[i].x - before[0].x).norm() + body.reach);
+  }
+  double forces = 0.0;
+  for (std::size_t j = 0; j < rows_.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    speed = std::max(speed, std::abs(joint.motor_speed) * std::max(1.0, joint.size));
+    forces +=
+        h * (joint.stiffness * std::abs(rows_[j].free.gap - joint.rest) + std::abs(joint.drive));
+  }
+  const double most = kFar * (mass * speed + forces) * extent;
+  return most > 0.0 ? most : std::numeric_limits<double>::infinity();
+}
+
+template <int D>
+void BodyJoints<D>::begin_push(double h, double gh, const Motions& before, const Reactions& last,
                                bool takes_all) {
   last_change_ = std::numeric_limits<double>::infinity();
+  const double enough = needed(h, gh, before);
   lawful_.clear();
   for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
     const body::Joint<D>& joint = world_.joints[index(j)];
@@ -228,7 +254,8 @@ void BodyJoints<D>::begin_push(double h, const Motions& before, const Reactions&
       const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
       const double reach = joint.restitution > 0.0 ? 0.0 : 2.0 * h * std::abs(rate);
       const bool is_far = one.row.gap > reach + body::limit_slack(one.row);
-      if (is_far && !(takes_all && joint.restitution == 0.0)) lawful_.pop_back();
+      const bool is_put = put_.size() > 2 * index(j) && put_[2 * index(j) + (is_low ? 0 : 1)] != 0;
+      if (is_far && !is_put && !(takes_all && joint.restitution == 0.0)) lawful_.pop_back();
     }
     const auto add_box = [&](Slot slot, double most, double speed, double impulse) {
       if (!(most > 0.0)) return;
@@ -236,7 +263,7 @@ void BodyJoints<D>::begin_push(double h, const Motions& before, const Reactions&
                          .slot = slot,
                          .row = free,
                          .shift = -speed,
-                         .most = h * most,
+                         .most = std::min(h * most, enough),
                          .bend = 0.0,
                          .impulse = impulse});
     };
@@ -303,10 +330,32 @@ bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, 
     const double rate = body::rate_of(one.row, after[index(joint.a)], after[index(joint.b)]);
     bend_to(one.row, one.slot == Slot::High ? -way : way, rate, one.bend);
   }
+  const bool crossed = add_crossed(h);
   const bool settled =
-      worst <= 1.0 || (may_stay && worst < kRoundings && !(worst < 0.9 * last_change_));
-  last_change_ = worst;
+      !crossed &&
+      (worst <= 1.0 || (may_stay && worst < kRoundings && !(worst < 0.9 * last_change_)));
+  last_change_ = crossed ? std::numeric_limits<double>::infinity() : worst;
   return settled;
+}
+
+template <int D>
+double BodyJoints<D>::least_slack() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Lawful& one : lawful_) {
+    const body::Joint<D>& joint = world_.joints[index(one.joint)];
+    const bool is_angle = joint.kind == body::JointKind::Hinge && joint.size > 0.0;
+    least = std::min(least, body::limit_slack(one.row) * (is_angle ? joint.size : 1.0));
+  }
+  return least;
+}
+
+template <int D>
+void BodyJoints<D>::note_put(const Reactions& weights) {
+  put_.resize(2 * weights.size(), 0);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    if (weights[j].low > 0.0) put_[2 * j] = 1;
+    if (weights[j].high > 0.0) put_[2 * j + 1] = 1;
+  }
 }
 
 /// Limits with e = 0 that were thought to be far, and are beyond at the next middle.

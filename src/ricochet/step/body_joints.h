@@ -52,9 +52,14 @@ class BodyJoints {
   /// Sets the equations of a projection: gaps go to 0, and nobody within reach goes beyond a
   /// limit.
   void begin_shift(double reach);
+  /// Limits that were put back in this step act in it, with e > 0 too; `forget_put` before others.
+  void note_put(const Reactions& weights);
+  void forget_put() { put_.clear(); }
+  double least_slack() const;  // of limits that take part, as ways of points of the bodies
   /// Those of a step, with what the last one did; `takes_all`: limits that are far
   /// too. Then what depends on velocities `before`.
-  void begin_push(double h, const Motions& before, const Reactions& last, bool takes_all);
+  void begin_push(double h, double gh, const Motions& before, const Reactions& last,
+                  bool takes_all);
   void set_before(double h, const Motions& before);
   /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
   /// comes no nearer where it `may_stay` so.
@@ -104,10 +109,12 @@ class BodyJoints {
   void list_equations(const std::vector<int>& order);
   void list_by_body();
   bool add_crossed(double h);
+  double needed(double h, double gh, const Motions& before) const;
   bool add_limit(const body::Joint<D>& joint, int number, bool is_low);
 
   const body::World<D>& world_;
   std::vector<char> there_;               // by joint
+  std::vector<char> put_;                 // by joint, its lower and its upper limit
   std::vector<body::JointRows<D>> rows_;  // by joint, at the middle
   std::vector<body::JointRows<D>> then_;  // and at the next
   std::vector<Equation> equations_;       // in the order of the matrix

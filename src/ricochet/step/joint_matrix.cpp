@@ -56,14 +56,14 @@ void JointMatrix::factor() {
 }
 
 void JointMatrix::solve(int begin, int end, double* x) const {
-  double* const all = x - begin;
+  const auto all = [x, begin](int i) -> double& { return x[i - begin]; };
   for (int i = begin; i < end; ++i) {
-    for (int j = first_[index(i)]; j < i; ++j) all[i] -= lower_[at(i, j)] * all[j];
-    if (!has(i)) all[i] = 0.0;
+    for (int j = first_[index(i)]; j < i; ++j) all(i) -= lower_[at(i, j)] * all(j);
+    if (!has(i)) all(i) = 0.0;
   }
   for (int i = end - 1; i >= begin; --i) {
-    all[i] = has(i) ? all[i] / pivot_[index(i)] : 0.0;
-    for (int j = first_[index(i)]; j < i; ++j) all[j] -= upper_[at(i, j)] * all[i];
+    all(i) = has(i) ? all(i) / pivot_[index(i)] : 0.0;
+    for (int j = first_[index(i)]; j < i; ++j) all(j) -= upper_[at(i, j)] * all(i);
   }
 }
 

@@ -16,7 +16,6 @@ class JointMatrix {
 
   void clear();
   void add(int i, int j, double value);  // within the envelope
-  void leave_out(int i) { given_[static_cast<std::size_t>(i)] = 0.0; }
   void factor();
   bool has(int i) const { return pivot_[static_cast<std::size_t>(i)] != 0.0; }
 

@@ -236,6 +236,8 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
   problem::Report report;
   claim.shifts.clear();
   claim.joint_shifts.clear();
+  put_.clear();
+  joints_.forget_put();
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     double depth = 0.0;
     for (const body::Row<D>& row : rows_) {
@@ -258,20 +260,13 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
       contacts_.free()[at] = rows_[i].gap < -deep ? over : std::max(0.0, over);
       least = std::min(least, deep);
     }
+    least = std::min(least, joints_.least_slack());
     if (joints_.any()) hold_shift();
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, shift_);
     joints_.hold(contacts_.eases(), shift_);
-    joints_.tell(claim.joint_shifts.emplace_back());
-    claim.shifts.emplace_back();
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const double weight = contacts_.impulses()[static_cast<Eigen::Index>(D * i)];
-      if (!(weight > 0.0)) continue;
-      body::Push<D>& push = claim.shifts.back().emplace_back();
-      push.key = rows_[i].key;
-      push.impulse[0] = weight;
-    }
+    note_put(claim);
     for (std::size_t i = 0; i < middle_.size(); ++i) {
       middle_[i].shift(shift_[i].v, shift_[i].spin);
       turn_start(i, shift_[i].spin);
@@ -279,6 +274,23 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     finder_.find(middle_, exists_, reach_, rows_);
   }
   return report;
+}
+
+/// What a round of the projection weighs, for the claim, and who was put back by it.
+template <int D>
+void MoreauBodies<D>::note_put(certify::BodyClaim<D>& claim) {
+  joints_.tell(claim.joint_shifts.emplace_back());
+  joints_.note_put(claim.joint_shifts.back());
+  claim.shifts.emplace_back();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const double weight = contacts_.impulses()[static_cast<Eigen::Index>(D * i)];
+    if (!(weight > 0.0)) continue;
+    body::Push<D>& push = claim.shifts.back().emplace_back();
+    push.key = rows_[i].key;
+    push.impulse[0] = weight;
+    put_.push_back(push.key);
+  }
+  std::sort(put_.begin(), put_.end());
 }
 
 /// u' = u + h g; driven bodies go to their next middle.
@@ -294,11 +306,12 @@ void MoreauBodies<D>::free_velocity(const State& s, double h) {
   }
 }
 
-/// Rows with e > 0 act where they touch, and nowhere else.
+/// Rows with e > 0 act where they touch or were put back, and nowhere else.
 template <int D>
 void MoreauBodies<D>::drop_open(std::vector<body::Row<D>>& rows) const {
   std::erase_if(rows, [&](const body::Row<D>& row) {
-    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack);
+    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack) &&
+           !std::binary_search(put_.begin(), put_.end(), row.key);
   });
 }
 
@@ -423,7 +436,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   is_wider_ = false;
   last_bend_ = std::numeric_limits<double>::infinity();
   joints_.look(middle_, exists_);
-  joints_.begin_push(h, middle_, s.reactions, level_ != Level::Exact);
+  joints_.begin_push(h, gh, middle_, s.reactions, level_ != Level::Exact);
   rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
     free_velocity(s, h);

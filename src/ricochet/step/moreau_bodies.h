@@ -54,6 +54,7 @@ class MoreauBodies {
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(const State& s, double h);
   void drop_open(std::vector<body::Row<D>>& rows) const;
+  void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
   problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
@@ -84,6 +85,7 @@ class MoreauBodies {
   std::vector<body::Motion<D>> after_;   // the same places, velocities after
   std::vector<body::Row<D>> rows_;
   std::vector<body::Row<D>> wider_;     // those of a larger reach
+  std::vector<body::RowKey> put_;       // rows that were put back in this step, sorted
   std::vector<body::Motion<D>> shift_;  // by which places are put back, as velocities
   std::vector<body::Motion<D>> from_;   // in space: the start of the step, put back
   std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body

@@ -92,7 +92,7 @@ class WorldWatch {
       return w.kind == scene::Watch::Kind::ForceOn || w.kind == scene::Watch::Kind::Joint;
     });
     if (!any) return;
-    if (s.state.steps > 0) add_joint_forces(s);
+    if (!s.claim.reactions.empty()) add_joint_forces(s);
     each_push(s, [&](const body::Row<D>& row, const Vec& p) {
       const Vec on_a = body::in_space(row, p);
       for (std::size_t w = 0; w < part_.watches.size(); ++w) {
