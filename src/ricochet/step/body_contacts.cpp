@@ -284,8 +284,13 @@ double BodyContacts<D>::worst_part(int island) {
   if (joints_.any()) join_parts(island);
   for (int k = 0; k < W_.rows; ++k) {
     double& scale = scale_[index(root(hub(row_at(k))))];
-    scale = std::max({scale, r_.template segment<D>(D * k).norm(),
-                      lifted(k, q_.template segment<D>(D * k)).norm()});
+    const Vector r = r_.template segment<D>(D * k);
+    const Vector q = lifted(k, q_.template segment<D>(D * k));
+    if (is_bounded(members_[index(begin + k)])) {  // what acts, not the bound
+      scale = std::max({scale, r.template tail<D - 1>().norm(), q.template tail<D - 1>().norm()});
+    } else {
+      scale = std::max({scale, r.norm(), q.norm()});
+    }
   }
   double worst = 0.0;
   for (int k = 0; k < W_.rows; ++k) {

@@ -92,6 +92,7 @@ class BodyContacts {
   bool approach(int island);
   bool is_enough(int island, double residual);
   void drop_rounding();
+  bool is_bounded(int row) const;  // friction or a motor of a joint
   double worst_part(int island);
   double ask(solve::ContactMethod method, double tolerance);
   double insist();

@@ -209,7 +209,7 @@ void BodyJoints<D>::begin_shift(double reach) {
 /// friction and motors beyond it are as good as it is, and spoil the scale of the problem.
 template <int D>
 double BodyJoints<D>::needed(double h, double gh, const Motions& before) const {
-  constexpr double kFar = 1e4;
+  constexpr double kFar = 100.0;
   double mass = 0.0;
   double speed = gh;
   double extent = 1.0;

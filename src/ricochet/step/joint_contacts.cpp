@@ -29,6 +29,11 @@ void BodyContacts<D>::take_joints(std::span<const body::Row<D>> rows) {
   }
 }
 
+template <int D>
+bool BodyContacts<D>::is_bounded(int row) const {
+  return index(row) >= taken_ && joints_.lawful()[index(row) - taken_].is_box();
+}
+
 /// A limit is the normal part of a contact without friction. What has a bound is the tangential
 /// part of one with friction 1 whose normal impulse is that bound, and which moves nobody.
 template <int D>
@@ -231,6 +236,7 @@ void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const 
 }
 
 #define RICOCHET_INSTANTIATE(D)                                                      \
+  template bool BodyContacts<D>::is_bounded(int) const;                              \
   template void BodyContacts<D>::take_joints(std::span<const body::Row<D>>);         \
   template BodyContacts<D>::Arm BodyContacts<D>::joint_arm(std::size_t, bool) const; \
   template void BodyContacts<D>::tie_joints();                                       \
