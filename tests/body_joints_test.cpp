@@ -671,6 +671,8 @@ TEST(BodyJointJudge, RefusesLies) {
   EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].held[0] += 1e-6; }), Failure::None);
   EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].low = 1e-6; }), Failure::None);
   EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].spring += 1e-6; }), Failure::None);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].force[0] += 1e-6; }), Failure::None);
+  EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].held[1] = std::nan(""); }), Failure::None);
   EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[0].motor = 0.0; }), Failure::None);
   EXPECT_NE(lie([](OneStep& s) { s.claim.reactions[1].friction = 1e-6; }), Failure::None);
   // No reaction at all, and the free fall that belongs to it: momentum adds up, the joint does not.
@@ -683,6 +685,103 @@ TEST(BodyJointJudge, RefusesLies) {
               }
             }),
             Failure::Residual);
+}
+
+/// A box in the plane that falls on its corner, e = 0.5 without friction: P = (1 + e)/(1/m + r^2/I)
+/// with r the way from its middle to the corner along the floor. It is put back when it is found
+/// below the floor, and turned by that out of what counts as touching.
+TEST(PutBack, AnImpactOfACornerIsNotLost) {
+  const auto fall = [](double step) {
+    return run_well(
+        "[world]\ndimension = 2\ngravity = [0, 0]\n[pair]\n"
+        "default = { friction = 0, restitution = 0.5 }\n"
+        "[body.floor]\nfixed = true\nhalf_plane = { point = [0, 0], normal = [0, 1] }\n"
+        "[body.box]\nbox = [0.6, 0.2]\nmass = 1\ninertia = \"1/30\"\nat = [0, 0.5]\n"
+        "angle = 0.5\nvelocity = [0, -1]\n[run]\nstep = " +
+        std::to_string(step) + "\nuntil = 0.36\n");
+  };
+  const double arm = 0.3 * std::cos(0.5) - 0.1 * std::sin(0.5);  // corner (-, -) is the lowest
+  const double impulse = 1.5 / (1.0 + 30.0 * arm * arm);
+  for (const double step : {1e-3, 1e-4}) {
+    const study::Motion motion = fall(step);
+    const auto u = motion.final_state.u;
+    EXPECT_NEAR(u[1], -1.0 + impulse, 20.0 * step) << step;
+    EXPECT_NEAR(std::abs(u[2]), 30.0 * arm * impulse, 100.0 * step) << step;
+  }
+}
+
+/// The same of a limit.
+TEST(PutBack, AnImpactOfALimitIsNotLost) {
+  const std::string text =
+      "[world]\ndimension = 2\ngravity = [0, 0]\n[pair]\ndefault = \"none\"\n"
+      "[body.a]\nbox = [1, 0.05]\nmass = 1\ninertia = \"1/12\"\nat = [0.5, 0]\n"
+      "velocity = [0, 1]\n[joint.s]\nkind = \"distance\"\nbetween = [\"ground\", \"a\"]\n"
+      "at = [[0, 0.5], [0.2, 0]]\nlimits = { low = 0.3 }\nrestitution = 0.5\n";
+  const study::Motion motion = run_well(with_run(text, 1e-3, 0.297));
+  // Struck where the point (0.2, y) is 0.3 from (0, 0.5): n = (2, -sqrt 5)/3, arm (-0.3, 0).
+  const double ny = -std::sqrt(5.0) / 3.0;
+  const double turn = -0.3 * ny;
+  const double impulse = -1.5 * ny / (1.0 + 12.0 * turn * turn);
+  EXPECT_NEAR(motion.final_state.u[0], impulse * 2.0 / 3.0, 2e-3);
+  EXPECT_NEAR(motion.final_state.u[1], 1.0 + impulse * ny, 2e-3);
+  EXPECT_NEAR(motion.final_state.u[2], 12.0 * turn * impulse, 1e-2);
+}
+
+/// A press that comes down on a box has no motion: nothing is put back by what no step moves.
+TEST(PutBack, AJamIsRefused) {
+  const study::Motion motion = run_text(
+      "[world]\ndimension = 2\ngravity = [0, -9.81]\n[pair]\n"
+      "default = { friction = 0.5, restitution = 0 }\n"
+      "[body.floor]\nfixed = true\nhalf_plane = { point = [0, 0], normal = [0, 1] }\n"
+      "[body.box]\nbox = [0.3, 0.2]\nmass = 2\ninertia = 0.03\nat = [0, 0.1]\n"
+      "[body.press]\ndriven = { position = [0, \"0.401 - 0.1*t\"] }\nbox = [0.3, 0.4]\n"
+      "[run]\nstep = 0.001\nuntil = 0.1\n");
+  EXPECT_FALSE(motion.outcome.certificate.ok());
+}
+
+/// Shorter than its lower limit within one step, and out on the other side.
+TEST(Joints, ALengthDoesNotPassThroughItsLimit) {
+  const study::Motion motion = run_text(
+      "[world]\ndimension = 2\ngravity = [0, 0]\n[pair]\ndefault = \"none\"\n"
+      "[body.a]\npoint = [0, 0]\nmass = 1\ninertia = 1\nat = [0.2, 0]\nvelocity = [-20, 0]\n"
+      "[joint.s]\nkind = \"distance\"\nbetween = [\"ground\", \"a\"]\non = [[0, 0], [0, 0]]\n"
+      "limits = { low = 0.09 }\nrestitution = 1\n[run]\nstep = 0.01\nuntil = 0.1\n");
+  EXPECT_FALSE(motion.outcome.certificate.ok());
+}
+
+/// Four rods whose hinges are braked by any large bound are one rod of length 4: 3 g/(2 L) sin.
+TEST(Joints, ABrakeOfAnyStrengthHolds) {
+  const auto end_of = [](const std::string& joint) {
+    return run_well(kHead +
+                    "[body.rod]\nfor = \"i in 1..4\"\nbox = [1, 0.05]\nmass = 1\n"
+                    "inertia = \"1/12\"\nat = [\"i - 1/2\", 0]\n"
+                    "[joint.pivot]\nkind = \"hinge\"\nbetween = [\"ground\", \"rod[1]\"]\n"
+                    "at = [0, 0]\n[joint.elbow]\nfor = \"i in 2..4\"\n" +
+                    joint +
+                    "between = [\"rod[i-1]\", \"rod[i]\"]\nat = [\"i - 1\", 0]\n"
+                    "[run]\nstep = 0.001\nuntil = 0.3\n")
+        .final_state.q;
+  };
+  const Eigen::VectorXd welded = end_of("kind = \"weld\"\n");
+  for (const char* bound : {"1e4", "1e9", "1e16"}) {
+    const Eigen::VectorXd braked =
+        end_of(std::string("kind = \"hinge\"\nfriction = ") + bound + "\n");
+    EXPECT_LT((braked - welded).cwiseAbs().maxCoeff(), 1e-8) << bound;
+  }
+}
+
+/// The angle of a hinge in space is known up to turns.
+TEST(Joints, HingesInSpaceNeedTwoLimits) {
+  const auto with = [](const std::string& more) {
+    return "[world]\ndimension = 3\ngravity = [0, 0, 0]\n[pair]\ndefault = \"none\"\n"
+           "[body.a]\nbox = [1, 0.1, 0.1]\nmass = 1\nat = [0.5, 0, 0]\n[joint.p]\n"
+           "kind = \"hinge\"\nbetween = [\"ground\", \"a\"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\n" +
+           more + "[run]\nstep = 0.01\nuntil = 1\n";
+  };
+  expect_fault(with("limits = { low = -1 }\n"), "are two");
+  expect_fault(with("limits = [-3.1, 3.1]\n"), "5.28");
+  expect_fault(with("spring = { stiffness = 1 }\n"), "needs limits");
+  expect_fault(with("limits = {}\n"), "neither");
 }
 
 }  // namespace
