@@ -41,8 +41,8 @@ class SectionFlow {
   long long impacts() const { return impacts_; }
   const std::string& ended() const { return ended_; }  // "escapes", "never", or a failure
   flow::Flow& flow() { return flow_; }
-  /// The state and, at impacts, the logarithm of the time since the last one: impacts of a chatter are
-  /// as close to each other as those of an orbit, but their flights are not.
+  /// The state and, at impacts, the logarithm of the time since the last one: impacts of a chatter
+  /// are as close to each other as those of an orbit, but their flights are not.
   Eigen::VectorXd returning() const;
 
  private:
