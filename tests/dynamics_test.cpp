@@ -366,6 +366,24 @@ TEST(Dynamics, AChatterHasNoPeriodOfOneImpact) {
   }
 }
 
+// By a closed map of impacts: x'' + x = cos 5 t, x <= 0, e = 0.8 has a motion of two impacts in
+// three periods, and one that comes to rest once in three. Looked at where it strikes or at equal
+// times, the same cells lead to each.
+TEST(Dynamics, ABasinAtImpactsAndOneAtEqualTimesAreTheSame) {
+  const std::string over =
+      "[sweep.over]\nstart.position.x = { from = -2, to = -0.1, count = 6 }\n"
+      "start.velocity.x = { from = -2, to = 2, count = 6 }\n";
+  const Basin struck = find_basin(read_text(oscillator(5.0, 0.8, kAtStop + over)), {}, {});
+  const Basin timed = find_basin(read_text(oscillator(5.0, 0.8, over)), {}, {});
+  ASSERT_EQ(struck.attractors.size(), 2U);
+  ASSERT_EQ(timed.attractors.size(), 2U);
+  EXPECT_EQ(struck.labels, timed.labels);
+  EXPECT_EQ(timed.attractors[0].period, 3);
+  EXPECT_EQ(timed.attractors[1].period, 3);
+  EXPECT_EQ(std::max(struck.attractors[0].period, struck.attractors[1].period), 2);
+  EXPECT_NE(std::min(struck.attractors[0].period, struck.attractors[1].period), 1);
+}
+
 TEST(Dynamics, BadInputIsNamed) {
   const auto message = [](const auto& work) -> std::string {
     try {
