@@ -17,6 +17,7 @@
 #include "ricochet/step/run_bodies.h"
 #include "ricochet/study/facts.h"
 #include "ricochet/study/motion.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::testing::body_joints_test {
 namespace {
@@ -768,6 +769,18 @@ TEST(Joints, ABrakeOfAnyStrengthHolds) {
         end_of(std::string("kind = \"hinge\"\nfriction = ") + bound + "\n");
     EXPECT_LT((braked - welded).cwiseAbs().maxCoeff(), 1e-8) << bound;
   }
+}
+
+/// Joints that hold do no work: where steps of half a radian and more make some, the run says so.
+TEST(Joints, AStepFarTooLargeIsWarnedOf) {
+  const auto warned = [](double step) {
+    const study::Motion motion = run_text(with_run(kPendulum, step, 2.0));
+    std::vector<std::string> warnings;
+    study::warn_of_world(motion, warnings);
+    return !warnings.empty() && warnings[0].find("joints did work") != std::string::npos;
+  };
+  EXPECT_TRUE(warned(0.3));
+  EXPECT_FALSE(warned(0.001));
 }
 
 /// The angle of a hinge in space is known up to turns.

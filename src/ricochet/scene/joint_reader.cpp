@@ -77,7 +77,7 @@ int WorldReader<D>::body_called(const Value& value, const std::string& key, cons
     world.bodies.push_back(ground);
     return world.count() - 1;
   }
-  known.emplace_back("ground");
+  if (std::find(known.begin(), known.end(), "ground") == known.end()) known.emplace_back("ground");
   const auto near = base::nearest_name(made, known);
   throw base::InputError(
       key, fmt::format("'{}' is no body", made),

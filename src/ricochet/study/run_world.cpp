@@ -307,11 +307,22 @@ void run_world(Motion& motion, const step::Observer& observe, step::Monitor* mon
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
   const record::WorldRecord& record = *motion.world;
   double size = std::numeric_limits<double>::infinity();
+  bool has_driven = false;
   motion.scene.world()->visit([&](const auto& world) {
     for (const auto& body : world.bodies) {
       if (body.is_free() && body.size > 0.0) size = std::min(size, body.size);
+      has_driven = has_driven || body.kind == body::Kind::Driven;
     }
   });
+  constexpr double kWork = 0.01;  // of the largest kinetic energy: joints that hold do none
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  const double work = ledger.joints.value();
+  if (!has_driven && std::abs(work) > kWork * ledger.kinetic_max) {
+    warnings.push_back(
+        fmt::format("joints did work of {:.2g}, {:.1g} of the largest kinetic energy, where joints "
+                    "that hold do none: the step is large; try a smaller one",
+                    work, std::abs(work) / ledger.kinetic_max));
+  }
   constexpr double kMuch = 1e-3;
   if (record.told.deepest > kMuch * size) {
     warnings.push_back(
