@@ -8,6 +8,7 @@
 
 #include "ricochet/base/index.h"
 #include "ricochet/body/rows.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/shape/gaps.h"
 
 namespace ricochet::certify {
@@ -98,7 +99,7 @@ double spin_by(const body::Body<2>& body, const body::Motion<2>&, double moment)
 }
 Vec<3> spin_by(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& moment) {
   const Mat3 R = matrix_of(m);
-  return R * body.inertia.llt().solve(R.transpose() * moment);
+  return R * convex::SmallCholesky<3>(body.inertia).solve(R.transpose() * moment);
 }
 
 /// Trace of what impulses at an arm do to its own velocity, without the part of the mass.
