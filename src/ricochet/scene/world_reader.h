@@ -56,6 +56,7 @@ class WorldReader {
   void read_materials(const Value* table, World& world);
   void read_pairs(const Value* table, World& world);
   body::PairLaw read_law(const Value& value, const std::string& key);
+  void read_rolling(TableReader& table, body::PairLaw& law);
   int material_of(TableReader& table, const World& world);
   void read_family(const std::string& name, const Value& value, World& world, WorldPart& part);
   void read_body(TableReader& table, const std::string& name, Locals locals, World& world);
@@ -105,6 +106,7 @@ class WorldReader {
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);
   void check_laws(const World& world) const;
+  void check_rolling(const World& world) const;
   void check_shapes(const World& world) const;
 
   static const World& world_of(const WorldPart& part) {
