@@ -12,6 +12,7 @@
 
 #include "body_step.h"
 #include "ricochet/base/error.h"
+#include "ricochet/study/builtin_scenes.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::testing::rolling_friction_test {
@@ -280,6 +281,19 @@ until = 1
   EXPECT_LT(turning.norm(), 1e-12);
   EXPECT_GT(motion.world->told.pushes_max, 0);
   EXPECT_EQ(motion.world->told.projected, 0);
+}
+
+/// The cart of the gallery, whose wheels now roll with friction: (M + 2 m + 2 I/r^2) a r = torque -
+/// c (M + 2 m) g, as the wheels carry all of it whatever each of them does.
+TEST(RollingFriction, WheelsOnJointsHaveIt) {  // exact
+  const std::string text = changed(changed(study::builtin_scene("body-cart"), "friction = 0.8 }",
+                                           "friction = 0.8, rolling = 0.002 }"),
+                                   "until  = 5", "until  = 1");
+  const study::Motion motion = run_text(text);
+  ASSERT_TRUE(motion.outcome.certificate.ok());
+  const double a = (5.0 - 0.002 * 12.0 * 9.81) / 0.3 / (12.0 + 0.1 / 0.09);
+  EXPECT_NEAR(motion.world->last.bodies[1].v[0], a, 1e-10);
+  EXPECT_NEAR(motion.world->last.bodies[1].x[0], 0.5 * a, 1e-10);
 }
 
 using Plane = testing::BodyStep<2>;

@@ -362,7 +362,8 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   table.finish();
   read_materials(root.table("material"), *world);
   read_pairs(root.table("pair"), *world);
-  root.not_yet({"frame", "write"}, "leave it out");
+  root.not_yet({"frame"}, "leave it out");
+  (void)root.find("write");  // read once the step is known
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
   if (bodies_ == nullptr || bodies_->entries.empty()) {

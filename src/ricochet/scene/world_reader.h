@@ -36,6 +36,8 @@ class WorldReader {
   /// [watch], then run.stop, which may use watches.
   void read_watches(const Value* table, WorldPart& part);
   void read_stop(const Value* run, WorldPart& part);
+  /// [write], of a run with steps of this length that is no member of a family.
+  void read_write(TableReader& root, double step, WorldPart& part);
 
  private:
   using World = body::World<D>;
@@ -104,6 +106,7 @@ class WorldReader {
   std::vector<int> bodies_of(const Value& value, const std::string& key, const WorldPart& part);
   int joint_called(const Value& value, const std::string& key, const World& world) const;
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
+  SeriesPlan read_series(TableReader& table, const std::string& key, double step);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);
   void check_laws(const World& world) const;
   void check_rolling(const World& world) const;
