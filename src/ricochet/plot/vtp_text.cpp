@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace ricochet::plot {
 namespace {
@@ -29,7 +30,8 @@ std::string base64(std::string_view bytes) {
 template <class Number>
 void append_bytes(Number number, std::string& bytes) {
   using Bits = std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>;
-  const Bits bits = std::bit_cast<Bits>(number);
+  Bits bits = 0;
+  std::memcpy(&bits, &number, sizeof(Number));
   for (unsigned k = 0; k < sizeof(Number); ++k) {
     bytes += static_cast<char>(static_cast<unsigned char>(bits >> (8U * k) & 255U));
   }
