@@ -52,6 +52,36 @@ double reach_of(const Box& box) {
          (std::abs(box.x.low) + std::abs(box.x.high) + std::abs(box.y.low) + std::abs(box.y.high));
 }
 
+/// A ring where a joint holds each of its bodies; a slider has its way too.
+void add_joint(const body::Joint<2>& joint, double radius,
+               std::vector<std::vector<Outline>>& outlines) {
+  constexpr int kCorners = 12;
+  const auto ring = [&](int on, const Vec& at) {
+    Outline outline;
+    for (int k = 0; k < kCorners; ++k) {
+      const double turn = 2.0 * std::numbers::pi * k / kCorners;
+      outline.points.emplace_back(at + radius * Vec(std::cos(turn), std::sin(turn)));
+    }
+    outlines[index(on)].push_back(std::move(outline));
+  };
+  if (joint.kind == body::JointKind::Distance) ring(joint.a, joint.on_a);
+  ring(joint.b, joint.on_b);
+  if (joint.kind != body::JointKind::Slider) return;
+  const Vec way = 8.0 * radius * Vec(std::cos(joint.frame_a), std::sin(joint.frame_a));
+  Outline line;
+  line.is_closed = false;
+  line.points = {joint.on_a - way, joint.on_a + way};
+  outlines[index(joint.a)].push_back(std::move(line));
+}
+
+std::vector<std::vector<Outline>> all_outlines(const World& world, const Box& box) {
+  constexpr double kRing = 0.01;  // of the picture
+  auto outlines = outlines_of(world, reach_of(box));
+  const double size = std::max(box.x.high - box.x.low, box.y.high - box.y.low);
+  for (const body::Joint<2>& joint : world.joints) add_joint(joint, kRing * size, outlines);
+  return outlines;
+}
+
 void draw_bodies(Svg& svg, const Frame& frame, const World& world,
                  const std::vector<std::vector<Outline>>& outlines, const record::BodyFrame& at) {
   for (const bool moving : {false, true}) {
@@ -259,7 +289,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   }
   const World& world = *scene.world()->plane;
   const Box box = box_of(world, shown);
-  const auto outlines = outlines_of(world, reach_of(box));
+  const auto outlines = all_outlines(world, box);
   axes.x = {box.x, false, "x"};
   axes.y = {box.y, false, "y"};
   return lay_out(scene, subtitle, shown, axes, [&](Svg& svg, const Frame& frame, std::size_t k) {
@@ -291,7 +321,7 @@ std::string play_world(const scene::Scene& scene, const record::WorldRecord& rec
   return player(scene, "space bodies",
                 fmt::format("{},\n\"box\":[{:.6g},{:.6g},{:.6g},{:.6g}],\n\"bodies\":[{}]", frames,
                             box.x.low, box.x.high, box.y.low, box.y.high,
-                            outlines_json(world, outlines_of(world, reach_of(box)))));
+                            outlines_json(world, all_outlines(world, box))));
 }
 
 }  // namespace ricochet::plot
