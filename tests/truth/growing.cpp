@@ -22,7 +22,7 @@ velocity = { x = $v }
               {{"m", m}, {"law", law}, {"x", x}, {"v", v}});
 }
 
-const char* any(Draw& draw) {
+const char* any_growing(Draw& draw) {
   return draw.pick(
       {"moreau", "moreau-jean", "mabrouk", "penalty", "paoli-schatzman", "event-driven", "elast"});
 }
@@ -37,7 +37,7 @@ Scene leaves(Draw& draw, int number) {
   const double m = draw.unit(), k = draw.log(0.5, 20), turns = draw.in(3, 9), until = turns / k;
   const double l = draw.unit(), x = draw.in(0.01, 1) * l,
                v = draw.coin() ? 0 : draw.in(-0.2, 1) * k * x;
-  const std::string scheme = any(draw);
+  const std::string scheme = any_growing(draw);
   const int steps = int(draw.log(3000, 20000));
   const Values values = {{"c", m * k * k}};
   const std::string law = number % 2 == 0 ? fill("force = { x = \"$c*x\" }", values)
@@ -51,7 +51,7 @@ Scene leaves(Draw& draw, int number) {
 /// A force of time alone, from rest; and resonance, t/(2 w) sin(w t).
 Scene driven(Draw& draw, int number) {
   const double m = draw.unit(), w = draw.log(1, 50), a = draw.log(0.1, 100);
-  const std::string scheme = any(draw);
+  const std::string scheme = any_growing(draw);
   const double turns = draw.in(5, 60), until = turns / w;
   const int steps = int(turns * draw.log(30, 500));
   const Values values = {{"f", m * a}, {"w", w}, {"k", m * w * w}};
@@ -72,7 +72,7 @@ Scene driven(Draw& draw, int number) {
 Scene braked(Draw& draw, int number) {
   const double m = draw.unit(), l = draw.unit(), c = draw.log(0.1, 10), v = draw.in(0.5, 5) * l;
   const double until = draw.in(1, 8) / c;
-  const std::string scheme = any(draw);
+  const std::string scheme = any_growing(draw);
   const int steps = int(draw.log(500, 8000));
   std::string law;
   double end;

@@ -8,7 +8,7 @@
 namespace ricochet::truth {
 namespace {
 
-const std::string kBall = R"toml([system]
+const std::string kDrop = R"toml([system]
 coordinates = ["x"]
 mass = [1]
 potential = "$g*x"
@@ -29,7 +29,7 @@ Scene ball(Draw& draw, const std::string& keep, const std::string& more, const c
   const Fall end = fall(x, 0.0, g, e, until);
   const int steps = int(draw.log(300, 5000));
   const std::string text =
-      fill(kBall, {{"g", g}, {"keep", keep}, {"more", more}, {"e", e}, {"x", x}, {"v", 0.0}});
+      fill(kDrop, {{"g", g}, {"keep", keep}, {"more", more}, {"e", e}, {"x", x}, {"v", 0.0}});
   const bool events = std::string(scheme) == "event-driven";
   return {text + run(scheme, until, events ? 20 : steps),
           {},
@@ -37,7 +37,7 @@ Scene ball(Draw& draw, const std::string& keep, const std::string& more, const c
           honest};
 }
 
-const char* any(Draw& draw) {
+const char* any_direct(Draw& draw) {
   return draw.pick({"moreau", "moreau-jean", "mabrouk", "event-driven", "paoli-schatzman"});
 }
 
@@ -46,16 +46,16 @@ Scene flat(Draw& draw, int number) {
                                                     "tanh($k*x) >= 0", "if(x > 0, $k, -$k) >= 0",
                                                     "max(min(x, 1e-4), -1e-4) >= 0"};
   return ball(draw, fill(kForms[static_cast<std::size_t>(number) % 5], {{"k", draw.log(1e4, 1e8)}}),
-              "", any(draw), false);
+              "", any_direct(draw), false);
 }
 
 Scene overflowing(Draw& draw, int number) {
   const double power = number % 2 == 0 ? draw.in(80, 300) : -draw.in(80, 300);
-  return ball(draw, fill("$k*x >= 0", {{"k", std::pow(10.0, power)}}), "", any(draw), false);
+  return ball(draw, fill("$k*x >= 0", {{"k", std::pow(10.0, power)}}), "", any_direct(draw), false);
 }
 
 Scene scaled(Draw& draw, int) {
-  return ball(draw, fill("$k*x >= 0", {{"k", draw.log(1e-8, 1e8)}}), "", any(draw), true);
+  return ball(draw, fill("$k*x >= 0", {{"k", draw.log(1e-8, 1e8)}}), "", any_direct(draw), true);
 }
 
 Scene nan_where(Draw& draw, int number) {
@@ -77,7 +77,7 @@ Scene steep_start(Draw& draw, int number) {
   const int steps = int(draw.log(3000, 30000));
   const char* scheme = draw.pick({"moreau", "elast", "mabrouk", "moreau-jean", "event-driven"});
   const std::string text =
-      fill(kBall, {{"g", 0.0},
+      fill(kDrop, {{"g", 0.0},
                    {"keep", fill(kForms[static_cast<std::size_t>(number) % 3], {{"k", k}})},
                    {"more", ""},
                    {"e", 1.0},

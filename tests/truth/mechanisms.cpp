@@ -9,8 +9,6 @@
 namespace ricochet::truth {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 /// A bob on a string of length 1 that is slack at first: parabola, inelastic jerk, pendulum, and
 /// a parabola again where the pull ends.
 struct Bob {

@@ -11,7 +11,6 @@
 namespace ricochet::truth {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 const std::string kPlane = R"toml([system]
 coordinates = ["x", "y"]
 mass = [1, 1]

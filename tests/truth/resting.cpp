@@ -9,7 +9,7 @@
 namespace ricochet::truth {
 namespace {
 
-const char* any(Draw& draw) {
+const char* any_resting(Draw& draw) {
   return draw.pick({"moreau", "inel", "moreau-jean", "mabrouk", "event-driven", "paoli-schatzman"});
 }
 
@@ -18,7 +18,7 @@ Scene column(Draw& draw, int) {
   const int n = 2 + draw.below(8);
   const double l = draw.unit(), g = draw.in(5, 20), d = draw.in(0.1, 1) * l,
                base = draw.coin() ? 0.0 : draw.in(-100, 100) * l;
-  const std::string scheme = any(draw);
+  const std::string scheme = any_resting(draw);
   const int steps = scheme == "event-driven" ? 1 + draw.below(30) : int(draw.log(100, 3000));
   const double until = draw.in(0.5, 2);
   const char* mass = draw.pick({"1", "(1 + i)", "10^i", "10^(-2*i)"});
@@ -59,7 +59,7 @@ Scene wedge(Draw& draw, int number) {
   const double a = draw.in(0.1, 1.3), b = draw.in(0.1, 1.3), g = draw.in(5, 20);
   const bool rough = number % 3 == 2, away = number % 2 == 1;
   const double x = away ? draw.in(-50, 50) : 0, y = away ? draw.in(-50, 50) : 0;
-  const std::string scheme = rough ? draw.pick({"moreau", "moreau-jean"}) : any(draw);
+  const std::string scheme = rough ? draw.pick({"moreau", "moreau-jean"}) : any_resting(draw);
   const double until = draw.in(0.5, 2);
   const int steps = scheme == "event-driven" ? 1 + draw.below(30) : int(draw.log(100, 3000));
   std::string text =

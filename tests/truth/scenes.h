@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +49,8 @@ class Draw {
  private:
   base::Random random_;
 };
+
+inline constexpr double kPi = std::numbers::pi;
 
 struct Family {
   const char* name;

@@ -10,8 +10,6 @@
 namespace ricochet::truth {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 Scene magnetic(Draw& draw, int number) {
   static const std::array<const char*, 6> kSchemes = {
       "moreau", "mabrouk", "penalty", "paoli-schatzman", "moreau-jean", "event-driven"};

@@ -10,8 +10,6 @@
 namespace ricochet::truth {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 /// A scheme with a setting under which it damps to first order in the step.
 struct Damping {
   const char* scheme;
