@@ -274,7 +274,7 @@ TEST(BodySeries, InHdf5AreOneFile) {
   write_file(folder / "plane.toml", text);
   const Finished run = run_program({"run", "plane.toml", "--out", "."}, folder.path());
   ASSERT_EQ(run.code, 0) << run.err << run.out;
-  EXPECT_TRUE(read_file(folder / "bodies.h5").starts_with("\x89HDF"));
+  EXPECT_TRUE(read_file(folder / "bodies-series.h5").starts_with("\x89HDF"));
   EXPECT_FALSE(std::filesystem::exists(folder / "bodies.pvd"));
 }
 

@@ -255,6 +255,12 @@ TEST(Pivoted, KnowsVolumesAndMatricesOfZeros) {
   A << 2, 0, 1, 1, 3, 0, 0, 1, -4;  // det = 2 (-12) + 1 = -23
   factor.compute(A);
   EXPECT_NEAR(factor.volume(), 23.0, 1e-13);
+  A(1, 1) = std::numeric_limits<double>::quiet_NaN();  // gives no solution that looks like one
+  Eigen::VectorXd none(3);
+  factor.compute(A);
+  factor.solve_shortest(Eigen::Vector3d::Ones(), none);
+  EXPECT_FALSE(none.allFinite());
+  EXPECT_FALSE(FullyPivoted<3>(A).solve(Eigen::Vector3d::Ones()).allFinite());
   factor.compute(Eigen::Matrix3d::Zero());
   EXPECT_EQ(factor.rank(), 0);
   Eigen::VectorXd x(3);

@@ -46,7 +46,7 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"study",
      {"base", "convex", "formula", "body", "model", "structure", "problem", "solve", "certify",
       "step", "scene", "record"}},
-    {"flow", {"base", "formula", "model"}},
+    {"flow", {"base", "convex", "formula", "model"}},
     {"dynamics",
      {"base", "convex", "formula", "model", "structure", "problem", "solve", "certify", "step",
       "scene", "record", "plot", "flow"}},

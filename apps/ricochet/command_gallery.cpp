@@ -72,7 +72,7 @@ Finished run_entry(const study::GalleryEntry& entry, const Gallery& gallery,
   Finished finished;
   try {
     finished.exhibit = entry.show(make_runner(gallery, monitor, finished.runs));
-    if (monitor.stop.load()) throw Stopped{};
+    if (monitor.stop.load() || gallery.monitor.stop.load()) throw Stopped{};
   } catch (...) {
     finished.error = std::current_exception();
   }

@@ -42,8 +42,8 @@ std::vector<std::string> names_of_bodies(const scene::WorldPart& part) {
 std::string write_bodies(const scene::WorldPart& part, const record::WorldRecord& record,
                          const Write& write) {
   if (part.write_bodies.hdf5) {
-    write("bodies.h5", host::hdf5_of(record.body_series, names_of_bodies(part)));
-    return "bodies.h5";
+    write("bodies-series.h5", host::hdf5_of(record.body_series, names_of_bodies(part)));
+    return "bodies-series.h5";
   }
   const auto surfaces = plot::surfaces_of(part, record.frames);
   return write_vtk("bodies", record.body_series, write, [&](const record::BodySnapshot& shot) {
@@ -54,8 +54,8 @@ std::string write_bodies(const scene::WorldPart& part, const record::WorldRecord
 std::string write_contacts(const scene::WorldPart& part, const record::WorldRecord& record,
                            const Write& write) {
   if (part.write_contacts.hdf5) {
-    write("contacts.h5", host::hdf5_of(record.contact_series));
-    return "contacts.h5";
+    write("contacts-series.h5", host::hdf5_of(record.contact_series));
+    return "contacts-series.h5";
   }
   return write_vtk("contacts", record.contact_series, write,
                    [](const record::ContactSnapshot& shot) { return plot::vtp_of(shot); });
@@ -100,7 +100,7 @@ bool is_of_series(const std::string& name) {
   for (const std::string head : {"bodies", "contacts"}) {
     if (!name.starts_with(head)) continue;
     const std::string tail = name.substr(head.size());
-    if (tail == ".pvd" || tail == ".h5") return true;
+    if (tail == ".pvd" || tail == "-series.h5") return true;
     if (tail.size() < 10 || tail[0] != '-' || !tail.ends_with(".vtp")) continue;
     return std::all_of(tail.begin() + 1, tail.end() - 4,
                        [](char c) { return c >= '0' && c <= '9'; });

@@ -166,7 +166,7 @@ class Files(unittest.TestCase):
         h5py = needs("h5py")
         out = self.run_scene(BODIES.replace("FORMAT", "hdf5"))
         names, rows = self.rows(out)
-        with h5py.File(out / "bodies.h5") as file:
+        with h5py.File(out / "bodies-series.h5") as file:
             self.assertEqual(file["place"].shape, (21, 3, 7))
             self.assertEqual(file["rate"].shape, (21, 3, 6))
             self.assertEqual(bytes(file["names"][()]).decode().split(), ["box", "ball", "floor"])
@@ -174,7 +174,7 @@ class Files(unittest.TestCase):
             for k, row in enumerate(rows):
                 self.assertEqual(list(file["place"][k, 1, :3]),
                                  [row[names.index(f"ball.{axis}")] for axis in "xyz"])
-        with h5py.File(out / "contacts.h5") as file:
+        with h5py.File(out / "contacts-series.h5") as file:
             self.assertEqual(list(file["start"]), [0, *range(21)])  # none at the start
             self.assertEqual(file["impulse"].shape, (20, 3))
 

@@ -247,6 +247,8 @@ bool Coverage<D>::is_beyond(const Span& span, int endless, const std::vector<sha
                             const std::vector<double>& reach) const {
   const body::Solid<D>& solid = world_.solid(endless);
   if (solid.shape.kind != shape::Kind::HalfSpace) return false;
+  if (world_.body(solid.body).kind != body::Kind::Fixed)
+    return false;  // one that turns reaches far
   const shape::Pose<D>& pose = poses[index(solid.body)];
   const Vec point = pose.place(solid.shape.corners[0]);
   const double height = (pose.R * solid.shape.faces[0].normal).dot(span.middle - point);
@@ -758,7 +760,7 @@ void BodyJudge<D>::measure_turning(Judged& one) const {
     one.free = std::hypot(one.free, free.norm());
     one.unresolved += defect * speed.norm() + moment.norm() / length * defect / rho;
   };
-  enter(m.rolls, w.rolls, w_free.rolls, one.law->rolling);
+  if (one.law->rolling > 0.0) enter(m.rolls, w.rolls, w_free.rolls, one.law->rolling);
   if (one.law->spinning == 0.0) return;
   enter(Vec<3>(m.about, 0.0, 0.0), Vec<3>(w.about, 0.0, 0.0), Vec<3>(w_free.about, 0.0, 0.0),
         one.law->spinning);

@@ -1,6 +1,7 @@
 #include "ricochet/convex/pivoted.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace ricochet::convex {
 namespace {
@@ -33,17 +34,22 @@ std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
 }  // namespace
 
+void PivotedQr::reserve(Index rows, Index columns) {
+  grow(entries_, rows * columns);
+  for (std::vector<double>* room : {&shares_, &folds_}) grow(*room, std::min(rows, columns));
+  for (std::vector<double>* room : {&lengths_, &fresh_}) grow(*room, columns);
+  grow(right_, std::max(rows, columns));
+  grow(places_, columns);
+}
+
 void PivotedQr::take(const Matrix& matrix) {
   rows_ = matrix.rows();
   columns_ = matrix.cols();
   pivots_ = std::min(rows_, columns_);
-  grow(entries_, rows_ * columns_);
-  for (std::vector<double>* room : {&shares_, &folds_}) grow(*room, pivots_);
-  for (std::vector<double>* room : {&lengths_, &fresh_}) grow(*room, columns_);
-  grow(right_, std::max(rows_, columns_));
-  grow(places_, columns_);
+  reserve(rows_, columns_);
   largest_ = 0.0;
   is_folded_ = false;
+  is_finite_ = true;
   for (Index j = 0; j < columns_; ++j) {
     double* entries = column(j);
     for (Index i = 0; i < rows_; ++i) entries[i] = matrix(i, j);
@@ -106,6 +112,8 @@ void PivotedQr::shorten_others(Index k) {
 void PivotedQr::find_rank(double threshold) {
   const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(pivots_);
   const double zero = (threshold == kRounding ? rounding : threshold) * largest_;
+  rank_ = pivots_;
+  if (!is_finite_) return;  // nor is any solution
   rank_ = 0;
   for (Index k = 0; k < pivots_; ++k) rank_ += std::abs(column(k)[k]) > zero ? 1 : 0;
 }
@@ -115,13 +123,16 @@ void PivotedQr::compute(const Matrix& matrix, double threshold) {
   for (Index k = 0; k < pivots_; ++k) {
     bring_longest(k);
     shares_[at(k)] = reflect_column(k);
-    largest_ = std::max(largest_, std::abs(column(k)[k]));
+    const double pivot = std::abs(column(k)[k]);
+    largest_ = std::max(largest_, pivot);
+    is_finite_ = is_finite_ && std::isfinite(pivot);
     shorten_others(k);
   }
   find_rank(threshold);
 }
 
 double PivotedQr::volume() const {
+  assert(!is_folded_);
   double product = 1.0;
   for (Index k = 0; k < pivots_; ++k) product *= std::abs(entries_[at(k * rows_ + k)]);
   return product;
@@ -149,6 +160,7 @@ void PivotedQr::solve_triangle() {
 }
 
 void PivotedQr::solve(const Right& b, Solution x) {
+  assert(!is_folded_);
   turn_right(b);
   solve_triangle();
   for (Index k = 0; k < columns_; ++k) x[places_[at(k)]] = right_[at(k)];

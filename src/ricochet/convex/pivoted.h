@@ -20,11 +20,13 @@ class PivotedQr {
   /// Pivots up to `threshold` times the largest count as zero; by default the rounding of as many
   /// numbers as there are columns, or rows if these are fewer.
   void compute(const Matrix& matrix, double threshold = kRounding);
+  void reserve(Eigen::Index rows, Eigen::Index columns);
   Eigen::Index rank() const { return rank_; }
-  /// |det A| of a square matrix.
+  /// |det A| of a square matrix; not after solve_shortest.
   double volume() const;
 
-  /// An x with the least |A x - b| that has as many zeros as can be.
+  /// An x with the least |A x - b| and zeros in as many places as columns depend on others. Not
+  /// after solve_shortest.
   void solve(const Right& b, Solution x);
   /// The shortest of all these x [Golub 1965].
   void solve_shortest(const Right& b, Solution x);
@@ -52,6 +54,7 @@ class PivotedQr {
   std::vector<Eigen::Index> places_;
   double largest_{0.0};
   bool is_folded_{false};
+  bool is_finite_{true};
 };
 
 /// P A Q = L U of a few rows known to the compiler, by exchanges of rows and columns.
@@ -74,10 +77,10 @@ class FullyPivoted {
 
   double least_pivot() const { return a_.diagonal().cwiseAbs().minCoeff(); }
   double largest_pivot() const { return a_.diagonal().cwiseAbs().maxCoeff(); }
-  int rank() const {
+  int rank() const {  // what is no number counts, so that solutions are none
     const double zero = N * std::numeric_limits<double>::epsilon() * largest_pivot();
     int rank = 0;
-    for (int k = 0; k < N; ++k) rank += std::abs(a_(k, k)) > zero ? 1 : 0;
+    for (int k = 0; k < N; ++k) rank += std::abs(a_(k, k)) <= zero ? 0 : 1;
     return rank;
   }
 

@@ -5,7 +5,9 @@
 namespace ricochet::formula {
 namespace {
 
-NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by, NodeId part = -1) {
+/// `input_of` is what stands for an input, `part` is replaced by `by`.
+template <class InputOf>
+NodeId put(Graph& graph, NodeId root, InputOf&& input_of, NodeId part = -1, NodeId by = -1) {
   std::unordered_map<NodeId, NodeId> image;
   for (const NodeId id : graph.reachable({root})) {  // operands come before what is made of them
     const Node node = graph[id];
@@ -14,7 +16,7 @@ NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by, NodeId par
     } else if (node.op == Op::Constant) {
       image[id] = id;
     } else if (node.op == Op::Input) {
-      image[id] = node.input >= first && node.input < last ? by : id;
+      image[id] = input_of(id, node.input);
     } else {
       const auto of = [&](NodeId operand) { return operand < 0 ? operand : image.at(operand); };
       image[id] =
@@ -27,15 +29,25 @@ NodeId put(Graph& graph, NodeId root, int first, int last, NodeId by, NodeId par
 }  // namespace
 
 NodeId substitute(Graph& graph, NodeId root, int first, int last, double value) {
-  return put(graph, root, first, last, graph.constant(value));
+  const NodeId by = graph.constant(value);
+  return put(graph, root,
+             [&](NodeId id, int slot) { return slot >= first && slot < last ? by : id; });
 }
 
 NodeId substitute(Graph& graph, NodeId root, int slot, NodeId by) {
-  return put(graph, root, slot, slot + 1, by);
+  return put(graph, root, [&](NodeId id, int at) { return at == slot ? by : id; });
+}
+
+NodeId substitute(Graph& graph, NodeId root, const std::unordered_map<int, NodeId>& by_slot) {
+  return put(graph, root, [&](NodeId id, int slot) {
+    const auto found = by_slot.find(slot);
+    return found == by_slot.end() ? id : found->second;
+  });
 }
 
 NodeId replace(Graph& graph, NodeId root, NodeId part, NodeId by) {
-  return put(graph, root, 0, 0, by, part);
+  return put(
+      graph, root, [](NodeId id, int) { return id; }, part, by);
 }
 
 }  // namespace ricochet::formula

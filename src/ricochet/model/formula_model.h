@@ -64,6 +64,7 @@ struct FormulaSystem {
   bool outside_mass{false};
 
   bool is_reversed{false};  // seen backwards in time: see `reversed`
+  double rest{0.0};         // then: approaches slower than this times |J| are none
 
   static constexpr int kTimeSlot = 0;
   int dofs() const { return static_cast<int>(coordinates.size()); }

@@ -138,6 +138,8 @@ class FormulaView {
   double restitution_at(int a, double t, const Vec& q, const Vec& u, double approach,
                         Place& place) const requires(!kPlain) {
     if (model_.law(a).restitution < 0) return model_.restitution(a);
+    const double rest = model_.system().rest;
+    if (is_reversed() && !(approach > rest * place.normals.norm(a))) return 0.0;
     double* const r = load_law(t, q, u, approach, place);
     model_.law_tape().run(2 * a, r);
     return r[model_.law_tape().outputs(2 * a)[0]];

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
-#include "ricochet/formula/derivative.h"
 #include "ricochet/formula/substitute.h"
 
 namespace ricochet::model {
 namespace {
 
 using formula::NodeId;
-using formula::Op;
 
 /// The functions of a program, seen backwards.
 class ReversedOutside : public Outside {
@@ -44,47 +43,33 @@ class ReversedOutside : public Outside {
   mutable std::vector<double> velocity_;  // one instant is asked for at a time
 };
 
-/// |J|, J = dg/dq; of a gap from outside it is not known, and 1.
-NodeId length_of_gradient(FormulaSystem& system, std::size_t row) {
-  formula::Graph& graph = system.graph;
-  const bool is_outside = !system.outside_gaps.empty() && system.outside_gaps[row] >= 0;
-  if (is_outside) return graph.constant(1.0);
-  NodeId square = graph.constant(0.0);
-  for (const NodeId entry : formula::gradient(graph, system.gaps[row], system.position_slots())) {
-    square = graph.add(square, graph.multiply(entry, entry));
-  }
-  return graph.make(Op::Sqrt, square);
-}
-
 }  // namespace
 
 FormulaSystem reversed(FormulaSystem system, double rest) {
   formula::Graph& graph = system.graph;
-  std::vector<int> slots = system.velocity_slots();
-  slots.push_back(FormulaSystem::kTimeSlot);
+  system.restitution.resize(system.gaps.size(), 0.0);
+  system.laws.resize(system.gaps.size());
+  std::unordered_map<int, NodeId> mirrored;
+  for (const int slot : system.velocity_slots()) mirrored[slot] = graph.negate(graph.input(slot));
+  mirrored[FormulaSystem::kTimeSlot] = graph.negate(graph.input(FormulaSystem::kTimeSlot));
   const auto turn = [&](NodeId& node) {
-    if (node < 0) return;
-    for (const int slot : slots) {
-      node = formula::substitute(graph, node, slot, graph.negate(graph.input(slot)));
-    }
+    if (node >= 0) node = formula::substitute(graph, node, mirrored);
   };
   for (auto* nodes : {&system.gaps, &system.where, &system.rolls, &system.forces}) {
     for (NodeId& node : *nodes) turn(node);
   }
+  for (NodeId& roll : system.rolls) roll = graph.negate(roll);  // so that dv/du stays what it is
   turn(system.potential);
   turn(system.damping);  // -dD/du keeps its sign
   if (system.damping >= 0) system.damping = graph.negate(system.damping);
   const std::size_t contacts = system.gaps.size() - static_cast<std::size_t>(system.joints);
   for (std::size_t a = 0; a < contacts; ++a) {
     const double e = system.restitution[a];
-    if (!(e > 0.0 && e < 1.0)) continue;
-    const NodeId slow = graph.multiply(graph.constant(rest), length_of_gradient(system, a));
-    const NodeId is_struck = graph.make(Op::Less, slow, graph.input(system.approach_slot()));
-    system.laws[a].restitution =
-        graph.make(Op::Select, is_struck, graph.constant(1.0 / e), graph.constant(0.0));
+    if (e > 0.0 && e < 1.0) system.laws[a].restitution = graph.constant(1.0 / e);
   }
   if (system.outside) system.outside = std::make_shared<ReversedOutside>(system.outside);
   system.is_reversed = true;
+  system.rest = rest;
   return system;
 }
 

@@ -52,7 +52,7 @@ double reach_of(const Box& box) {
          (std::abs(box.x.low) + std::abs(box.x.high) + std::abs(box.y.low) + std::abs(box.y.high));
 }
 
-/// A ring where a joint holds each of its bodies; a slider has its way too.
+/// A ring where a joint holds body b, and a too where the two are apart; a slider has its way too.
 void add_joint(const body::Joint<2>& joint, double radius,
                std::vector<std::vector<Outline>>& outlines) {
   constexpr int kCorners = 12;

@@ -23,12 +23,13 @@ struct BlockRows {
   double* block(std::size_t k) { return values.data() + k * size(); }
   std::size_t size() const { return static_cast<std::size_t>(dim * dim); }
 
-  /// Where the diagonal block of a row is.
-  std::size_t diagonal(int row) const {
+  /// Where a block of a row is that is there.
+  std::size_t find(int row, int at) const {
     const auto begin = column.begin() + start[static_cast<std::size_t>(row)];
     const auto end = column.begin() + start[static_cast<std::size_t>(row) + 1];
-    return static_cast<std::size_t>(std::lower_bound(begin, end, row) - column.begin());
+    return static_cast<std::size_t>(std::lower_bound(begin, end, at) - column.begin());
   }
+  std::size_t diagonal(int row) const { return find(row, row); }
 };
 
 using SparseMatrix = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;

@@ -145,9 +145,10 @@ bool ContactPath::add_column(int i) {
   const problem::BlockRows& W = problem_.W;
   const auto slot = static_cast<Eigen::Index>(changed_.size());
   for (int k = W.start[place(i)]; k < W.start[place(i) + 1]; ++k) {
-    Block& block = column_[place(W.column[place(k)])];
-    block = Eigen::Map<const Block>(W.block(place(k))).transpose();
-    if (W.column[place(k)] == i) {
+    const int j = W.column[place(k)];
+    Block& block = column_[place(j)];
+    block = Eigen::Map<const Block>(W.block(place(W.find(j, i))));  // W may be unsymmetric
+    if (j == i) {
       block.diagonal().array() -= (1.0 - kAlpha) / rho_[place(i)];
     }
   }

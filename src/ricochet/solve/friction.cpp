@@ -98,6 +98,7 @@ void FrictionSolver::grow(Index rows, Index held) {
   if (W_.rows() < rows) {
     W_.resize(rows, rows);
     jacobian_.resize(rows, rows);
+    newton_.reserve(rows, rows);
     for (Eigen::VectorXd* vector : {&b_, &stretch_, &v_, &R_, &kept_, &swept_, &step_, &defect_}) {
       vector->resize(rows);
     }
@@ -305,7 +306,7 @@ void FrictionSolver::fill_newton_rows(const Contact& contact) {
 }
 
 /// The step of Newton's method from R. With W singular the shortest one is taken; of many rows one
-/// with as many zeros as can be.
+/// with zeros where columns depend on others.
 void FrictionSolver::newton_step() {
   for (const Contact& contact : contacts_) fill_newton_rows(contact);
   newton_.compute(jacobian_.topLeftCorner(rows_, rows_));

@@ -239,9 +239,10 @@ bool stick(const Matrix3d& W, const Vector3d& b, const convex::FrictionCone& con
   }
   constexpr double kSingular = 1e-12;
   if (factors.least_pivot() > kSingular * factors.largest_pivot()) return false;
-  thread_local convex::PivotedQr shortest;
+  thread_local convex::PivotedQr shortest;  // its storage is kept
   shortest.compute(W, kSingular);
-  shortest.solve_shortest(-b, R);
+  const Vector3d right = -b;
+  shortest.solve_shortest(right, R);
   constexpr double kRounding = 1e-13;
   const bool solves = (W * R + b).norm() <= kRounding * (b.norm() + W.norm() * R.norm());
   return solves && cone.contains(R);

@@ -247,6 +247,7 @@ double BodyContacts<D>::insist() {
   for (const ContactMethod method :
        {ContactMethod::Auto, ContactMethod::Auto, ContactMethod::Pivoting,
         ContactMethod::InteriorPoint, ContactMethod::ProximalNewton, ContactMethod::Admm}) {
+    if (has_turns() && method == ContactMethod::InteriorPoint) continue;  // W is unsymmetric
     if (!is_first) r_.head(D * W_.rows).setZero();
     is_first = false;
     const double found = ask(method, tolerance_);
@@ -390,6 +391,7 @@ bool BodyContacts<D>::improve_island(int island) {
 /// Impulses that are rounding at contacts which open are none, where the rest does not need them.
 template <int D>
 void BodyContacts<D>::drop_rounding() {
+  if (has_turns()) return;  // whose bounds hang on these impulses
   const double before = methods_.residual(r_);
   trial_ = r_;
   bool any = false;
@@ -642,6 +644,7 @@ bool BodyContacts<D>::bound(int island) {
 /// Rows that part have no impulse, where the rest stays near without it.
 template <int D>
 void BodyContacts<D>::drop_idle(int island) {
+  if (has_turns()) return;
   bool any = false;
   trial_ = r_;
   for (int k = 0; k < W_.rows; ++k) {
