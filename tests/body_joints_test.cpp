@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -12,6 +13,7 @@
 #include "ricochet/base/random.h"
 #include "ricochet/body/joints.h"
 #include "ricochet/body/rows.h"
+#include "ricochet/plot/world_plot.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/joint_matrix.h"
 #include "ricochet/step/run_bodies.h"
@@ -795,6 +797,34 @@ TEST(Joints, HingesInSpaceNeedTwoLimits) {
   expect_fault(with("limits = [-3.1, 3.1]\n"), "5.28");
   expect_fault(with("spring = { stiffness = 1 }\n"), "needs limits");
   expect_fault(with("limits = {}\n"), "neither");
+}
+
+/// Rings where joints hold, and the way of a slider: lines more in the picture.
+TEST(BodyJoints, AreSeenInPictures) {
+  const std::string bodies = R"([world]
+dimension = 2
+[material.steel]
+density = 7800
+[pair]
+default = "none"
+[body.one]
+box = [1, 0.1]
+material = "steel"
+[body.other]
+box = [1, 0.1]
+at = [1, 0]
+material = "steel"
+)";
+  const auto lines = [&](const std::string& joint) {
+    const scene::Scene scene =
+        scene::read_scene("joints.toml", with_run(bodies + joint, 0.001, 0.1));
+    const std::string svg = plot::draw_world_start(scene).svg;
+    return std::count(svg.begin(), svg.end(), 'M');
+  };
+  const auto none = lines("");
+  const std::string head = "[joint.pin]\nbetween = [\"one\", \"other\"]\n";
+  EXPECT_EQ(lines(head + "kind = \"hinge\"\nat = [0.5, 0]\n"), none + 1);
+  EXPECT_EQ(lines(head + "kind = \"slider\"\nat = [0.5, 0]\naxis = [1, 0]\n"), none + 2);
 }
 
 }  // namespace
