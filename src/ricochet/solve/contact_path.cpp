@@ -147,7 +147,7 @@ bool ContactPath::add_column(int i) {
   for (int k = W.start[place(i)]; k < W.start[place(i) + 1]; ++k) {
     const int j = W.column[place(k)];
     Block& block = column_[place(j)];
-    block = Eigen::Map<const Block>(W.block(place(W.find(j, i))));  // W may be unsymmetric
+    block = Eigen::Map<const Block>(W.block(W.find(j, i)));  // W may be unsymmetric
     if (j == i) {
       block.diagonal().array() -= (1.0 - kAlpha) / rho_[place(i)];
     }

@@ -320,11 +320,11 @@ void FrictionSolver::newton_step() {
 
 /// Newton's method while it brings the residual down, by shorter steps where it must.
 bool FrictionSolver::polish(double& error) {
-  constexpr double kDone = 4e-16;
+  constexpr double kAllDigits = 4e-16;
   constexpr double kGood = 1e-13;
   constexpr int kMostRounds = 12;
   constexpr int kMostHalvings = 8;
-  for (int round = 0; round < kMostRounds && error > kDone; ++round) {
+  for (int round = 0; round < kMostRounds && error > kAllDigits; ++round) {
     kept_.head(rows_) = R();
     newton_step();
     const double before = error;
