@@ -399,14 +399,14 @@ std::string describe_settings(const Motion& motion) {
 
 std::string tell(const Story& story, const Motion& motion) {
   if (motion.world) return "";
-  constexpr double kRest = 1e-12;     // of the largest kinetic energy
-  constexpr double kNothing = 1e-20;  // of the potential energy: what stands all the time
+  constexpr double kStands = 1e-12;        // of the largest kinetic energy
+  constexpr double kStandsAlways = 1e-20;  // of the potential energy: what stands all the time
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   const double sign = motion.scene.run.backward ? -1.0 : 1.0;
   return story.tell(motion.scene.columns.contacts, frictions_of(motion.scene),
                     sign * motion.scene.run.start_time,
-                    ledger.kinetic_end <= kRest * ledger.kinetic_max ||
-                        ledger.kinetic_end <= kNothing * std::abs(ledger.potential_end));
+                    ledger.kinetic_end <= kStands * ledger.kinetic_max ||
+                        ledger.kinetic_end <= kStandsAlways * std::abs(ledger.potential_end));
 }
 
 void conclude(RunReport& report, const Extent& extent, bool check_facts,
