@@ -11,6 +11,7 @@
 #include "gallery_pages.h"
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
+#include "ricochet/host/folder_lock.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/stop_signals.h"
 #include "ricochet/host/threads.h"
@@ -151,6 +152,8 @@ int command_gallery(const GalleryArguments& arguments) {
   const std::string out = arguments.report && arguments.out.empty() ? "out/gallery" : arguments.out;
   std::optional<GalleryPages> pages;
   if (arguments.report) pages.emplace(out);
+  std::optional<host::FolderLock> lock;
+  if (!out.empty()) lock.emplace(out);
   host::StopSignals signals;
   const Gallery gallery{out, pages ? &*pages : nullptr, signals.monitor()};
   try {

@@ -62,9 +62,11 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
     run.files += (run.files.empty() ? "" : ", ") + name;
   };
   files.write_tables(write);
+  std::vector<std::filesystem::path> instants;
   const std::string series =
       write_series(run.motion, [&](const std::string& name, const std::string& bytes) {
         if (error.empty()) error = host::try_to_write(folder / name, bytes);
+        if (error.empty()) instants.push_back(folder / name);
       });
   if (!series.empty()) run.files += (run.files.empty() ? "" : ", ") + series;
   write(kPlot, picture_of(run));
@@ -76,8 +78,13 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
     write(kReport,
           plot::make_report(run.motion.scene, study::summary_of(run, ""), run.picture, run.report));
   }
-  const std::string last =
-      host::try_to_write(folder / kSummary, record::to_json(study::summary_of(run, error)));
+  const std::string summary = record::to_json(study::summary_of(run, error));
+  std::string last = host::try_to_write(folder / kSummary, summary);
+  for (; !last.empty() && !instants.empty(); instants.pop_back()) {  // it needs their room
+    std::error_code ignored;
+    std::filesystem::remove(instants.back(), ignored);
+    last = host::try_to_write(folder / kSummary, summary);
+  }
   if (error.empty()) error = last;
   if (!error.empty()) throw host::OutputError(error);
 }

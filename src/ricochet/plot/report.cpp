@@ -125,7 +125,9 @@ std::vector<std::string> certificate_words(const record::Summary& s) {
                     c.adhesive_count, c.adhesive_max));
   }
   if (!c.impulses_unique) {
-    words.emplace_back("The impulses are not unique: others give the same motion.");
+    words.emplace_back(
+        "The impulses are not unique: others give the same motion, or with friction maybe another "
+        "one.");
   }
   long long shocks = 0;
   for (const long long count : c.shock_counts) shocks += count;

@@ -274,8 +274,11 @@ std::string describe_checks(const Motion& motion) {
   }
   if (!c.impulses_unique) {
     text += entry("impulses",
-                  "not unique: gradients of active contacts depend on each other, so "
-                  "other impulses give the same motion");
+                  motion.scene.columns.has_friction()
+                      ? "not unique: gradients of active contacts depend on each other; other "
+                        "impulses have other bounds of friction, and may give another motion"
+                      : "not unique: gradients of active contacts depend on each other, so "
+                        "other impulses give the same motion");
   }
   return text;
 }
