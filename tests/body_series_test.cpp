@@ -123,7 +123,7 @@ std::vector<Number> array_of(const std::string& text, const std::string& part,
   std::memcpy(&size, bytes.data(), 8);
   EXPECT_EQ(size + 8, bytes.size());
   std::vector<Number> values(size / sizeof(Number));
-  std::memcpy(values.data(), bytes.data() + 8, size);
+  if (size > 0) std::memcpy(values.data(), bytes.data() + 8, size);
   return values;
 }
 
