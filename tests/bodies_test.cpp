@@ -7,6 +7,7 @@
 
 #include "body_step.h"
 #include "ricochet/base/error.h"
+#include "ricochet/certify/bodies.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_bodies.h"
 #include "ricochet/study/facts.h"
@@ -181,6 +182,33 @@ TEST(Bodies, BouncesLoseWhatTheySay) {
   const double since = 0.7 - fall;
   EXPECT_NEAR(motion.world->last.bodies[0].v[1], up - 10.0 * since, 0.02);
   EXPECT_NEAR(motion.world->last.bodies[0].x[1], 0.5 + up * since - 5.0 * since * since, 0.01);
+}
+
+/// The judge leaves half-planes that are far out of its looks, but none that may turn.
+TEST(Bodies, HalfPlanesThatTurnAreNeverFar) {
+  const scene::Scene scene = scene::read_scene("bodies.toml", kHead + R"toml(
+[pair]
+default = { friction = 0.5, restitution = 0.5 }
+[body.wall]
+driven     = { position = [0, -1], angle = "t" }
+half_plane = { point = [0, 0], normal = [0, 1] }
+[body.disc]
+disc     = "r"
+at       = [3, 9]
+material = "wood"
+)toml");
+  const body::World<2>& world = *scene.world()->plane;  // floor, wall, disc
+  ASSERT_EQ(world.bodies.size(), 3U);
+  certify::Coverage<2> coverage(world);
+  const std::vector<std::pair<int, int>> only_wall = {{1, 2}};
+  const std::vector<double> still(3, 0.0);
+  const auto poses = [](double y) {
+    return std::vector{shape::pose({0.0, 0.0}, 0.0), shape::pose({0.0, -1.0}, 0.0),
+                       shape::pose({3.0, y}, 0.0)};
+  };
+  EXPECT_EQ(coverage.pairs(poses(9.0), {1, 1, 1}, still), only_wall);
+  EXPECT_EQ(coverage.pairs(poses(0.49), {1, 1, 1}, still).size(), 2U);
+  EXPECT_EQ(coverage.pairs(poses(9.0), {1, 1, 1}, {0.0, 0.0, 9.0}).size(), 2U);  // it is fast
 }
 
 TEST(Bodies, DrivenBodiesCarryOthers) {

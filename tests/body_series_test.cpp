@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <cmath>
 #include <cstdint>
@@ -296,6 +297,28 @@ TEST(BodySeries, WrongInputIsRefusedWithWords) {
   says("format = \"vtk\"", "format = \"stl\"", "'stl' is not known");
   says("bodies   =", "bodis   =", "bodies");
   says("[write]", "[family]\n\"run.step\" = [0.001, 0.002]\n[write]", "beside [family]");
+}
+
+/// A disk that series fill: the summary is there all the same, and says what is not.
+TEST(BodySeries, LeaveRoomForTheSummary) {
+  const Folder folder;
+  std::string text = kPlane;
+  text.replace(text.find("every = 0.01 "), 13, "every = 0.001 ");
+  write_file(folder / "bodies.toml", text);
+  for (const int kilobytes : {80, 140, 200, 260}) {
+    std::filesystem::create_directories(folder / "disk");
+    const std::string size = fmt::format("size={}k", kilobytes);
+    if (::mount("tmpfs", (folder / "disk").c_str(), "tmpfs", 0, size.c_str()) != 0) {
+      GTEST_SKIP() << "no disk can be mounted here";
+    }
+    const Finished run = run_program(
+        {"run", "bodies.toml", "--out", "disk/o", "--error-bar", "none"}, folder.path());
+    EXPECT_EQ(run.code, 2) << kilobytes << run.out;
+    EXPECT_NE(run.err.find("No space left"), std::string::npos) << run.err;
+    const std::string summary = read_file(folder / "disk/o/summary.json");
+    EXPECT_NE(summary.find("\"output_error\""), std::string::npos) << kilobytes << summary;
+    EXPECT_EQ(::umount((folder / "disk").c_str()), 0);
+  }
 }
 
 }  // namespace

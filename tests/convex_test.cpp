@@ -277,8 +277,6 @@ TEST(Pivoted, EliminatesFewRows) {
     ASSERT_EQ(factor.rank(), 3);
     const Eigen::Vector3d x = factor.solve(b);
     EXPECT_LE((A * x - b).norm(), 1e-14 * (A.norm() * x.norm() + b.norm()));
-    EXPECT_LE((A * factor.inverse() - Eigen::Matrix3d::Identity()).norm(),
-              1e-14 * A.norm() * factor.inverse().norm());
   }
   Eigen::Matrix2d twice;
   twice << 1, 2, 2, 4;

@@ -268,6 +268,10 @@ TEST(FirstWeek, TwoRunsDoNotShareAFolder) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(has(refused.err, "another run is writing to out/s")) << refused.err;
   EXPECT_TRUE(std::filesystem::is_empty(folder / "out/s"));
+  const Finished gallery = run_program({"gallery", "essai-01", "--out", "out/s"}, folder.path());
+  EXPECT_EQ(gallery.code, 2);
+  EXPECT_TRUE(has(gallery.err, "another run is writing to out/s")) << gallery.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out/s"));
   ::close(other);
   EXPECT_EQ(run_program({"run", "s.toml", "--error-bar", "none"}, folder.path()).code, 0);
 }

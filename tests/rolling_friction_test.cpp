@@ -344,6 +344,12 @@ TEST(RollingFriction, TheJudgeRefusesLies) {
   const std::string smooth = changed(spins, "spinning = 0.0005", "spinning = 0");
   EXPECT_EQ(lie_in_space(smooth, {0, 0, 0}), Failure::None);
   EXPECT_EQ(lie_in_space(smooth, {-1e-9 * kD * weight, 0, 0}), Failure::Residual);
+  // A fast spin that no law concerns is no scale for moments about the normal.
+  const std::string rolls =
+      changed(ball_text(kFixed, "spin = [0, 50, 3]\nvelocity = [5, 0, 0]", 1.0), "rolling = 0.004",
+              "rolling = 0");
+  EXPECT_EQ(lie_in_space(rolls, {0, 0, 0}), Failure::None);
+  EXPECT_EQ(lie_in_space(rolls, {-1e-6 * kD * weight, 0, 0}), Failure::Residual);
 }
 
 TEST(RollingFriction, WrongInputIsRefusedWithWords) {
@@ -365,6 +371,7 @@ TEST(RollingFriction, WrongInputIsRefusedWithWords) {
   says(changed(disc, "rolling = 0.004", "spinning = 0.004"), "in the plane write rolling");
   says(changed(disc, "rolling = 0.004", "roling = 0.004"), "rolling");
   says(changed(disc, "disc     = 0.1", "point = [0, 0]"), "point at its mass centre");
+  says(changed(disc, "rolling = 0.004", "rolling = 1e6"), "1e+07 times its size");
 }
 
 }  // namespace

@@ -247,8 +247,8 @@ bool Coverage<D>::is_beyond(const Span& span, int endless, const std::vector<sha
                             const std::vector<double>& reach) const {
   const body::Solid<D>& solid = world_.solid(endless);
   if (solid.shape.kind != shape::Kind::HalfSpace) return false;
-  if (world_.body(solid.body).kind != body::Kind::Fixed)
-    return false;  // one that turns reaches far
+  const bool is_fixed = world_.body(solid.body).kind == body::Kind::Fixed;
+  if (!is_fixed) return false;  // one that turns reaches far
   const shape::Pose<D>& pose = poses[index(solid.body)];
   const Vec point = pose.place(solid.shape.corners[0]);
   const double height = (pose.R * solid.shape.faces[0].normal).dot(span.middle - point);
@@ -760,10 +760,10 @@ void BodyJudge<D>::measure_turning(Judged& one) const {
     one.free = std::hypot(one.free, free.norm());
     one.unresolved += defect * speed.norm() + moment.norm() / length * defect / rho;
   };
-  if (one.law->rolling > 0.0) enter(m.rolls, w.rolls, w_free.rolls, one.law->rolling);
-  if (one.law->spinning == 0.0) return;
-  enter(Vec<3>(m.about, 0.0, 0.0), Vec<3>(w.about, 0.0, 0.0), Vec<3>(w_free.about, 0.0, 0.0),
-        one.law->spinning);
+  const auto along = [](double about) { return Vec<3>(about, 0.0, 0.0); };
+  const body::PairLaw& law = *one.law;
+  if (law.rolling > 0.0) enter(m.rolls, w.rolls, w_free.rolls, law.rolling);
+  if (law.spinning > 0.0) enter(along(m.about), along(w.about), along(w_free.about), law.spinning);
 }
 
 /// |p_T| <= mu p_N, 0 <= p_N.

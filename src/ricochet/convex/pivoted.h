@@ -84,12 +84,6 @@ class FullyPivoted {
     return rank;
   }
 
-  Matrix inverse() const {
-    Matrix made;
-    for (int k = 0; k < N; ++k) made.col(k) = solve(Vector::Unit(k));
-    return made;
-  }
-
   /// A^-1 b; where A is singular, with zeros instead of what is not determined.
   Vector solve(const Vector& b) const {
     const int rank = this->rank();

@@ -1,8 +1,8 @@
 #include "ricochet/model/gap_watch.h"
 
-#include "ricochet/base/index.h"
-
 #include <array>
+
+#include "ricochet/base/index.h"
 
 namespace ricochet::model {
 namespace {

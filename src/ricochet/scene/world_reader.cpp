@@ -440,14 +440,25 @@ void WorldReader<D>::check_laws(const World& world) const {
   }
 }
 
-/// Rolling friction of a body that is a point has nothing to act on.
+/// Rolling friction of a body that is a point has nothing to act on; beyond a million times the
+/// reach it is a joint.
 template <int D>
 void WorldReader<D>::check_rolling(const World& world) const {
   const std::size_t count = world.materials.size();
   for (const Body& one : world.bodies) {
-    if (!one.is_free() || one.reach > 0.0) continue;
+    if (!one.is_free()) continue;
     for (std::size_t other = 0; other < count; ++other) {
-      if (!world.law(one.material, static_cast<int>(other)).resists_turning()) continue;
+      const body::PairLaw& law = world.law(one.material, static_cast<int>(other));
+      const double length = std::max(law.rolling, law.spinning);
+      if (one.reach > 0.0 && length > 1e6 * one.reach) {
+        throw base::InputError(
+            "pair",
+            fmt::format("rolling friction of '{}' is {:.3g} times its size", one.name,
+                        length / one.reach),
+            "write the arm of the moment that resists, in metres: a small part of a radius",
+            document_.spot_of_key(*pairs_));
+      }
+      if (one.reach > 0.0 || !law.resists_turning()) continue;
       throw base::InputError(
           "pair",
           fmt::format("'{}' is a point at its mass centre, and its pairs have rolling friction",

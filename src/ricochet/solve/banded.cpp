@@ -1,10 +1,10 @@
 #include "ricochet/solve/banded.h"
 
-#include "ricochet/base/index.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "ricochet/base/index.h"
 
 namespace ricochet::solve {
 namespace {

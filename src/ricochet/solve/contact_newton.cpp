@@ -1,9 +1,9 @@
 #include "ricochet/solve/contact_newton.h"
 
-#include "ricochet/base/index.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "ricochet/base/index.h"
 
 namespace ricochet::solve {
 namespace {

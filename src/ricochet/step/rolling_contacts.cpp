@@ -116,10 +116,7 @@ void BodyContacts<D>::tie_turns(int island) {
     const double weight = own.diagonal().maxCoeff();
     own(0, 0) = weight;
     if (D == 3 && turn.is_about_normal) own(D - 1, D - 1) = weight;
-    const auto first = W_.column.begin() + W_.start[index(k)];
-    const auto last = W_.column.begin() + W_.start[index(k) + 1];
-    const auto found = std::lower_bound(first, last, local_[index(turn.contact)]);
-    *W_.block(static_cast<std::size_t>(found - W_.column.begin())) = -weight;
+    *W_.block(W_.find(k, local_[index(turn.contact)])) = -weight;
   }
 }
 
