@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"moreau_jean_with_friction", "belt", {"run.scheme=moreau-jean"}, 2000},
         Case{"rolling_disc", "rolling-disc", {}, 2000}, Case{"logs", "logs", {}, 200},
         Case{"coupled_contacts", "pile", {"mu=0.2", "floor=0.2"}, 60},
-        Case{"many_contacts", "column", {}, 100}, Case{"joints", "slider-crank", {}, 500},
+        Case{"shared_loads", "three-feet", {}}, Case{"many_contacts", "column", {}, 100}, Case{"joints", "slider-crank", {}, 500},
         Case{"inertia", "double-pendulum", {}, 500}, Case{"inertia_impacts", "arm", {}, 1500},
         Case{"newmark", "tube-20", {}, 3000},
         Case{"newmark_supports", "tube-three-supports", {}, 3000},

@@ -311,6 +311,7 @@ struct WorldState {
   std::vector<char> gone;              // by body: it left, and stays as it was then
   std::vector<Push<D>> pushes;         // of the last step, by key: where the next solve begins
   std::vector<Reaction<D>> reactions;  // the same of joints
+  bool has_others{false};  // another share of loads, and motion, was found when last looked for
 };
 
 /// One row that can act in a step.

@@ -188,6 +188,22 @@ template <model::Model M>
   }
 }
 
+/// Of Q (q+ - q): places have no more digits, however slow the motion.
+template <model::Model M>
+double rounding_of_work(const Trial<M>& s) {
+  constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
+  const double place = std::max(s.before.q.cwiseAbs().maxCoeff(), s.after.q.cwiseAbs().maxCoeff());
+  return kRounding * place * s.force.cwiseAbs().sum();
+}
+
+/// What forces alone would give in a step from rest, contacts or not.
+template <model::Model M>
+double work_from_rest(const Context<M>& c, const Trial<M>& s) {
+  const double work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
+  if (!c.has_constant_mass()) return work;
+  return std::max(work, 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u)));
+}
+
 /// The kinetic energy of a step that neither forces nor contacts gave is the change of T less the
 /// work along the way; for a force with a potential it is the change of T + V.
 /// Forces that a scene states one by one may feed anything, so that growth alone proves nothing.
@@ -212,7 +228,9 @@ template <model::Model M>
   const bool at_once = s.kinetic > c.limits.growth * watch.kinetic &&
                        s.created >= kNearlyAll * (s.kinetic - watch.kinetic);
   if (at_once || (growth.is_following && created >= kMost * (s.kinetic - growth.base))) {
-    s.made_up = growth.is_following ? created : s.created;
+    const double made_up = growth.is_following ? created : s.created;
+    const auto steps = static_cast<double>(c.certificate.steps + 1 - growth.since);
+    if (made_up > (growth.is_following ? steps : 1.0) * rounding_of_work(s)) s.made_up = made_up;
   }
 }
 
@@ -287,11 +305,7 @@ template <bool kExplicit, model::Model M>
   if (!std::isfinite(s.kinetic + s.potential)) return c.fail(Failure::NotFinite, s.after.t);
   if (s.is_shifted) weigh_correction(c, s);
   if (c.certificate.steps == 0) {
-    double first_work = 0.5 * s.h * std::abs(s.force.dot(s.after.u - s.before.u));
-    if (c.has_constant_mass()) {  // of the free motion, whatever contacts hold
-      first_work = std::max(first_work, 0.5 * s.h * std::abs(s.force.dot(s.free - s.before.u)));
-    }
-    set_energy_scale(c.certificate.ledger, first_work, watch);
+    set_energy_scale(c.certificate.ledger, work_from_rest(c, s), watch);
   }
   if (watch.is_watched) {
     watch_growth(c, s, watch);

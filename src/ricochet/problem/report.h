@@ -19,6 +19,7 @@ struct [[nodiscard]] Report {
   int iterations{0};
   bool unique{true};      // false when W is singular, so that other impulses give the same motion
   bool several{false};    // true where the law of friction has another solution, another motion
+  bool shared{false};     // true where another share of the load, and then motion, obeys the law
   bool general{false};    // found by the solver for any number of contacts, not by a direct one
   bool fell_back{false};  // and by `auto`, after sweeps and Newton's method did not do
 };

@@ -298,7 +298,9 @@ Json json_of(const Summary& s) {
   if (c.roll_max > 0.0) json["rolls"] = {{"max", c.roll_max}};
   json["adhesive"] = {{"count", c.adhesive_count}, {"max", c.adhesive_max}};
   if (c.lost_displacement > 0.0) json["lost_displacement"] = c.lost_displacement;
-  json["impulses_unique"] = c.impulses_unique;
+  if (!s.world || !c.impulses_unique) json["impulses_unique"] = c.impulses_unique;
+  const long long others = s.outcome.shared_steps + s.outcome.several_steps;
+  if (others > 0) json["steps_with_other_motions"] = others;
   if (s.outcome.general_steps > 0) {
     json["contact_solver"] = {{"general_steps", s.outcome.general_steps},
                               {"auto_steps", s.outcome.fallback_steps}};

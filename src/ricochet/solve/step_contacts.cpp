@@ -7,6 +7,7 @@
 #include "ricochet/base/index.h"
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_measure.h"
+#include "ricochet/solve/sharing.h"
 
 namespace ricochet::solve {
 namespace {
@@ -145,6 +146,9 @@ double WarmContacts<D>::finish(Eigen::VectorXd& r) {
 
 template class WarmContacts<2>;
 template class WarmContacts<3>;
+
+StepContacts::StepContacts() = default;
+StepContacts::~StepContacts() = default;
 
 /// The impulses of the step before, where the contact pushed.
 template <int D>
@@ -322,14 +326,72 @@ problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, 
   const bool falls_back = insists && residual_ > kGood;
   residual_ = falls_back ? insist(*methods) : methods->finish(r_);
   warm.mean_change[D - 2] = methods->mean_change();
+  const bool is_solved = residual_ <= (insists ? kFair : kGood);
+  problem::Report report{
+      .status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
+      .iterations = methods->iterations(),
+      .general = true,
+      .fell_back = falls_back};
+  if (is_solved && look<D>(warm, report)) residual_ = methods->finish(r_);
   remember(step, *methods, warm);
   form_.give(r_, impulses_);
-  const bool is_solved = residual_ <= (insists ? kFair : kGood);
-  return {.status = is_solved ? problem::Status::Solved : problem::Status::IterationLimit,
-          .iterations = methods->iterations(),
-          .unique = is_unique(step),
-          .general = true,
-          .fell_back = falls_back};
+  report.unique = report.unique && is_unique(step);
+  return report;
+}
+
+template <>
+Sharing<2>& StepContacts::sharing<2>() {
+  if (!plane_sharing_) plane_sharing_ = std::make_unique<Sharing<2>>(form_.local());
+  return *plane_sharing_;
+}
+
+template <>
+Sharing<3>& StepContacts::sharing<3>() {
+  if (!space_sharing_) space_sharing_ = std::make_unique<Sharing<3>>(form_.local());
+  return *space_sharing_;
+}
+
+/// Whether r_ was replaced by the impulses of equally stiff contacts, since others give another
+/// motion. That is found out now and then, and remembered in between.
+template <int D>
+bool StepContacts::look(problem::WarmStart& warm, problem::Report& report) {
+  problem::WarmStart::Looks& looks = warm.looks;
+  if (!looks.is_due && !looks.has_others) return false;
+  if (form_.contacts() < 2 || form_.contacts() > Sharing<D>::kMost) return false;
+  Sharing<D>& others = sharing<D>();
+  if (!others.is_open(r_)) return false;
+  report.unique = false;
+  if (looks.is_due && others.has_others(r_)) looks.has_others = true;
+  report.shared = looks.has_others && others.share_equally(r_);
+  return report.shared;
+}
+
+template <int D>
+bool StepContacts::reconsider_in(std::optional<WarmContacts<D>>& methods, const Step& step,
+                                 const Eigen::VectorXd& impulses, problem::WarmStart& warm,
+                                 problem::Report& report) {
+  if (!methods) methods.emplace(form_.local());
+  if (r_.size() < form_.rows()) r_.resize(form_.rows());
+  r_.setZero();
+  for (int i = 0; i < form_.contacts(); ++i) {
+    const Step::Contact& contact = step.contacts[index(i)];
+    for (int j = 0; j <= contact.slips; ++j) {
+      r_[D * i + j] = impulses[contact.first + j] / form_.stretch(i, j);
+    }
+  }
+  if (!look<D>(warm, report)) return false;
+  methods->begin(r_);
+  residual_ = methods->finish(r_);
+  remember(step, *methods, warm);
+  form_.give(r_, impulses_);
+  return true;
+}
+
+bool StepContacts::reconsider(const Step& step, const Eigen::VectorXd& impulses,
+                              problem::WarmStart& warm, problem::Report& report) {
+  if (form_.is_degenerate()) return false;
+  return form_.dim() == 3 ? reconsider_in<3>(space_, step, impulses, warm, report)
+                          : reconsider_in<2>(plane_, step, impulses, warm, report);
 }
 
 problem::Report StepContacts::solve_form(const Step& step, problem::WarmStart& warm, bool insists) {

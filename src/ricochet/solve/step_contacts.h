@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -69,6 +70,9 @@ class WarmContacts {
 extern template class WarmContacts<2>;
 extern template class WarmContacts<3>;
 
+template <int D>
+class Sharing;
+
 /// All contacts of a step, however many: `WarmContacts` from the impulses of the step before, and
 /// `auto`, then every other method of solve_contacts, where that does not do. Storage grows to the
 /// largest step so far and is kept; only `auto` allocates, and the order of elimination where more
@@ -76,7 +80,8 @@ extern template class WarmContacts<3>;
 class StepContacts {
  public:
   using Step = problem::StepProblem;
-  StepContacts() = default;
+  StepContacts();
+  ~StepContacts();
   StepContacts(const StepContacts&) = delete;  // its parts refer to each other
   StepContacts& operator=(const StepContacts&) = delete;
 
@@ -89,6 +94,11 @@ class StepContacts {
   problem::Report attempt(const Step& step, problem::WarmStart& warm) {
     return solve_form(step, warm, false);
   }
+
+  /// Impulses that solve the step and were found elsewhere: where the load may be shared in another
+  /// way, and another motion follows, those of equally stiff contacts take their place. True then.
+  bool reconsider(const Step& step, const Eigen::VectorXd& impulses, problem::WarmStart& warm,
+                  problem::Report& report);
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
   double impulse(int row) const { return impulses_[row]; }
@@ -110,10 +120,20 @@ class StepContacts {
   template <int D>
   double insist(WarmContacts<D>& methods);
   bool is_unique(const Step& step);
+  template <int D>
+  bool look(problem::WarmStart& warm, problem::Report& report);
+  template <int D>
+  bool reconsider_in(std::optional<WarmContacts<D>>& methods, const Step& step,
+                     const Eigen::VectorXd& impulses, problem::WarmStart& warm,
+                     problem::Report& report);
+  template <int D>
+  Sharing<D>& sharing();
 
   problem::ContactForm form_;
   std::optional<WarmContacts<2>> plane_;
   std::optional<WarmContacts<3>> space_;
+  std::unique_ptr<Sharing<2>> plane_sharing_;  // made where they are needed
+  std::unique_ptr<Sharing<3>> space_sharing_;
   Eigen::VectorXd r_;
   Eigen::VectorXd kept_;  // impulses that seemed to hold each other
   Eigen::VectorXd impulses_;

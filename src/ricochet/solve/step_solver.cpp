@@ -47,6 +47,8 @@ void StepSolver::reserve(int dofs, int contacts) {
 
 Report StepSolver::solve(const Problem& problem, problem::WarmStart& warm) {
   whole_.fit(problem.rows());
+  const bool may_share = problem.count() > 1 && problem.has_friction();
+  if (may_share) warm.looks.begin(problem.count());
   if (!problem.metric.is_diagonal()) return solve_together(problem, warm, whole_);
   if (problem.has_friction()) {
     // Friction without a contact may be of any size beside the others: each part to its own scale.
@@ -118,10 +120,22 @@ Report StepSolver::solve_frictional(const Problem& problem, problem::WarmStart& 
   found.take(problem, *direct_);
   if (report.status == Status::Solved) {
     warm.entries.clear();  // the next solve begins at zero: these were found elsewhere
-    return report;
+    return reconsider(problem, report, warm, found);
   }
   const bool gives_up = is_general || report.status == Status::IterationLimit;
   return gives_up && general_->take(problem) ? solve_generally(problem, warm, found) : report;
+}
+
+/// Of a direct solution: whether its contacts share their load in the only way.
+Report StepSolver::reconsider(const Problem& problem, const Report& report,
+                              problem::WarmStart& warm, Found& found) {
+  Report now = report;
+  const bool looks = warm.looks.is_due || warm.looks.has_others;
+  if (problem.count() < 2 || !looks || !general_->take(problem)) return now;
+  if (!general_->reconsider(problem, found.impulses, warm, now)) return now;
+  const bool is_finished = direct_->finish(problem, general_->impulses());
+  is_finished ? found.take(problem, *direct_) : found.take(problem, *general_);
+  return now;
 }
 
 Report StepSolver::solve_generally(const Problem& problem, problem::WarmStart& warm, Found& found) {
@@ -142,6 +156,7 @@ Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm)
     all.status = report.status;
     all.iterations = std::max(all.iterations, report.iterations);
     all.unique = all.unique && report.unique;
+    all.shared = all.shared || report.shared;
     all.general = all.general || report.general;
     all.fell_back = all.fell_back || report.fell_back;
   }
@@ -162,9 +177,11 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
   }
   part_warm_.sort();
   part_warm_.heaviest = warm.heaviest;
+  part_warm_.looks = warm.looks;
   part_warm_.mean_change = warm.mean_change;
   const Report report = solve_together(mine, part_warm_, part_);
   warm.heaviest = part_warm_.heaviest;
+  warm.looks.has_others = warm.looks.has_others || part_warm_.looks.has_others;
   warm.mean_change = part_warm_.mean_change;
   next_warm_.entries.insert(next_warm_.entries.end(), part_warm_.entries.begin(),
                             part_warm_.entries.end());

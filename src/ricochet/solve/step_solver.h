@@ -73,6 +73,8 @@ class StepSolver {
   problem::Report solve_together(const Problem& problem, problem::WarmStart& warm, Found& found);
   problem::Report solve_banded(const Problem& problem, Found& found);
   problem::Report solve_frictional(const Problem& problem, problem::WarmStart& warm, Found& found);
+  problem::Report reconsider(const Problem& problem, const problem::Report& report,
+                             problem::WarmStart& warm, Found& found);
   problem::Report solve_generally(const Problem& problem, problem::WarmStart& warm, Found& found);
   problem::Report solve_parts(const Problem& problem, problem::WarmStart& warm);
   problem::Report solve_part(const Problem& problem, int part, problem::WarmStart& warm);

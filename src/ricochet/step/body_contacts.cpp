@@ -9,6 +9,7 @@
 #include "ricochet/base/random.h"
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_measure.h"
+#include "ricochet/solve/sharing.h"
 
 namespace ricochet::step {
 
@@ -20,6 +21,9 @@ constexpr int kPatient = 400;      // the same where a level would be given up
 constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
 constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
 }  // namespace
+
+template <int D>
+BodyContacts<D>::~BodyContacts() = default;
 
 template <int D>
 BodyContacts<D>::BodyContacts(const body::World<D>& world, const certify::Limits& limits,
@@ -451,18 +455,38 @@ problem::Report BodyContacts<D>::solve_island(int island) {
       follow_path(island);
       residual = methods_.finish(r_);
     }
-    drop_rounding();
   }
+  problem::Report report{
+      .iterations = methods_.iterations(), .general = true, .fell_back = !is_solved};
+  if (share(island, report)) residual = methods_.finish(r_);
+  if constexpr (D == 2) drop_rounding();
   keep_impulses(island);
   constexpr double kFair = 1e-8;   // the certificate's limit decides
   constexpr double kJudged = 8.0;  // times the tolerance: what the judge allows, and a little less
   const bool is_fair = gives_up_ ? worst_part(island) <= kJudged * tolerance_
                                  : residual <= std::max(kFair, tolerance_);
-  return {
-      .status = is_solved || is_fair ? problem::Status::Solved : problem::Status::IterationLimit,
-      .iterations = methods_.iterations(),
-      .general = true,
-      .fell_back = !is_solved};
+  if (!is_solved && !is_fair) report.status = problem::Status::IterationLimit;
+  return report;
+}
+
+/// Whether the impulses were replaced by those of equally stiff contacts.
+template <int D>
+bool BodyContacts<D>::share(int island, problem::Report& report) {
+  if ((!is_due_ && !has_others_) || W_.rows < 2 || W_.rows > solve::Sharing<D>::kMost) return false;
+  const int begin = start_[index(island)];
+  const auto is_contact = [&](int row) { return index(row) < taken_; };
+  if (!std::all_of(members_.begin() + begin, members_.begin() + begin + W_.rows, is_contact)) {
+    return false;
+  }
+  if (!sharing_) {
+    sharing_ = std::make_unique<solve::Sharing<D>>(problem::LocalProblem{W_, q_, mu_});
+  }
+  if (!sharing_->is_open(r_)) return false;
+  report.unique = false;
+  if (is_due_ && sharing_->has_others(r_)) has_others_ = true;
+  report.shared = has_others_ && sharing_->share_equally(r_);
+  if (report.shared) methods_.begin(r_);
+  return report.shared;
 }
 
 /// delta of a contact, less rounding, of impulses measured last.
@@ -763,6 +787,8 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
     const problem::Report one = level == certify::Level::Exact ? solve_island(k) : solve_near(k);
     all.iterations += one.iterations;
     all.fell_back = all.fell_back || one.fell_back;
+    all.unique = all.unique && one.unique;
+    all.shared = all.shared || one.shared;
     if (all.status == problem::Status::Solved) all.status = one.status;
     if (gives_up_ && all.status != problem::Status::Solved) break;
   }

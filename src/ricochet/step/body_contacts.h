@@ -29,6 +29,7 @@ template <int D>
 class BodyContacts {
  public:
   BodyContacts(const body::World<D>& world, const certify::Limits& limits, BodyJoints<D>& joints);
+  ~BodyContacts();
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
   /// `resists`: with their rolling friction.
@@ -54,6 +55,13 @@ class BodyContacts {
   problem::Report solve(certify::Level level, double speed, double part);
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
+  /// Whether the next solves look for other shares of loads, and take those of equally stiff
+  /// contacts (solve::Sharing): few contacts of a part, all of them solved exactly.
+  void look(bool is_due, bool has_others) {
+    is_due_ = is_due;
+    has_others_ = has_others;
+  }
+  bool has_others() const { return has_others_; }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -112,6 +120,7 @@ class BodyContacts {
   bool improve_island(int island);
   bool follow_path(int island);
   bool approach(int island);
+  bool share(int island, problem::Report& report);
   bool is_enough(int island, double residual);
   void drop_rounding();
   bool is_bounded(int row) const;  // friction or a motor of a joint
@@ -125,6 +134,8 @@ class BodyContacts {
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
+  bool is_due_{false};
+  bool has_others_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   double part_{0.0};
@@ -172,6 +183,7 @@ class BodyContacts {
   Eigen::MatrixXd back_;     // G M^-1 J^T of one mechanism
   Eigen::MatrixXd through_;  // K^-1 J M^-1 G^T of one mechanism
   solve::WarmContacts<D> methods_;
+  std::unique_ptr<solve::Sharing<D>> sharing_;  // made where it is needed
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
   long long fallbacks_{0};

@@ -53,8 +53,11 @@ class ControlledPace {
 
   /// A pair of steps. False when the run cannot go on.
   bool advance() {
-    if (!recorder_.is_solved(find_pair(state_), state_.t)) return false;
-    return take(middle_, first_) && take(end_, second_);
+    const problem::Report report = find_pair(state_);
+    if (!recorder_.is_solved(report, state_.t)) return false;
+    if (!take(middle_, first_) || !take(end_, second_)) return false;
+    recorder_.count_solver(report, state_.t);  // of pairs
+    return true;
   }
 
   void finish(Outcome& outcome) {

@@ -42,6 +42,10 @@ struct Outcome {
   /// Steps in which the law of friction has more than one solution, and when the first of them was.
   long long several_steps{0};
   double several_time{0.0};
+  /// The same because contacts with friction may share their load in other ways; equally stiff
+  /// ones were taken.
+  long long shared_steps{0};
+  double shared_time{0.0};
   long long fallback_steps{0};
   long long forced{0};       // pairs of steps that step control took in spite of their error
   std::vector<double> gaps;  // at the end

@@ -155,8 +155,9 @@ class Recorder {
   /// Steps that were made and judged elsewhere.
   void skip_to(long long steps) { outcome_.steps = steps; }
   void count_solver(const problem::Report& report, double t) {
-    if (!report.general && !report.several) [[likely]]
+    if (!report.general && !report.several && !report.shared) [[likely]]
       return;
+    if (report.shared && outcome_.shared_steps++ == 0) outcome_.shared_time = t;
     if (report.several && outcome_.several_steps++ == 0) outcome_.several_time = t;
     if (!report.general) return;
     ++outcome_.general_steps;

@@ -33,6 +33,7 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     return observe({state, stepper.rows(), claim, kinetic, potential});
   };
   const double start = state.t;
+  bool unique = true;
   bool goes_on = show(judge.kinetic(state), judge.potential(state));
   for (long long k = 0; goes_on && k < run.steps; ++k) {
     if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) {
@@ -56,12 +57,15 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     ++outcome.steps;
     outcome.general_steps += stepper.rows().empty() ? 0 : 1;
     outcome.fallback_steps += report.fell_back ? 1 : 0;
+    unique = unique && report.unique;
+    if (report.shared && outcome.shared_steps++ == 0) outcome.shared_time = state.t;
     if (monitor != nullptr) monitor->steps.store(outcome.steps, std::memory_order_relaxed);
     const certify::Ledger& ledger = judge.certificate().ledger;
     goes_on = run.certify ? show(ledger.kinetic_end, ledger.potential_end)
                           : show(judge.kinetic(state), judge.potential(state));
   }
   outcome.certificate = judge.certificate();
+  outcome.certificate.impulses_unique = unique;
   told = judge.statistics();
   outcome.wall_seconds = clock.seconds();
   return outcome;

@@ -82,6 +82,15 @@ void add_warnings(Motion& motion) {
                                           : fmt::format("{} steps", motion.outcome.several_steps),
         motion.outcome.several_time));
   }
+  if (motion.outcome.shared_steps > 0) {
+    warnings.push_back(fmt::format(
+        "the motion is not unique in {} (first at t = {:.6g}): contacts that are more than needed "
+        "may share their load in other ways, which bound friction otherwise, and another motion "
+        "obeys the law as well; taken are the shares of equally stiff contacts",
+        motion.outcome.shared_steps == 1 ? "a step"
+                                         : fmt::format("{} steps", motion.outcome.shared_steps),
+        motion.outcome.shared_time));
+  }
   if (c.acute_impacts > 0) {
     warnings.push_back(fmt::format(
         "{} several contacts with e = 0 at once whose gradients make an acute angle (first at t = "
