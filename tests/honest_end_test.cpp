@@ -360,14 +360,17 @@ TEST(HonestEnd, ThePastThroughAnImpactIsUnique) {
 }
 
 TEST(HonestEnd, WhatRestsHasAlwaysRestedAndIsWarnedOf) {
-  scene::Scene scene =
-      testing::read_text(testing::kFloor, {"run.scheme=moreau", "contact.floor.restitution=0.5"});
-  scene.run.backward = true;
-  const study::Motion motion = study::run_scene(scene, false);
-  EXPECT_EQ(failure_of(motion), Failure::None);
-  EXPECT_NEAR(motion.final_state.q[1], 0.0, 1e-12);
-  ASSERT_EQ(motion.scene.warnings.size(), 1U);
-  EXPECT_NE(motion.scene.warnings[0].find("ambiguous"), std::string::npos);
+  for (const auto& [e, words] : {std::pair{"0.5", "bounces"}, std::pair{"0", "a fall"}}) {
+    scene::Scene scene = testing::read_text(
+        testing::kFloor, {"run.scheme=moreau", fmt::format("contact.floor.restitution={}", e)});
+    scene.run.backward = true;
+    const study::Motion motion = study::run_scene(scene, false);
+    EXPECT_EQ(failure_of(motion), Failure::None);
+    EXPECT_NEAR(motion.final_state.q[1], 0.0, 1e-12);
+    ASSERT_EQ(motion.scene.warnings.size(), 1U);
+    EXPECT_NE(motion.scene.warnings[0].find("ambiguous"), std::string::npos);
+    EXPECT_NE(motion.scene.warnings[0].find(words), std::string::npos);
+  }
 }
 
 /// A rod of length 4 slides down between a smooth wall and a smooth floor: T + V is conserved.

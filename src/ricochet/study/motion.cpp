@@ -35,16 +35,16 @@ void warn_of_past(const scene::Scene& scene, const std::vector<certify::Shock>& 
   view.gaps(scene.start.t, scene.start.q, place);
   for (int a = 0; a < view.contacts() - view.joints(); ++a) {
     const double e = restitution_of(scene, a);
-    if (!(e > 0.0 && e < 1.0) || !view.touches(a, place)) continue;
+    if (!(e < 1.0) || !view.touches(a, place)) continue;
     model::IndexList<model::kDynamic> one(view.contacts());
     one.push(a);
     view.gradients(one, place);
     const double speed = place.normals.dot(a, scene.start.u) + place.rate[a];
     if (speed > 1e-9 * place.normals.abs_dot(a, scene.start.u)) continue;  // it leaves
     warnings.push_back(fmt::format(
-        "the past is ambiguous: the start rests on '{}', where infinitely many bounces may have "
-        "ended at any time before; shown is a contact that always lasted",
-        name(a)));
+        "the past is ambiguous: the start rests on '{}', where {} may have ended at any time "
+        "before; shown is a contact that always lasted",
+        name(a), e > 0.0 ? "infinitely many bounces" : "a fall"));
   }
 }
 
