@@ -698,6 +698,16 @@ TEST(Import, TheProgramWritesScenesThatRun) {
   EXPECT_EQ(shown.out, read_file(folder / "die.toml"));
 }
 
+TEST(Import, TheModelOfTheGuideRuns) {
+  const std::string guide =
+      read_file(std::filesystem::path(RICOCHET_SOURCE_DIR) / "docs/guide/bodies.md");
+  const std::size_t begin = guide.find("```xml\n") + 7;
+  const foreign::Imported made = import_text(guide.substr(begin, guide.find("```", begin) - begin));
+  EXPECT_TRUE(made.notes.empty());
+  const study::Motion motion = run_well(made.scene);
+  EXPECT_EQ(motion.rows.size(), 1001U);
+}
+
 TEST(Import, TheProgramTellsWhatIsWrong) {
   const Folder folder;
   write_file(folder / "broken.urdf", "<robot>\n  <link name=\"a\">\n</robot>\n");

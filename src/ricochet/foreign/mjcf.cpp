@@ -41,6 +41,12 @@ std::string mjcf_words(const Element& element, const Attribute* attribute) {
       {"solimpfriction", "contacts, limits and joints are rigid here: left out"},
       {"margin", "contacts act where shapes touch: left out"},
       {"gap", "contacts act where shapes touch: left out"},
+      {"integrator", "the scheme of bodies is another one: left out"},
+      {"solver", "the solver of contacts is another one: left out"},
+      {"cone", "friction is Coulomb's, in round cones: left out"},
+      {"iterations", "the solver of contacts is another one: left out"},
+      {"tolerance", "the solver of contacts is another one: left out"},
+      {"impratio", "contacts, limits and joints are rigid here: left out"},
       {"rgba", "appearance only: left out"},
       {"material", "appearance only: left out"},
       {"group", "appearance only: left out"},
@@ -196,7 +202,7 @@ class MjcfReader {
     }
     for (const Item& one : joints) source_.ask(*one.element);
     if (is_free) {
-      (void)source_.find(*joints[0].element, "name");
+      note_forces(joints[0], "free");
     } else {
       carried.pose = join(name, joints, parent, carried);
     }
@@ -282,12 +288,13 @@ class MjcfReader {
     if (!(along.norm() > 0.0)) source_.fail(*axis, "is zero", "write a direction: 0 0 1");
     joint.axis = item.around.turn * along.normalized();
     if (joint.kind == JointKind::Ball) {
-      note_ball(element, class_name);
+      note_forces(item, "ball");
       return joint;
     }
     const auto measure = [&](double value) {
       return joint.kind == JointKind::Hinge ? values_.angle(value) : value;
     };
+    ask_zero(item);
     joint.start = measure(values_.number(element, class_name, "ref", 0.0));
     joint.rest = measure(values_.number(element, class_name, "springref", 0.0));
     joint.stiffness = at_least_zero(element, class_name, "stiffness");
@@ -301,11 +308,29 @@ class MjcfReader {
     return joint;
   }
 
-  void note_ball(const Element& element, const std::string& class_name) {
+  /// Of joints without a coordinate: what acts along one is left out.
+  void note_forces(const Item& item, const std::string& kind) {
+    const Element& element = *item.element;
+    for (const char* name : {"name", "pos", "axis", "limited"}) (void)source_.find(element, name);
+    if (element.name == "freejoint") return;
+    const std::string class_name = class_of(item);
     for (const char* name : {"range", "stiffness", "damping", "frictionloss"}) {
       const Attribute* found = values_.find(element, class_name, name);
-      if (found == nullptr) continue;
-      source_.note(found->place, fmt::format("'{}' of a ball joint: left out", name));
+      if (found == nullptr || is_zero(*found)) continue;
+      source_.note(found->place, fmt::format("'{}' of a {} joint: left out", name, kind));
+    }
+    ask_zero(item);
+  }
+
+  bool is_zero(const Attribute& attribute) const {
+    const std::vector<double> numbers = source_.numbers(attribute, 1, 2);
+    return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0.0; });
+  }
+
+  /// What is 0 is nothing to be left out.
+  void ask_zero(const Item& item) {
+    for (const Attribute& attribute : item.element->attributes) {
+      if (attribute.name == "armature" && is_zero(attribute)) source_.ask(attribute);
     }
   }
 
