@@ -70,8 +70,8 @@ class UrdfReader {
     const int root = find_root();
     const bool is_fixed =
         fixed_base || links_[index(root)].name == "world" || !(mass_held_by(root) > 0.0);
-    say_rules(links_[index(root)].name, is_fixed);
     place_root(root, is_fixed);
+    say_rules(links_[index(root)].name, is_fixed);
     check_masses();
     source_.note_rest(robot_, urdf_words);
     return std::move(made_);
@@ -150,9 +150,12 @@ class UrdfReader {
     const auto entry = [&](const char* name) {
       return source_.number(need_attribute(turning, name));
     };
-    mass.inertia << entry("ixx"), entry("ixy"), entry("ixz"),  //
-        entry("ixy"), entry("iyy"), entry("iyz"),              //
-        entry("ixz"), entry("iyz"), entry("izz");
+    // One after the other: a missing one throws.
+    const double xy = entry("ixy");
+    const double xz = entry("ixz");
+    const double yz = entry("iyz");
+    const Vec3 diagonal(entry("ixx"), entry("iyy"), entry("izz"));
+    mass.inertia << diagonal[0], xy, xz, xy, diagonal[1], yz, xz, yz, diagonal[2];
     return mass.seen_from(origin_of(inertial));
   }
 
@@ -237,9 +240,16 @@ class UrdfReader {
         is_fixed
             ? fmt::format("'{}', the root, is fixed in space", root)
             : fmt::format("'{}', the root, has a mass and is free; --fixed-base fixes it", root));
+    bool touches = false;
+    for (const Link& link : made_.links) {
+      for (const Solid& solid : link.solids) touches = touches || !solid.is_shown_only;
+    }
     made_.rules.emplace_back(
-        "links do not touch each other: URDF says nothing of friction, so that no pair is stated. "
-        "Add the ground as a body with a material of its own, and its pair with 'robot'");
+        touches
+            ? "links do not touch each other: URDF says nothing of friction, so that no pair is "
+              "stated. Add the ground as a body with a material of its own, and its pair with "
+              "'robot'"
+            : "no link has a <collision> that is read: nothing touches");
     made_.rules.emplace_back("gravity, step and end are not in the file");
   }
 
