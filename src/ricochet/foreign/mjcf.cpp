@@ -285,8 +285,8 @@ class MjcfReader {
     joint.at = item.around.point(at == nullptr ? Vec3(Vec3::Zero()) : source_.vector(*at));
     const Attribute* axis = values_.find(element, class_name, "axis");
     const Vec3 along = axis == nullptr ? Vec3(Vec3::UnitZ()) : source_.vector(*axis);
-    if (!(along.norm() > 0.0)) source_.fail(*axis, "is zero", "write a direction: 0 0 1");
-    joint.axis = item.around.turn * along.normalized();
+    if (!(along.stableNorm() > 0.0)) source_.fail(*axis, "is zero", "write a direction: 0 0 1");
+    joint.axis = item.around.turn * along.stableNormalized();
     if (joint.kind == JointKind::Ball) {
       note_forces(item, "ball");
       return joint;
