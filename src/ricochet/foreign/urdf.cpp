@@ -339,7 +339,8 @@ class UrdfReader {
     const Element* axis = source_.child(*joint.element, "axis");
     const Vec3 along =
         axis == nullptr ? Vec3::UnitX() : source_.vector(*axis, "xyz", Vec3::UnitX());
-    if (!(along.stableNorm() > 0.0)) source_.fail(*axis, "is zero", "write a direction: xyz=\"0 0 1\"");
+    if (!(along.stableNorm() > 0.0))
+      source_.fail(*axis, "is zero", "write a direction: xyz=\"0 0 1\"");
     made.axis = at.turn * along.stableNormalized();
   }
 
