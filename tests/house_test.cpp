@@ -37,6 +37,7 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"scene",
      {"base", "convex", "formula", "shape", "body", "model", "structure", "problem", "solve",
       "certify", "step"}},
+    {"foreign", {"base", "convex", "formula", "shape"}},
     {"record",
      {"base", "convex", "formula", "body", "model", "structure", "problem", "solve", "certify",
       "step"}},

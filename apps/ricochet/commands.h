@@ -89,6 +89,13 @@ struct DynamicsArguments {
   int lanes{64};   // of a sweep
 };
 
+struct ImportArguments {
+  std::string file;
+  std::string out;    // empty: standard output
+  std::string until;  // end of the scene's run
+  bool fixed_base{false};
+};
+
 struct PlotArguments {
   std::vector<std::string> files;
   SceneArguments scene;  // file may be empty
@@ -114,6 +121,7 @@ struct SolveArguments {
 };
 
 int command_new(const std::string& file);
+int command_import(const ImportArguments& arguments);
 int command_schemes();
 int command_run(const RunArguments& arguments);
 /// `picture`: where the start is drawn; empty: nowhere.

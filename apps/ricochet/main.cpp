@@ -356,6 +356,17 @@ CLI::App* add_new(CLI::App& app, std::string& file) {
   return command;
 }
 
+CLI::App* add_import(CLI::App& app, ImportArguments& model) {
+  CLI::App* command = app.add_subcommand("import", "a scene of bodies from URDF or MJCF");
+  command->add_option("file", model.file, "the model, an XML file; - is standard input")
+      ->required();
+  const AddOption add = option_adder(*command);
+  add("--out", model.out, "SCENE", "file for the scene (standard output)");
+  add("--until", model.until, "T", "end of its run, which no model has (1)");
+  command->add_flag("--fixed-base", model.fixed_base, "the root of a URDF does not move");
+  return command;
+}
+
 /// Reads the command line; the exit code where that is all there is to do.
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
@@ -399,6 +410,8 @@ int parse_and_run(int argc, char** argv) {
 
   std::string new_file;
   const CLI::App* make = add_new(app, new_file);
+  ImportArguments model;
+  const CLI::App* import_command = add_import(app, model);
   RunArguments run;
   const CLI::App* run_command = add_run(app, run);
   SceneArguments check;
@@ -423,6 +436,7 @@ int parse_and_run(int argc, char** argv) {
 
   if (const std::optional<int> code = parse(app, argc, argv)) return *code;
   if (make->parsed()) return command_new(new_file);
+  if (import_command->parsed()) return command_import(model);
   for (SceneArguments* scene :
        {&run.scene, &check, &inspect.scene, &converge.scene, &compare.scene, &plot.scene,
         &attractors.scene()}) {  // one of them at most is given

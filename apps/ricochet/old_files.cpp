@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "series_files.h"
+#include "ricochet/host/series_files.h"
 
 namespace ricochet::app {
 namespace {
@@ -34,7 +34,7 @@ void remove_old_files(const std::filesystem::path& folder) {
   for (std::filesystem::directory_iterator at(folder, ignored), end; !ignored && at != end;
        at.increment(ignored)) {
     const std::string name = at->path().filename().string();
-    if (is_trajectory(name) || is_of_series(name)) old.push_back(at->path());
+    if (is_trajectory(name) || host::is_of_series(name)) old.push_back(at->path());
   }
   for (const std::filesystem::path& file : old) std::filesystem::remove(file, ignored);
 }

@@ -12,13 +12,13 @@
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
+#include "ricochet/host/series_files.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/report.h"
 #include "ricochet/plot/world_plot.h"
 #include "ricochet/record/rows.h"
 #include "ricochet/study/story.h"
 #include "run_files.h"
-#include "series_files.h"
 
 namespace ricochet::app {
 namespace {
@@ -64,7 +64,7 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
   files.write_tables(write);
   std::vector<std::filesystem::path> instants;
   const std::string series =
-      write_series(run.motion, [&](const std::string& name, const std::string& bytes) {
+      host::write_series(run.motion, [&](const std::string& name, const std::string& bytes) {
         if (error.empty()) error = host::try_to_write(folder / name, bytes);
         if (error.empty()) instants.push_back(folder / name);
       });
@@ -106,7 +106,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   const scene::Scene& scene = options.report ? framed.emplace(with_frames(asked)) : asked;
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
-  check_series(scene);
+  host::check_series(scene);
   const bool is_member = !options.member.empty();
   std::optional<host::FolderLock> lock;
   if (!is_member) lock.emplace(folder);

@@ -11,12 +11,14 @@
 #include "ricochet/dynamics/defect.h"
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/member_monitors.h"
+#include "ricochet/host/series_files.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
 #include "ricochet/study/family.h"
 #include "ricochet/study/story.h"
 #include "watch.h"
+#include "world.h"
 
 namespace ricochet::python {
 namespace {
@@ -33,6 +35,7 @@ std::vector<std::string> overrides_of(const ReadScene& read) {
 
 /// Rows are kept in memory: too many of them are refused before the first step.
 void check_room(const scene::Scene& scene) {
+  host::check_series(scene);
   const record::Trajectory row(scene.columns, 0.0);
   const double bytes =
       record::expected_rows(scene.run) * static_cast<double>(row.width() * sizeof(double));
@@ -210,6 +213,14 @@ void bind_run(py::module_& m) {
                              [](const KeptRun& r) { return r.report.motion.outcome.steps; })
       .def_property_readonly("warnings", [](const KeptRun& r) { return r.report.warnings; })
       .def_property_readonly("title", [](const KeptRun& r) { return r.report.motion.scene.title; })
+      .def_property_readonly("bodies",
+                             [](const KeptRun& r) { return bodies_of(r.report.motion.scene); })
+      .def_property_readonly("joints",
+                             [](const KeptRun& r) { return joints_of(r.report.motion.scene); })
+      .def("write_series",
+           [](const KeptRun& r, const std::string& folder) {
+             return write_series_into(folder, r.report.motion);
+           })
       .def_property_readonly("coordinates",
                              [](const KeptRun& r) { return r.rows->columns().coordinates; })
       .def_property_readonly("contacts",

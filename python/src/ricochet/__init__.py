@@ -14,6 +14,7 @@ proof.
 
 from ._engine import version as __version__
 from .attractors import Basin, Diagram, Invariants, Lyapunov, Section
+from .bodies import BodyRecord, JointRecord
 from .errors import (CallableError, GradientError, InputError, NotConverged, ProblemError,
                      RicochetError, SceneError)
 from .problem import ContactProblem, Solution, solve
@@ -24,7 +25,7 @@ from .system import (Contact, System, builtin, builtin_names, compare, converge,
                      scheme_names, schemes)
 
 __all__ = [
-    "Basin", "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem",
+    "Basin", "BodyRecord", "CallableError", "Certificate", "Comparison", "Contact", "ContactProblem",
     "ContactRecord", "Convergence", "Diagram", "Family", "GradientError", "InputError",
-    "Inspection", "Invariants", "Lyapunov", "NotConverged", "ProblemError", "RicochetError", "Run",
+    "Inspection", "Invariants", "JointRecord", "Lyapunov", "NotConverged", "ProblemError", "RicochetError", "Run",
     "SceneError", "Section", "Simulation", "Solution", "System", "builtin", "builtin_names", "compare", "converge", "load", "loads", "scheme_names", "schemes", "solve"]

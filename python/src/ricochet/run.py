@@ -6,6 +6,7 @@ import json
 import types
 
 from . import _optional
+from .bodies import BodyRecord, JointRecord
 
 _STATES = ("free", "stick", "slip", "shock")
 
@@ -151,7 +152,15 @@ class ContactRecord:
 
 
 _TOLD = ("names", "text", "summary", "status", "failure", "svg", "wall_seconds", "steps", "warnings",
-         "title", "coordinates", "contacts")
+         "title", "coordinates", "contacts", "bodies", "joints")
+
+
+def _known(those, name, noun):
+    """What has this name, or a KeyError that lists the names."""
+    if name in those:
+        return those[name]
+    names = ", ".join(list(those)[:12]) + (", ..." if len(those) > 12 else "")
+    raise KeyError(f"the run has no {noun} '{name}'; it has {names or 'none'}")
 
 
 def _unpacked(told, numbers, shape):
@@ -176,6 +185,10 @@ class Run:
         self._columns = None
         self.coordinates = list(engine.coordinates)
         self.contacts = list(engine.contacts)
+        self._bodies = {told["name"]: told for told in engine.bodies}
+        self._joints = {told["name"]: told for told in engine.joints}
+        self.bodies = list(self._bodies)
+        self.joints = list(self._joints)
 
     def __reduce__(self):
         """Runs go from process to process; one that came so does not know what its scheme
@@ -240,8 +253,19 @@ class Run:
             raise KeyError(f"the run has no '{name}'; it has {', '.join(self.columns)}") from None
 
     def __getitem__(self, name):
-        """A contact by its name, or a column: ``run["wall"]``, ``run["x"]``, ``run["d_x"]``."""
+        """A contact or a body by its name, or a column: ``run["wall"]``, ``run["x"]``,
+        ``run["d_x"]``."""
+        if name in self._bodies:
+            return self.body(name)
         return ContactRecord(self, name) if name in self.contacts else self._column(name)
+
+    def body(self, name):
+        """A body of a scene with [world], by its name."""
+        return BodyRecord(self, _known(self._bodies, name, "body"))
+
+    def joint(self, name):
+        """A joint between bodies, by its name."""
+        return JointRecord(self, _known(self._joints, name, "joint"))
 
     def __len__(self):
         return len(self._engine.rows)
@@ -320,6 +344,15 @@ class Run:
         pandas = _optional.need("pandas", "to_dataframe")
         frame = pandas.DataFrame(self.table, columns=self.columns, copy=False)
         return frame.set_index("t")
+
+    def write_series(self, folder):
+        """Writes what [write] of the scene asks for, series of bodies and contacts for ParaView or
+        in HDF5, as the command line does. Gives the names of the files."""
+        write = getattr(self._engine, "write_series", None)
+        if write is None:
+            raise RuntimeError("a run that came from another process has no series of bodies\n"
+                               "remedy: write them where the run is made")
+        return write(str(folder))
 
     def to_csv(self, file):
         """Writes the trajectory as the command line does, 17 digits a number."""

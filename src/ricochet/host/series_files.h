@@ -1,12 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "ricochet/study/motion.h"
 
-namespace ricochet::app {
+namespace ricochet::host {
 
 /// Refuses series that would not fit into memory.
 void check_series(const scene::Scene& scene);
@@ -20,4 +19,4 @@ std::string write_series(
 /// Whether a file is one of a series: "bodies-00001.vtp", "contacts.pvd".
 bool is_of_series(const std::string& name);
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host

@@ -1,4 +1,4 @@
-#include "series_files.h"
+#include "ricochet/host/series_files.h"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,15 @@
 #include "ricochet/plot/vtp_text.h"
 #include "ricochet/record/value_table.h"
 
-namespace ricochet::app {
+namespace ricochet::host {
 namespace {
 
-using Write = std::function<void(const std::string&, const std::string&)>;
+using WriteSeries = std::function<void(const std::string&, const std::string&)>;
 
 /// A .vtp for each instant, and the .pvd that names them all.
 template <class Shots, class Text>
-std::string write_vtk(const char* stem, const Shots& shots, const Write& write, Text&& text_of) {
+std::string write_vtk(const char* stem, const Shots& shots, const WriteSeries& write,
+                      Text&& text_of) {
   std::vector<double> times;
   std::vector<std::string> files;
   for (const auto& shot : shots) {
@@ -31,7 +32,7 @@ std::string write_vtk(const char* stem, const Shots& shots, const Write& write, 
                      base::counted(static_cast<long long>(files.size()), "file"));
 }
 
-std::vector<std::string> names_of_bodies(const scene::WorldPart& part) {
+std::vector<std::string> names_of_series_bodies(const scene::WorldPart& part) {
   std::vector<std::string> names;
   part.visit([&](const auto& world) {
     for (const auto& body : world.bodies) names.push_back(body.name);
@@ -40,9 +41,9 @@ std::vector<std::string> names_of_bodies(const scene::WorldPart& part) {
 }
 
 std::string write_bodies(const scene::WorldPart& part, const record::WorldRecord& record,
-                         const Write& write) {
+                         const WriteSeries& write) {
   if (part.write_bodies.hdf5) {
-    write("bodies-series.h5", host::hdf5_of(record.body_series, names_of_bodies(part)));
+    write("bodies-series.h5", hdf5_of(record.body_series, names_of_series_bodies(part)));
     return "bodies-series.h5";
   }
   const auto surfaces = plot::surfaces_of(part, record.frames);
@@ -52,9 +53,9 @@ std::string write_bodies(const scene::WorldPart& part, const record::WorldRecord
 }
 
 std::string write_contacts(const scene::WorldPart& part, const record::WorldRecord& record,
-                           const Write& write) {
+                           const WriteSeries& write) {
   if (part.write_contacts.hdf5) {
-    write("contacts-series.h5", host::hdf5_of(record.contact_series));
+    write("contacts-series.h5", hdf5_of(record.contact_series));
     return "contacts-series.h5";
   }
   return write_vtk("contacts", record.contact_series, write,
@@ -85,7 +86,7 @@ void check_series(const scene::Scene& scene) {
   check(part->write_contacts, "write.contacts.every", kOfContact);
 }
 
-std::string write_series(const study::Motion& motion, const Write& write) {
+std::string write_series(const study::Motion& motion, const WriteSeries& write) {
   const scene::WorldPart* part = motion.scene.world();
   if (part == nullptr || !motion.world) return "";
   std::string told;
@@ -108,4 +109,4 @@ bool is_of_series(const std::string& name) {
   return false;
 }
 
-}  // namespace ricochet::app
+}  // namespace ricochet::host
