@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct ContactSettings {
   double time_limit{std::numeric_limits<double>::infinity()};  // [s]
   int max_iterations{1'000'000};  // sweeps, or steps of the other methods, whichever is counted
   base::Executor executor{};      // threads for the sweeps of large problems; none: one thread
+  const std::atomic<bool>* stop{nullptr};  // set by another thread: as if time were over
 };
 
 /// How a solve fared. The residual is of the impulses handed back, from the definition; the status

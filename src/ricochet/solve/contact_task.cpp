@@ -90,7 +90,10 @@ bool ContactTask::is_solution(const Progress& progress) const {
 }
 
 bool ContactTask::over() const {
-  return iterations_ >= settings_.max_iterations || clock_.seconds() > settings_.time_limit;
+  const bool is_stopped =
+      settings_.stop != nullptr && settings_.stop->load(std::memory_order_relaxed);
+  return is_stopped || iterations_ >= settings_.max_iterations ||
+         clock_.seconds() > settings_.time_limit;
 }
 
 }  // namespace ricochet::solve

@@ -236,6 +236,7 @@ double BodyContacts<D>::ask(solve::ContactMethod method, double tolerance) {
   settings.scale_free_tolerance = tolerance;
   settings.judge_by_impulses = false;
   settings.max_iterations = W_.rows > kMany ? 2'000 : 20'000;
+  settings.stop = stop_;
   Eigen::VectorXd r = r_.head(size);
   (void)solve::solve_contacts(problem, settings, r);  // what it has found is measured here
   r_.head(size) = r;
@@ -259,7 +260,7 @@ double BodyContacts<D>::insist() {
       least = found;
       best_ = r_;
     }
-    if (least <= kEnough * tolerance_) break;
+    if (least <= kEnough * tolerance_ || is_stopped()) break;
   }
   r_ = best_;
   return methods_.finish(r_);
@@ -645,6 +646,7 @@ bool BodyContacts<D>::alternate(int island) {
   for (const double level : kProducts) {
     // Interior points want W as its own mirror image.
     if (least_ <= kMostPart || !std::isfinite(inside_.work()) || has_turns()) break;
+    if (is_stopped()) break;
     if (go_inside(island, level) || sweep_on(island, kNext, price_inside())) return true;
   }
   if (std::isfinite(least_)) r_ = nearest_;
@@ -658,7 +660,7 @@ bool BodyContacts<D>::bound(int island) {
   constexpr int kRounds = 20;
   constexpr int kSweeps = 200;
   if (W_.rows > kMany && alternate(island)) return true;
-  for (int k = 0; W_.rows <= kMany && k < kRounds; ++k) {
+  for (int k = 0; W_.rows <= kMany && k < kRounds && !is_stopped(); ++k) {
     methods_.improve(r_, kSweeps, std::numeric_limits<double>::max());
     if (keep_nearest(island)) return true;
   }
@@ -790,7 +792,7 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
     all.unique = all.unique && one.unique;
     all.shared = all.shared || one.shared;
     if (all.status == problem::Status::Solved) all.status = one.status;
-    if (gives_up_ && all.status != problem::Status::Solved) break;
+    if ((gives_up_ || is_stopped()) && all.status != problem::Status::Solved) break;
   }
   if (has_turns()) finish_turns();
   return all;

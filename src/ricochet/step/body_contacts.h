@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -62,6 +63,9 @@ class BodyContacts {
     has_others_ = has_others;
   }
   bool has_others() const { return has_others_; }
+  /// A solve that takes long ends unsolved once this is set.
+  void listen(const std::atomic<bool>* stop) { stop_ = stop; }
+  bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -134,6 +138,7 @@ class BodyContacts {
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
+  const std::atomic<bool>* stop_{nullptr};
   bool is_due_{false};
   bool has_others_{false};
   certify::Level level_{certify::Level::Exact};

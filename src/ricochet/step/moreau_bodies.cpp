@@ -513,13 +513,16 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
   problem::Report report = attempt(s, h, next, claim);
   const bool may_fall = can_fall_ && level_ < limits_.least;
+  if (contacts_.is_stopped()) return report;
   if (report.status != problem::Status::Solved && may_fall && patience_ > 0) {
     --patience_;
     contacts_.be_patient(true);
     report = attempt(s, h, next, claim);
     contacts_.be_patient(false);
   }
-  while (report.status != problem::Status::Solved && fall()) report = attempt(s, h, next, claim);
+  while (report.status != problem::Status::Solved && !contacts_.is_stopped() && fall()) {
+    report = attempt(s, h, next, claim);
+  }
   return report;
 }
 

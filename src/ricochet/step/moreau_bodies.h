@@ -34,6 +34,8 @@ class MoreauBodies {
   problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
   /// The next lower level, where the run may have it: for steps from now on.
   bool fall();
+  /// A step that takes long ends unsolved once this is set.
+  void listen(const std::atomic<bool>* stop) { contacts_.listen(stop); }
 
   const std::vector<body::Row<D>>& rows() const { return rows_; }  // of the last step
   long long fallbacks() const { return contacts_.fallbacks(); }

@@ -33,6 +33,7 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     return observe({state, stepper.rows(), claim, kinetic, potential});
   };
   const double start = state.t;
+  if (monitor != nullptr) stepper.listen(&monitor->stop);
   bool unique = true;
   bool goes_on = show(judge.kinetic(state), judge.potential(state));
   for (long long k = 0; goes_on && k < run.steps; ++k) {
@@ -43,6 +44,10 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     next.t = start + static_cast<double>(k + 1) * run.step;
     problem::Report report = stepper.advance(state, run.step, next, claim);
     bool holds = report.status == problem::Status::Solved;
+    if (!holds && monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) {
+      outcome.interrupted = true;
+      break;
+    }
     if (!holds) judge.fail(detail::failure_of(report.status), state.t + 0.5 * run.step);
     while (holds && run.certify && !judge.accept(state, next, run.step, claim)) {
       // Impulses that the level does not allow: the next lower one may do.
