@@ -206,6 +206,20 @@ std::string name_of(Level level) {
   return kNames[static_cast<std::size_t>(level)];
 }
 
+/// Whether the ball of a shape, grown by its reach, does not meet a half-space, grown by its own.
+template <int D>
+bool Coverage<D>::is_beyond(const Span& span, int endless, const std::vector<shape::Pose<D>>& poses,
+                            const std::vector<double>& reach) const {
+  const body::Solid<D>& solid = world_.solid(endless);
+  if (solid.shape.kind != shape::Kind::HalfSpace) return false;
+  const shape::Pose<D>& pose = poses[index(solid.body)];
+  const Vec point = pose.place(solid.shape.corners[0]);
+  const double height = (pose.R * solid.shape.faces[0].normal).dot(span.middle - point);
+  const double near =
+      0.5 * (span.high - span.low) + 1.0001 * (reach[index(solid.body)] + solid.shape.round);
+  return height > near + 1e-9 * (span.middle.norm() + point.norm());
+}
+
 template <int D>
 const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<shape::Pose<D>>& poses,
                                                            const std::vector<char>& exists,
@@ -221,10 +235,11 @@ const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<sha
       continue;
     }
     const shape::Pose<D>& pose = poses[index(solid.body)];
-    const double at = pose.x[0] + pose.R.row(0).dot(solid.shape.centre);
+    const Vec middle = pose.place(solid.shape.centre);
+    const double at = middle[0];
     const double half =
         1.0001 * (solid.shape.extent + reach[index(solid.body)]) + 1e-9 * std::abs(at);
-    spans_.push_back({at - half, at + half, k});
+    spans_.push_back({at - half, at + half, middle, k});
   }
   std::sort(spans_.begin(), spans_.end(), [](const Span& one, const Span& other) {
     return one.low != other.low ? one.low < other.low : one.solid < other.solid;
@@ -234,14 +249,14 @@ const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<sha
     pairs_.emplace_back(std::min(a, b), std::max(a, b));
   };
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    for (const int other : endless_) add(spans_[i].solid, other);
-    const shape::Pose<D>& mine = poses[index(world_.solid(spans_[i].solid).body)];
-    const Vec<D> middle = mine.x + mine.R * world_.solid(spans_[i].solid).shape.centre;
-    for (std::size_t j = i + 1; j < spans_.size() && spans_[j].low <= spans_[i].high; ++j) {
-      const shape::Pose<D>& its = poses[index(world_.solid(spans_[j].solid).body)];
-      const Vec<D> way = its.x + its.R * world_.solid(spans_[j].solid).shape.centre - middle;
-      const double near = 0.5 * (spans_[i].high - spans_[i].low + spans_[j].high - spans_[j].low);
-      if (way.squaredNorm() <= near * near) add(spans_[i].solid, spans_[j].solid);
+    const Span& mine = spans_[i];
+    for (const int other : endless_) {
+      if (!is_beyond(mine, other, poses, reach)) add(mine.solid, other);
+    }
+    for (std::size_t j = i + 1; j < spans_.size() && spans_[j].low <= mine.high; ++j) {
+      const Span& its = spans_[j];
+      const double near = 0.5 * (mine.high - mine.low + its.high - its.low);
+      if ((its.middle - mine.middle).squaredNorm() <= near * near) add(mine.solid, its.solid);
     }
   }
   std::sort(pairs_.begin(), pairs_.end());
@@ -912,6 +927,8 @@ bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
 template <int D>
 bool BodyJudge<D>::check_passing(double h) {
   constexpr int kLooks = 16;
+  const auto looks_ahead = [](const body::PairLaw& law) { return law.looks_ahead(); };
+  if (std::all_of(world_.laws.begin(), world_.laws.end(), looks_ahead)) return true;
   for (const auto& [a, b] : coverage_.pairs(poses_, exists_, reach_)) {
     const auto& one = world_.solid(a);
     const auto& other = world_.solid(b);

@@ -74,11 +74,16 @@ class Coverage {
                                                 const std::vector<double>& reach);
 
  private:
+  using Vec = body::Vec<D>;
   struct Span {
     double low{0.0};
     double high{0.0};
+    Vec middle = Vec::Zero();
     int solid{0};
   };
+  bool is_beyond(const Span& span, int endless, const std::vector<shape::Pose<D>>& poses,
+                 const std::vector<double>& reach) const;
+
   const body::World<D>& world_;
   std::vector<Span> spans_;
   std::vector<int> endless_;

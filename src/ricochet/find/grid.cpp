@@ -94,29 +94,32 @@ void Grid<D>::try_pair(const std::vector<Box>& boxes, int i, int j) {
 }
 
 template <int D>
-void Grid<D>::visit_cell(const std::vector<Box>& boxes, const Entry& cell, int number) {
-  const bool is_own_level = level_of_[static_cast<std::size_t>(number)] == cell.level;
+void Grid<D>::visit_cell(const std::vector<Box>& boxes, const Entry& cell, int number,
+                         bool is_own_cell) {
   const std::size_t bucket = bucket_of(cell);
   for (std::size_t e = begin_[bucket]; e < begin_[bucket + 1]; ++e) {
     const Entry& entry = entries_[e];
-    if (is_own_level && entry.box <= number) continue;
-    if (entry.level == cell.level && entry.cell == cell.cell) try_pair(boxes, number, entry.box);
+    if (is_own_cell && entry.box <= number) continue;
+    bool is_same = entry.level == cell.level;
+    for (std::size_t k = 0; k < D; ++k) is_same = is_same && entry.cell[k] == cell.cell[k];
+    if (is_same) try_pair(boxes, number, entry.box);
   }
 }
 
 /// Boxes of this level, as large or larger: their middles are in the cell of this one's or beside
-/// it.
+/// it. On its own level the cells on one side are enough: who lies on the other finds this one.
 template <int D>
 void Grid<D>::visit_level(const std::vector<Box>& boxes, int number, int level) {
   const Entry own = entry_of(boxes[static_cast<std::size_t>(number)], number, level);
   int total = 1;
   for (int k = 0; k < D; ++k) total *= 3;
-  for (int code = 0; code < total; ++code) {
+  const bool is_own_level = level_of_[static_cast<std::size_t>(number)] == level;
+  for (int code = is_own_level ? total / 2 : 0; code < total; ++code) {
     Entry cell = own;
     for (int k = 0, rest = code; k < D; ++k, rest /= 3) {
       cell.cell[static_cast<std::size_t>(k)] += rest % 3 - 1;
     }
-    visit_cell(boxes, cell, number);
+    visit_cell(boxes, cell, number, is_own_level && code == total / 2);
   }
 }
 

@@ -36,7 +36,7 @@ class Grid {
   Entry entry_of(const Box& box, int number, int level) const;
   std::size_t bucket_of(const Entry& entry) const;
   void visit_level(const std::vector<Box>& boxes, int number, int level);
-  void visit_cell(const std::vector<Box>& boxes, const Entry& cell, int number);
+  void visit_cell(const std::vector<Box>& boxes, const Entry& cell, int number, bool is_own_cell);
   void try_pair(const std::vector<Box>& boxes, int i, int j);
   void sort_pairs(std::size_t count);
 
