@@ -80,6 +80,7 @@ int BodyContacts<D>::root(int b) {
 template <int D>
 void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   taken_ = rows.size();
+  goes_on_ = false;
   if (joints_.any()) {
     take_joints(rows);
     rows = all_;
@@ -740,7 +741,8 @@ problem::Report BodyContacts<D>::solve_near(int island) {
 }
 
 /// Level::Bounded of many spheres, by sweeps over bodies: the strict limit of creep speeds, as the
-/// judge measures them. What rests is left alone where it is exact already, and else to the others.
+/// judge measures them. What is quiet is left alone where it is exact already, and else to the
+/// other methods, so that it comes to rest.
 template <int D>
 bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
   if constexpr (D == 3) {
@@ -762,7 +764,9 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     RoundSweeps::Size size = round_.measure();
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
     const auto rests = [&](int row) { return rests_[index(row)] != 0; };
-    if (!is_exact && std::all_of(members.begin(), members.end(), rests)) return false;
+    const bool is_quiet =
+        (size.creep <= most && !goes_on_) || std::all_of(members.begin(), members.end(), rests);
+    if (!is_exact && is_quiet) return false;
     for (int round = 0; !(size.creep <= most) && round < kRounds; ++round) {
       for (int k = 0; k < kSweeps; ++k) {
         round_.sweep(round < kFast ? kFar : kBeyond, kQuiet * most);

@@ -45,6 +45,9 @@ class BodyContacts {
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
 
+  /// Impulses to begin with are those of a round of the same step.
+  void go_on() { goes_on_ = true; }
+
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
 
@@ -105,6 +108,7 @@ class BodyContacts {
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
+  bool goes_on_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   double part_{0.0};

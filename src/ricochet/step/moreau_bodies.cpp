@@ -329,7 +329,10 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
   joints_.hold(contacts_.eases(), after_);
   contacts_.pose_joints(after_);
   const auto size = static_cast<Eigen::Index>(D * rows_.size());
-  if (goes_on) contacts_.impulses().head(size) = kept_.head(size);
+  if (goes_on) {
+    contacts_.go_on();
+    contacts_.impulses().head(size) = kept_.head(size);
+  }
   auto last = s.pushes.begin();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const body::Row<D>& row = rows_[i];
