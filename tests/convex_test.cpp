@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ricochet/convex/dense.h"
+#include "ricochet/convex/pivoted.h"
 #include "ricochet/convex/polyhedral_cone.h"
 #include "support.h"
 
@@ -217,6 +218,69 @@ TEST(Dense, TakesTheShortestOfManySolutions) {
   Eigen::MatrixXd twice(5, 2);
   twice << A.row(0).transpose(), 2.0 * A.row(0).transpose();
   EXPECT_EQ(rank_of(twice, 1e-12), 1);
+}
+
+/// A = B C of a given rank, any number of rows and columns: the least |A x - b| by its normal
+/// equations, the shortest x by being a sum of rows.
+TEST(Pivoted, SolvesWhatHasNoOrManySolutions) {
+  base::Random random(31);
+  PivotedQr factor;
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto size = [&](int most) { return 1 + static_cast<Eigen::Index>(random.below(most)); };
+    const Eigen::Index rows = size(9), columns = size(9);
+    const Eigen::Index rank = std::min({size(9), rows, columns});
+    const Eigen::MatrixXd B = random_matrix(random, rows, rank);
+    const Eigen::MatrixXd C = random_matrix(random, rank, columns);
+    const Eigen::MatrixXd A = B * C;
+    const Eigen::VectorXd b = random_vector(random, rows);
+    factor.compute(A, 1e-11);
+    ASSERT_EQ(factor.rank(), rank) << trial;
+    Eigen::VectorXd x(columns), shortest(columns);
+    factor.solve(b, x);
+    factor.solve_shortest(b, shortest);
+    const double size_of_x = std::max(x.norm(), shortest.norm());
+    const double scale = A.norm() * (A.norm() * size_of_x + b.norm());
+    EXPECT_LE((A.transpose() * (A * x - b)).norm(), 1e-12 * scale) << trial;
+    EXPECT_LE((A.transpose() * (A * shortest - b)).norm(), 1e-12 * scale) << trial;
+    EXPECT_EQ((x.array() == 0.0).count(), columns - rank) << trial;
+    EXPECT_LE(shortest.norm(), x.norm() * (1.0 + 1e-12)) << trial;
+    const Eigen::VectorXd sum = solve_symmetric(C * C.transpose(), C * shortest);
+    EXPECT_LE((C.transpose() * sum - shortest).norm(), 1e-6 * shortest.norm()) << trial;
+  }
+}
+
+TEST(Pivoted, KnowsVolumesAndMatricesOfZeros) {
+  PivotedQr factor;
+  Eigen::Matrix3d A;
+  A << 2, 0, 1, 1, 3, 0, 0, 1, -4;  // det = 2 (-12) + 1 = -23
+  factor.compute(A);
+  EXPECT_NEAR(factor.volume(), 23.0, 1e-13);
+  factor.compute(Eigen::Matrix3d::Zero());
+  EXPECT_EQ(factor.rank(), 0);
+  Eigen::VectorXd x(3);
+  factor.solve_shortest(Eigen::Vector3d::Ones(), x);
+  EXPECT_EQ(x.norm(), 0.0);
+}
+
+TEST(Pivoted, EliminatesFewRows) {
+  base::Random random(32);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Eigen::Matrix3d A = random_matrix(random, 3, 3);
+    const Eigen::Vector3d b = random_vector(random, 3);
+    const FullyPivoted<3> factor(A);
+    ASSERT_EQ(factor.rank(), 3);
+    const Eigen::Vector3d x = factor.solve(b);
+    EXPECT_LE((A * x - b).norm(), 1e-14 * (A.norm() * x.norm() + b.norm()));
+    EXPECT_LE((A * factor.inverse() - Eigen::Matrix3d::Identity()).norm(),
+              1e-14 * A.norm() * factor.inverse().norm());
+  }
+  Eigen::Matrix2d twice;
+  twice << 1, 2, 2, 4;
+  const FullyPivoted<2> factor(twice);
+  EXPECT_EQ(factor.rank(), 1);
+  const Eigen::Vector2d x = factor.solve(Eigen::Vector2d(3, 6));
+  EXPECT_EQ(twice * x, Eigen::Vector2d(3, 6));
+  EXPECT_EQ((x.array() == 0.0).count(), 1);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"formula", {"base"}},
     {"shape", {"base"}},
     {"find", {"base", "shape"}},
-    {"body", {"base", "shape", "find"}},
+    {"body", {"base", "convex", "shape", "find"}},
     {"model", {"base", "convex", "formula", "problem"}},
     {"structure", {"base", "convex", "formula", "problem", "model"}},
     {"problem", {"base", "convex", "formula"}},

@@ -40,7 +40,7 @@ std::size_t count_agreeing(const std::vector<study::Fact>& facts) {
 
 }  // namespace
 
-void GalleryPages::keep(const std::string& label, FolderRun& run) {
+KeptRun keep_run(const std::string& label, FolderRun& run) {
   KeptRun kept{label,
                run.motion.scene,
                run.picture,
@@ -51,11 +51,15 @@ void GalleryPages::keep(const std::string& label, FolderRun& run) {
   if (run.motion.world) {
     kept.bodies = plot::draw_world(kept.scene, *run.motion.world, "").svg;
   }
-  if (label == kFeatured || player_.empty()) {
-    player_ = plot::make_player(kept.scene, kept.picture.data(), kept.frames, kept.certificate);
-    player_title_ = kept.scene.title;
+  return kept;
+}
+
+void GalleryPages::choose_player() {
+  for (const KeptRun& run : runs_) {
+    if (run.label != kFeatured && !player_.empty()) continue;
+    player_ = plot::make_player(run.scene, run.picture.data(), run.frames, run.certificate);
+    player_title_ = run.scene.title;
   }
-  runs_.push_back(std::move(kept));
 }
 
 std::vector<const KeptRun*> GalleryPages::find_all(const study::PlateRun& wanted) const {
@@ -121,7 +125,9 @@ std::string GalleryPages::runs_of_entry() const {
 }
 
 std::filesystem::path GalleryPages::add(const study::GalleryEntry& entry,
-                                        const study::Exhibit& exhibit) {
+                                        const study::Exhibit& exhibit, std::vector<KeptRun> runs) {
+  runs_ = std::move(runs);
+  choose_player();
   const std::size_t agreeing = count_agreeing(exhibit.facts);
   std::string body = fmt::format(
       "<header><p><a href=\"../index.html\">All experiments</a></p>\n<h1>{}</h1>\n"

@@ -24,16 +24,17 @@ struct KeptRun {
   std::string bodies;                      // the picture of a world
 };
 
+KeptRun keep_run(const std::string& label, FolderRun& run);
+
 /// The pages of a gallery: one of each experiment with its plates, the facts beside them and links
 /// to the reports of its runs; and the index.
 class GalleryPages {
  public:
   explicit GalleryPages(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  void keep(const std::string& label, FolderRun& run);
-
-  /// Writes plates and page of an experiment whose runs have been kept; returns the page's place.
-  std::filesystem::path add(const study::GalleryEntry& entry, const study::Exhibit& exhibit);
+  /// Writes plates and page of an experiment and its runs; returns the page's place.
+  std::filesystem::path add(const study::GalleryEntry& entry, const study::Exhibit& exhibit,
+                            std::vector<KeptRun> runs);
 
   /// Writes index.html; returns its place.
   std::filesystem::path write_index() const;
@@ -47,6 +48,7 @@ class GalleryPages {
     std::size_t facts{0};
     std::size_t agreeing{0};
   };
+  void choose_player();
   std::vector<const KeptRun*> find_all(const study::PlateRun& wanted) const;
   struct Picture {
     std::string svg;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "series_files.h"
+
 namespace ricochet::app {
 namespace {
 
@@ -31,7 +33,8 @@ void remove_old_files(const std::filesystem::path& folder) {
                                             folder / kReport, folder / kSpectra, folder / kShapes};
   for (std::filesystem::directory_iterator at(folder, ignored), end; !ignored && at != end;
        at.increment(ignored)) {
-    if (is_trajectory(at->path().filename().string())) old.push_back(at->path());
+    const std::string name = at->path().filename().string();
+    if (is_trajectory(name) || is_of_series(name)) old.push_back(at->path());
   }
   for (const std::filesystem::path& file : old) std::filesystem::remove(file, ignored);
 }

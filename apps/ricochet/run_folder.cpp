@@ -18,6 +18,7 @@
 #include "ricochet/record/rows.h"
 #include "ricochet/study/story.h"
 #include "run_files.h"
+#include "series_files.h"
 
 namespace ricochet::app {
 namespace {
@@ -61,6 +62,11 @@ void write_results(const std::filesystem::path& folder, const RunFiles& files, F
     run.files += (run.files.empty() ? "" : ", ") + name;
   };
   files.write_tables(write);
+  const std::string series =
+      write_series(run.motion, [&](const std::string& name, const std::string& bytes) {
+        if (error.empty()) error = host::try_to_write(folder / name, bytes);
+      });
+  if (!series.empty()) run.files += (run.files.empty() ? "" : ", ") + series;
   write(kPlot, picture_of(run));
   if (const auto& line = run.motion.structure) {
     if (!line->spectra.empty()) write(kSpectra, record::spectra_csv(line->spectra));
@@ -93,6 +99,7 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   const scene::Scene& scene = options.report ? framed.emplace(with_frames(asked)) : asked;
   const record::Columns& columns = scene.columns;
   if (options.show_progress) note_size(scene, columns);
+  check_series(scene);
   const bool is_member = !options.member.empty();
   std::optional<host::FolderLock> lock;
   if (!is_member) lock.emplace(folder);

@@ -33,6 +33,38 @@ formats = ["csv", "npz", "hdf5", "vtp"]
 points  = [["x", "y"], ["x + 1", "y", "2*t"]]
 """
 
+# A box that turns in the air and a ball that rolls.
+BODIES = """
+[world]
+dimension = 3
+gravity   = [0, 0, -10]
+[pair]
+default = { friction = 0.5, rolling = 0.002 }
+[body.box]
+box      = [0.2, 0.3, 0.4]
+mass     = 1
+inertia  = [0.02, 0.03, 0.04]
+at       = [0, 0, 2]
+rates    = [1, 2, 3]
+[body.ball]
+sphere   = 0.1
+mass     = 1
+inertia  = [0.004, 0.004, 0.004]
+at       = [1, 0, 0.1]
+velocity = [0.5, 0, 0]
+spin     = [0, 5, 0]
+[body.floor]
+fixed      = true
+half_space = { point = [0, 0, 0], normal = [0, 0, 1] }
+[run]
+step   = 0.001
+until  = 0.2
+record = 10
+[write]
+bodies   = { every = 0.01, format = "FORMAT" }
+contacts = { every = 0.01, format = "FORMAT" }
+"""
+
 
 def needs(name):
     try:
@@ -95,6 +127,56 @@ class Files(unittest.TestCase):
         line = data.GetCell(1)
         self.assertEqual(line.GetNumberOfPoints(), len(rows))
         self.assertEqual(line.GetPointId(0), len(rows))
+
+    def test_series_of_bodies_in_vtk(self):
+        vtk = needs("vtk")
+        out = self.run_scene(BODIES.replace("FORMAT", "vtk"))
+        names, rows = self.rows(out)
+        column = {name: k for k, name in enumerate(names)}
+        for k in (0, 7, 20):
+            reader = vtk.vtkXMLPolyDataReader()
+            reader.SetFileName(str(out / f"bodies-{k:05}.vtp"))
+            reader.Update()
+            data = reader.GetOutput()
+            self.assertEqual(data.GetNumberOfVerts(), 1)
+            self.assertEqual(data.GetNumberOfPolys(), 7)
+            ball = [rows[k][column[f"ball.{axis}"]] for axis in "xyz"]
+            self.assertEqual(list(data.GetPoint(0)), ball)
+            self.assertEqual(data.GetPointData().GetArray("radius").GetValue(0), 0.1)
+            velocity = data.GetCellData().GetArray("velocity")
+            self.assertEqual(velocity.GetTuple(0)[0], rows[k][column["d_ball.x"]])
+            side = data.GetCell(1)  # of the box: four corners at their distance from its middle
+            box = [rows[k][column[f"box.{axis}"]] for axis in "xyz"]
+            self.assertEqual(side.GetNumberOfPoints(), 4)
+            for j in range(4):
+                corner = side.GetPoints().GetPoint(j)
+                far = sum((a - b) ** 2 for a, b in zip(corner, box))
+                self.assertAlmostEqual(far, 0.1 ** 2 + 0.15 ** 2 + 0.2 ** 2, delta=1e-14)
+            families = data.GetFieldData().GetAbstractArray("families")
+            self.assertEqual([families.GetValue(j) for j in range(3)], ["box", "ball", "floor"])
+        reader = vtk.vtkXMLPolyDataReader()
+        reader.SetFileName(str(out / "contacts-00020.vtp"))
+        reader.Update()
+        data = reader.GetOutput()
+        self.assertEqual((data.GetNumberOfVerts(), data.GetNumberOfLines()), (1, 1))
+        impulse = data.GetPointData().GetArray("impulse_n").GetValue(0)
+        self.assertAlmostEqual(impulse, 10 * 0.001, delta=1e-14)
+
+    def test_series_of_bodies_in_hdf5(self):
+        h5py = needs("h5py")
+        out = self.run_scene(BODIES.replace("FORMAT", "hdf5"))
+        names, rows = self.rows(out)
+        with h5py.File(out / "bodies.h5") as file:
+            self.assertEqual(file["place"].shape, (21, 3, 7))
+            self.assertEqual(file["rate"].shape, (21, 3, 6))
+            self.assertEqual(bytes(file["names"][()]).decode().split(), ["box", "ball", "floor"])
+            self.assertEqual(list(file["t"]), [row[0] for row in rows])
+            for k, row in enumerate(rows):
+                self.assertEqual(list(file["place"][k, 1, :3]),
+                                 [row[names.index(f"ball.{axis}")] for axis in "xyz"])
+        with h5py.File(out / "contacts.h5") as file:
+            self.assertEqual(list(file["start"]), [0, *range(21)])  # none at the start
+            self.assertEqual(file["impulse"].shape, (20, 3))
 
     def test_events(self):
         pandas = needs("pandas")

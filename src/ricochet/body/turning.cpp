@@ -2,6 +2,8 @@
 
 #include <Eigen/LU>
 
+#include "ricochet/convex/dense.h"
+
 namespace ricochet::body {
 namespace {
 
@@ -40,7 +42,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   const Vec<3>& start = from.rates;
   const Vec<3> whole = body.inertia * start + R.transpose() * moment;
   // I (2Ω̄ − Ω) = exp(−hΩ̄) (I Ω + Rᵀ T)
-  Vec<3> mean = 0.5 * (start + body.inertia.llt().solve(whole));
+  Vec<3> mean = 0.5 * (start + convex::SmallCholesky<3>(body.inertia).solve(whole));
   Mat3 jacobian;
   double last = std::numeric_limits<double>::infinity();
   for (int round = 0; made.is_found; ++round) {

@@ -116,7 +116,10 @@ struct PairLaw {
   bool is_stated{false};
   double friction{0.0};
   double restitution{0.0};
+  double rolling{0.0};   // |moment along the tangents| <= rolling p_N [m]
+  double spinning{0.0};  // |moment about the normal| <= spinning p_N, in space [m]
   bool looks_ahead() const { return restitution == 0.0; }
+  bool resists_turning() const { return rolling > 0.0 || spinning > 0.0; }
 };
 
 /// Names one row between two shapes from step to step.
@@ -295,7 +298,8 @@ Vec<3> momentum_of(const Body<3>& body, const Motion<3>& m);
 template <int D>
 struct Push {
   RowKey key;
-  Vec<D> impulse = Vec<D>::Zero();  // on the body of shape a, along (n, t): p_N first
+  Vec<D> impulse = Vec<D>::Zero();    // on the body of shape a, along (n, t): p_N first
+  Spin<D> moment = Motion<D>{}.spin;  // on the same, of rolling friction; in space along (n, t)
 };
 
 /// A motion at an instant.

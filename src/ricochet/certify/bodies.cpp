@@ -8,6 +8,7 @@
 
 #include "ricochet/base/index.h"
 #include "ricochet/body/rows.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/shape/gaps.h"
 
 namespace ricochet::certify {
@@ -98,7 +99,7 @@ double spin_by(const body::Body<2>& body, const body::Motion<2>&, double moment)
 }
 Vec<3> spin_by(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& moment) {
   const Mat3 R = matrix_of(m);
-  return R * body.inertia.llt().solve(R.transpose() * moment);
+  return R * convex::SmallCholesky<3>(body.inertia).solve(R.transpose() * moment);
 }
 
 /// Trace of what impulses at an arm do to its own velocity, without the part of the mass.
@@ -113,6 +114,40 @@ double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const 
   }
   return trace;
 }
+
+/// Trace of what moments do to the spin.
+double spin_trace(const body::Body<2>& body, const body::Motion<2>&) { return 1.0 / body.inertia; }
+double spin_trace(const body::Body<3>& body, const body::Motion<3>& m) {
+  double trace = 0.0;
+  for (int k = 0; k < 3; ++k) trace += spin_by(body, m, Vec<3>::Unit(k))[k];
+  return trace;
+}
+
+/// A spin or moment: its part along the tangents and its part about the normal; in the plane all
+/// of it is along the tangents, as that of what rolls in space.
+struct Parted {
+  Vec<3> rolls = Vec<3>::Zero();
+  double about{0.0};
+};
+Parted parted(const Vec<2>&, double spin) { return {Vec<3>(spin, 0.0, 0.0), 0.0}; }
+Parted parted(const Vec<3>& normal, const Vec<3>& spin) {
+  const double about = normal.dot(spin);
+  return {spin - about * normal, about};
+}
+
+/// How far a moment is from the law of maximal dissipation, m = P(m - rho w), P on |m| <= most.
+double distance_from_law(const Vec<3>& m, const Vec<3>& w, double rho, double most) {
+  const Vec<3> z = m - rho * w;
+  const double size = z.norm();
+  return (m - (size > most ? Vec<3>(most / size * z) : z)).norm();
+}
+
+double moment_on_a(const body::Row<2>&, double moment) { return moment; }
+Vec<3> moment_on_a(const body::Row<3>& row, const Vec<3>& moment) {
+  return body::in_space(row, moment);
+}
+double power_of(double moment, double spin) { return moment * spin; }
+double power_of(const Vec<3>& moment, const Vec<3>& spin) { return moment.dot(spin); }
 
 /// Rates of a body in its own frame, and their mean.
 struct Turn {
@@ -565,6 +600,7 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
           [](const body::Push<D>& p, const body::RowKey& key) { return p.key < key; });
       if (push != claim.pushes.end() && push->key == judged.row.key) {
         judged.impulse = push->impulse;
+        judged.moment = moment_on_a(judged.row, push->moment);
         ++used;
       }
       rows_.push_back(judged);
@@ -595,6 +631,7 @@ bool BodyJudge<D>::add_far_pushes(const BodyClaim<D>& claim) {
     judged.row = make_row(world_, push.key, gap, normal, on_a, on_b, middle_);
     judged.law = &world_.law_between(a.body, b.body);
     judged.impulse = push.impulse;
+    judged.moment = moment_on_a(judged.row, push.moment);
     const bool exists = exists_[index(a.body)] != 0 && exists_[index(b.body)] != 0;
     if (!std::isfinite(gap) || !exists || !world_.may_touch(a.body, b.body)) {
       return fail_at(Failure::ActiveSet, t_mid_, gap, judged.row);
@@ -682,6 +719,75 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   one.free = lifted(forced).norm();
   one.scale = std::max(one.impulse.norm(), one.rho * one.free);
   one.unresolved = one.defect * ends.norm() + one.impulse.norm() * one.defect / one.rho;
+  one.off = one.defect;
+  one.creep = one.defect / one.rho;
+  if (one.law->resists_turning()) measure_turning(one);
+}
+
+/// The law of rolling friction: spins count as velocities L w of particles of the smaller free
+/// body, L its reach, and moments as impulses m/L.
+template <int D>
+void BodyJudge<D>::measure_turning(Judged& one) const {
+  const std::size_t a = index(one.row.body_a);
+  const std::size_t b = index(one.row.body_b);
+  double length = std::numeric_limits<double>::infinity();
+  double trace = 0.0;
+  for (const std::size_t i : {a, b}) {
+    if (!world_.bodies[i].is_free()) continue;
+    length = std::min(length, world_.bodies[i].reach);
+    trace += spin_trace(world_.bodies[i], middle_[i]);
+  }
+  const double rho = body::kSpins<D> / (length * length * trace);
+  const auto speed_of = [&](const std::vector<body::Motion<D>>& motions) {
+    return length * (body::size_of(motions[a].spin) + body::size_of(motions[b].spin));
+  };
+  const Parted m = parted(one.row.normal, one.moment);
+  const Parted w =
+      parted(one.row.normal, body::Spin<D>(length * (after_[a].spin - after_[b].spin)));
+  const Parted w_free =
+      parted(one.row.normal, body::Spin<D>(length * (middle_[a].spin - middle_[b].spin)));
+  const double rounding = 32.0 * kEpsilon * (speed_of(middle_) + speed_of(after_));
+  const auto enter = [&](const Vec<3>& moment, const Vec<3>& speed, const Vec<3>& free,
+                         double friction) {
+    const double most = friction * one.impulse[0] / length;
+    const double distance = distance_from_law(moment / length, speed, rho, most);
+    const double defect = std::max(0.0, distance - rho * rounding);
+    one.off = std::max(one.off, defect);
+    one.creep = std::max(one.creep, defect / rho);
+    one.scale = std::max({one.scale, moment.norm() / length, rho * free.norm()});
+    one.free = std::hypot(one.free, free.norm());
+    one.unresolved += defect * speed.norm() + moment.norm() / length * defect / rho;
+  };
+  enter(m.rolls, w.rolls, w_free.rolls, one.law->rolling);
+  if (one.law->spinning == 0.0) return;
+  enter(Vec<3>(m.about, 0.0, 0.0), Vec<3>(w.about, 0.0, 0.0), Vec<3>(w_free.about, 0.0, 0.0),
+        one.law->spinning);
+}
+
+/// |p_T| <= mu p_N, 0 <= p_N.
+template <int D>
+bool BodyJudge<D>::check_cone(const Judged& one) {
+  const double most = one.law->friction * one.impulse[0];
+  const double slip = one.impulse.template tail<D - 1>().norm();
+  if (one.impulse[0] < 0.0 || slip > most * (1.0 + 1e-12)) {
+    return fail_at(Failure::Residual, t_mid_, slip - most, one.row);
+  }
+  return true;
+}
+
+/// |m| <= rolling p_N along the tangents, spinning p_N about the normal: 0 where nothing is stated,
+/// but for what rounding makes of a direction in space.
+template <int D>
+bool BodyJudge<D>::check_turning(const Judged& one) {
+  const double size = body::size_of(one.moment);
+  if (size == 0.0) return true;
+  const Parted m = parted(one.row.normal, one.moment);
+  const double rounding = D == 2 || !one.law->resists_turning() ? 0.0 : 16.0 * kEpsilon * size;
+  const double most = one.law->rolling * one.impulse[0] * (1.0 + 1e-12);
+  const double most_about = one.law->spinning * one.impulse[0] * (1.0 + 1e-12);
+  const double beyond = std::max(m.rolls.norm() - most, std::abs(m.about) - most_about);
+  if (beyond <= rounding) return true;
+  return fail_at(Failure::Residual, t_mid_, beyond, one.row);
 }
 
 template <int D>
@@ -697,11 +803,7 @@ bool BodyJudge<D>::check_law(double h) {
       continue;
     }
     measure(one, h);
-    const double most = one.law->friction * one.impulse[0];
-    const double slip = one.impulse.template tail<D - 1>().norm();
-    if (one.impulse[0] < 0.0 || slip > most * (1.0 + 1e-12)) {
-      return fail_at(Failure::Residual, t_mid_, slip - most, one.row);
-    }
+    if (!check_cone(one) || !check_turning(one)) return false;
     ++i;
   }
   return true;
@@ -816,10 +918,10 @@ bool BodyJudge<D>::check_islands(double h, const BodyClaim<D>& claim) {
   double widest = 0.0;
   const Judged* where = nullptr;
   for (const Judged& one : rows_) {
-    const double speed = one.defect / one.rho;
+    const double speed = one.creep;
     widest = std::max(widest, one.limit);
     const double residual =
-        one.defect > 0.0 ? one.defect / scale_[index(root(hub_of(world_, one.row)))] : 0.0;
+        one.off > 0.0 ? one.off / scale_[index(root(hub_of(world_, one.row)))] : 0.0;
     const bool leads = law_ == Level::Bounded ? speed > part * one.limit : residual > worst;
     if (leads || !std::isfinite(residual)) where = &one;
     worst = std::isfinite(residual) ? std::max(worst, residual) : residual;
@@ -839,8 +941,8 @@ bool BodyJudge<D>::check_islands(double h, const BodyClaim<D>& claim) {
     const double speeds = std::sqrt(squares);
     const double allowed = kTightSpeed * std::sqrt(free_squares);
     if (law_ == Level::Bounded) {
-      told_.broken = fmt::format("a contact creeps at {:.3g}, bounded allows {:.3g}",
-                                 where->defect / where->rho, where->limit);
+      told_.broken = fmt::format("a contact creeps at {:.3g}, bounded allows {:.3g}", where->creep,
+                                 where->limit);
     } else if (law_ == Level::Tight) {
       told_.broken = worst > kTight
                          ? fmt::format("{:.3g}, tight allows {:.3g}", worst, kTight)
@@ -880,7 +982,7 @@ void BodyJudge<D>::watch_rest(const State& after, double h) {
   };
   for (const Judged& one : rows_) {
     const std::size_t hub = index(hub_of(world_, one.row));
-    if (one.defect > kTight * scale_[index(root(static_cast<int>(hub)))]) mark(hub, kBounded);
+    if (one.off > kTight * scale_[index(root(static_cast<int>(hub)))]) mark(hub, kBounded);
   }
   for (std::size_t i = 0; i < rest_.size(); ++i) {
     if (!world_.bodies[i].is_free() || exists_[i] == 0) continue;
@@ -980,6 +1082,8 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
       to.moment += sign * body::moment(arm, p);
       to.size += p.norm();
       to.lever += arm.norm() * p.norm();
+      to.moment += sign * one.moment;
+      to.lever += body::size_of(one.moment);
     }
   }
   joints_.each_impulse(claim.reactions, [&](int i, const Vec<D>& p, const body::Spin<D>& moment,
@@ -1049,6 +1153,16 @@ bool BodyJudge<D>::check_positions(const State& before, const State& after, doub
   return true;
 }
 
+/// m . (w + w+)/2 of rolling friction.
+template <int D>
+double BodyJudge<D>::work_of_turning(const Judged& one) const {
+  const std::size_t a = index(one.row.body_a);
+  const std::size_t b = index(one.row.body_b);
+  const body::Spin<D> mean =
+      0.5 * (middle_[a].spin - middle_[b].spin + after_[a].spin - after_[b].spin);
+  return power_of(one.moment, mean);
+}
+
 /// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
 template <int D>
 void BodyJudge<D>::enter_works(const State& before, double h,
@@ -1060,8 +1174,8 @@ void BodyJudge<D>::enter_works(const State& before, double h,
   double all = joints.relative;
   bool bounces = joints.has_power;
   for (const Judged& one : rows_) {
-    if (one.defect > 0.0 || one.impulse[0] > 0.0) {
-      const double creep = one.defect / one.rho;
+    if (one.off > 0.0 || one.impulse[0] > 0.0) {
+      const double creep = one.creep;
       c_.creep_max = std::max(c_.creep_max, creep);
       const double power = creep > 0.0 ? 10.0 * (std::log10(creep) + 30.0) : 0.0;
       ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 399.0))];
@@ -1069,7 +1183,8 @@ void BodyJudge<D>::enter_works(const State& before, double h,
     if (!(one.impulse[0] > 0.0)) continue;
     const Vec<D> mean = 0.5 * (one.before + one.after);
     const double normal = one.impulse[0] * mean[0];
-    const double tangential = one.impulse.template tail<D - 1>().dot(mean.template tail<D - 1>());
+    const double tangential =
+        one.impulse.template tail<D - 1>().dot(mean.template tail<D - 1>()) + work_of_turning(one);
     ledger.contacts.add(normal + tangential);
     ledger.tangential.add(tangential);
     all += normal + tangential;
@@ -1091,7 +1206,9 @@ void BodyJudge<D>::enter_works(const State& before, double h,
       const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
       const Vec<D> wall = 0.5 * (body::velocity_at(middle_[index(i)], arm) +
                                  body::velocity_at(after_[index(i)], arm));
-      ledger.joints.add((of_a ? -1.0 : 1.0) * body::in_space(one.row, one.impulse).dot(wall));
+      const body::Spin<D> spin = 0.5 * (middle_[index(i)].spin + after_[index(i)].spin);
+      ledger.joints.add((of_a ? -1.0 : 1.0) * (body::in_space(one.row, one.impulse).dot(wall) +
+                                               power_of(one.moment, spin)));
     }
   }
   if (!joints.has_power && all > lent + 1e-12 * ledger.kinetic_max) {

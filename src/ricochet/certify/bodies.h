@@ -114,6 +114,7 @@ class BodyJudge {
     body::Vec<D> impulse = body::Vec<D>::Zero();
     body::Vec<D> before = body::Vec<D>::Zero();  // relative velocities
     body::Vec<D> after = body::Vec<D>::Zero();
+    body::Spin<D> moment = body::Motion<D>{}.spin;  // of rolling friction, on a, in space
     const body::PairLaw* law{nullptr};
     double rho{0.0};
     double defect{0.0};  // |r - P_K(r - rho û)|
@@ -121,6 +122,8 @@ class BodyJudge {
     double free{0.0};        // |û| without impulses
     double unresolved{0.0};  // work
     double limit{0.0};       // of creep [m/s]
+    double off{0.0};         // the larger of the defect and that of rolling friction [N s]
+    double creep{0.0};       // delta, of both [m/s]
   };
   bool check_time(const State& before, const State& after, double h);
   void make_middle(const State& before, double h);
@@ -139,6 +142,10 @@ class BodyJudge {
   bool check_shifts(double t);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
+  void measure_turning(Judged& one) const;
+  bool check_cone(const Judged& one);
+  bool check_turning(const Judged& one);
+  double work_of_turning(const Judged& one) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
   bool check_islands(double h, const BodyClaim<D>& claim);
   void find_limits();

@@ -1,11 +1,11 @@
 #include "ricochet/certify/body_joints.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "ricochet/base/index.h"
+#include "ricochet/convex/dense.h"
 
 namespace ricochet::certify {
 namespace {
@@ -101,7 +101,7 @@ double turned_by(const body::Body<2>& body, const body::Motion<2>&, double momen
 body::Vec<3> turned_by(const body::Body<3>& body, const body::Motion<3>& m,
                        const body::Vec<3>& moment) {
   const shape::Mat<3> R = turn_matrix(m);
-  return R * body.inertia.llt().solve(R.transpose() * moment);
+  return R * convex::SmallCholesky<3>(body.inertia).solve(R.transpose() * moment);
 }
 
 template <int D>

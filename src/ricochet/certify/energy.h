@@ -87,7 +87,7 @@ template <model::Model M>
   const Ledger& ledger = c.certificate.ledger;
   const double change = s.potential - ledger.potential_start;
   double corrected = ledger.correction.value() + s.correction;
-  if (most_restitution<M>() > 1.0) corrected += ledger.gain.value() + s.gained;  // seen backwards
+  if (is_backward(c.model)) corrected += ledger.gain.value() + s.gained;  // seen backwards
   const double gain = s.kinetic - ledger.kinetic_start + change - corrected;
   if (gain > (c.limits.growth - 1.0) * watch.scale &&
       gain >= 0.5 * (s.kinetic + std::abs(change))) {

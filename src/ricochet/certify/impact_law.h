@@ -129,7 +129,7 @@ template <model::ImpactModel M>
     const double U = c.place.normals.dot(a, s.before.u) + c.place.rate[a];
     c.laws[a] = c.model.restitution_at(a, s.t_contact, *s.cone_point, s.before.u, std::max(0.0, -U),
                                        c.place);
-    if (!(c.laws[a] >= 0.0 && c.laws[a] <= most_restitution<M>())) {
+    if (!(c.laws[a] >= 0.0 && c.laws[a] <= most_restitution(c.model))) {
       return c.fail(Failure::BadRestitution, s.t_contact, a, c.laws[a]);
     }
     struck = struck || U < 0.0;

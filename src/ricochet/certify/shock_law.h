@@ -51,7 +51,7 @@ bool follow_one(Context<M>& c, Trial<M>& s, int a, const convex::ContactVector& 
   const double stretch = c.place.stretch[a];
   const double e =
       c.model.restitution_at(a, s.t_contact, *s.cone_point, v, -U[0] / stretch, c.place);
-  if (!(e >= 0.0 && e <= most_restitution<M>())) {
+  if (!(e >= 0.0 && e <= most_restitution(c.model))) {
     c.fail(Failure::BadRestitution, s.t_contact, a, e);
     return false;
   }
@@ -110,8 +110,7 @@ bool law_may_gain(const Context<M>& c) {
   if (const auto known = gain_of_followed(c)) return *known;
   for (int a = 0; a < c.contacts(); ++a) {
     if constexpr (model::ImpactModel<M>) {
-      const bool backward = most_restitution<M>() > 1.0;
-      if ((c.contacts() > 1 || backward) && c.model.has_laws()) return true;
+      if ((c.contacts() > 1 || is_backward(c.model)) && c.model.has_laws()) return true;
     }
     const double e = c.model.restitution(a);
     if (e != c.model.restitution(0)) return true;

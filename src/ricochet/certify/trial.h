@@ -325,14 +325,17 @@ double velocity_of(const Place& place, int a, const V& u) {
   return place.normals.dot(a, u) + place.rate[a];
 }
 
-/// The largest restitution; of a motion seen backwards e stands for 1/e.
+/// Whether a motion is seen backwards: e stands for 1/e, and impacts give energy.
 template <model::Model M>
-constexpr double most_restitution() {
-  if constexpr (requires { M::kMostRestitution; }) {
-    return M::kMostRestitution;
-  } else {
-    return 1.0;
-  }
+bool is_backward(const M& model) {
+  if constexpr (requires { model.is_reversed(); }) return model.is_reversed();
+  return false;
+}
+
+/// The largest restitution.
+template <model::Model M>
+double most_restitution(const M& model) {
+  return is_backward(model) ? std::numeric_limits<double>::infinity() : 1.0;
 }
 
 /// Whether 1 / W can be trusted: W = J M^-1 J^T is neither zero, nor so small that its digits are

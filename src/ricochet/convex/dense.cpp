@@ -4,6 +4,8 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "ricochet/convex/pivoted.h"
+
 namespace ricochet::convex {
 
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix) {
@@ -33,13 +35,17 @@ Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& matrix) {
 }
 
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& right) {
-  return matrix.completeOrthogonalDecomposition().solve(right);
+  PivotedQr factor;
+  factor.compute(matrix);
+  Eigen::VectorXd x(matrix.cols());
+  factor.solve_shortest(right, x);
+  return x;
 }
 
 Eigen::Index rank_of(const Eigen::MatrixXd& matrix, double threshold) {
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factor(matrix.rows(), matrix.cols());
-  factor.setThreshold(threshold);
-  return factor.compute(matrix).rank();
+  PivotedQr factor;
+  factor.compute(matrix, threshold);
+  return factor.rank();
 }
 
 /// Householder's reflections from both sides leave two diagonals d and e. The symmetric matrix with

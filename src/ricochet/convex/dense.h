@@ -136,6 +136,11 @@ class SmallCholesky {
     }
   }
   void half_solve_transposed(Vector& x) const { solve_upper_by_loops(lower_, x); }
+  Vector solve(Vector x) const {
+    half_solve(x);
+    half_solve_transposed(x);
+    return x;
+  }
 
  private:
   Matrix lower_;

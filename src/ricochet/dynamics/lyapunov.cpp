@@ -221,6 +221,10 @@ double kaplan_yorke(const std::vector<double>& exponents) {
 
 Lyapunov lyapunov(const scene::Scene& scene, const LyapunovSettings& settings,
                   step::Monitor* monitor) {
+  if (scene.world() != nullptr) {
+    throw base::InputError("world", "exponents of bodies are not computed",
+                           "write the motion as formulas of a [system]");
+  }
   if (scene.formulas() == nullptr) {
     throw base::InputError("structure", "exponents are those of a [system] in formulas",
                            "write the structure's modes as a system");

@@ -16,6 +16,10 @@ namespace {
 using Kind = scene::SectionPlan::Kind;
 
 const model::FormulaModel& formulas_of(const scene::Scene& scene) {
+  if (scene.world() != nullptr) {
+    throw base::InputError("world", "sections of bodies are not computed",
+                           "write the motion as formulas of a [system]");
+  }
   if (scene.formulas() == nullptr) {
     throw base::InputError("structure", "sections are those of a [system] in formulas",
                            "write the structure's modes as a system");

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/convex/pivoted.h"
 #include "ricochet/flow/flow.h"
 
 namespace ricochet::flow {
@@ -95,10 +94,11 @@ std::optional<Rows> Flow::complementary(const Rows& rows, const Eigen::VectorXd&
     }
     Eigen::VectorXd push = Eigen::VectorXd::Zero(size);
     if (count > 0) {
-      const Eigen::LDLT<Eigen::MatrixXd> factor(part);
-      const auto pivots = factor.vectorD();
-      if (!(pivots.minCoeff() > 1e-12 * pivots.maxCoeff())) continue;
-      const Eigen::VectorXd found = factor.solve(right);
+      convex::PivotedQr factor;
+      factor.compute(part, 1e-12);
+      if (factor.rank() < count) continue;
+      Eigen::VectorXd found(count);
+      factor.solve(right, found);
       for (Eigen::Index a = 0; a < count; ++a) push[in[static_cast<std::size_t>(a)]] = found[a];
     }
     const Eigen::VectorXd left = W * push + rest;
@@ -176,7 +176,9 @@ void Flow::apply_reset(const Rows& rows, int struck, bool is_plastic, const Rows
   saltation_.bottomLeftCorner(n_, n_) = Rq_ + turn_ * J.transpose();
   saltation_.bottomRightCorner(n_, n_) = Ru_;
   if (rows.size() > 1 && rows.back() >= equations_.rows()) {
-    const double determinant = std::abs(saltation_.determinant());
+    convex::PivotedQr factor;
+    factor.compute(saltation_);
+    const double determinant = factor.volume();
     lost_rank_ = lost_rank_ || !(determinant > 1e-12);
     log_determinants_ += std::log(determinant);
   }

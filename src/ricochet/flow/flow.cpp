@@ -10,8 +10,8 @@
 namespace ricochet::flow {
 namespace {
 
-constexpr double kTouching = 1e-12;   // of what a gap is computed from
-constexpr double kStill = 1e-12;      // of what a contact velocity is computed from
+constexpr double kClosed = 1e-12;     // of what a gap is computed from
+constexpr double kAtRest = 1e-12;     // of what a contact velocity is computed from
 constexpr double kDependent = 1e-11;  // what is left of a column: it depends on those before it
 constexpr int kOrder = formula::Jet::kOrder;
 
@@ -60,9 +60,9 @@ void Flow::start(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
     if (equations_.is_load(a)) continue;
     if (is_joint(a)) {
       still.push_back(a);
-    } else if (contact.gap <= kTouching * size) {
-      if (contact.speed > kStill * speed) lift_[static_cast<std::size_t>(a)] = 1;
-      if (std::abs(contact.speed) <= kStill * speed) still.push_back(a);
+    } else if (contact.gap <= kClosed * size) {
+      if (contact.speed > kAtRest * speed) lift_[static_cast<std::size_t>(a)] = 1;
+      if (std::abs(contact.speed) <= kAtRest * speed) still.push_back(a);
     }
   }
   if (!still.empty()) choose_held(still);

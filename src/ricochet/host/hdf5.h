@@ -78,6 +78,13 @@ class Writer {
   void numbers(const std::string& key, const double* values, std::size_t count) {
     write(key, H5T_NATIVE_DOUBLE, values, count);
   }
+  /// An array of several dimensions, the last one running fastest.
+  void table(const std::string& key, const std::vector<double>& values,
+             const std::vector<hsize_t>& sizes) {
+    const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+                       H5Sclose);
+    save(key, H5T_NATIVE_DOUBLE, space, values.data());
+  }
   void integers(const std::string& key, const std::vector<int>& values) {
     write(key, H5T_NATIVE_INT, values.data(), values.size());
   }

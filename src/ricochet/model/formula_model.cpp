@@ -143,15 +143,17 @@ FormulaModel::FormulaModel(FormulaSystem system) : system_(std::move(system)) {
   }
   const auto is_zero = [&](NodeId force) { return graph.is_constant(force, 0.0); };
   // A function of a program may hide anything.
-  is_conservative_ = system_.outside == nullptr &&
-                     std::all_of(system_.forces.begin(), system_.forces.end(), is_zero);
-  is_autonomous_ =
-      is_conservative_ && !walls_move && !has_moving_belt_ && !uses(system_.potential, 0, 1);
+  const bool has_energy = system_.outside == nullptr &&
+                          std::all_of(system_.forces.begin(), system_.forces.end(), is_zero);
   force_uses_velocity_ =
       (system_.outside_force && system_.outside->force_uses_velocity()) ||
       std::any_of(forces.begin(), forces.end(), [&](NodeId force) {
         return uses(force, system_.velocity_slot(0), system_.velocity_slot(dofs()));
       });
+  // Seen backwards, damping gives back what it took, so that the energy may grow without limit.
+  is_conservative_ = has_energy && !is_reversed();
+  is_autonomous_ = has_energy && !walls_move && !has_moving_belt_ &&
+                   !uses(system_.potential, 0, 1) && !(is_reversed() && force_uses_velocity_);
   compile(slopes, forces);
   compile_mass();
   if (system_.wants_inertia && !has_constant_mass()) {

@@ -63,6 +63,8 @@ struct FormulaSystem {
   bool outside_force{false};
   bool outside_mass{false};
 
+  bool is_reversed{false};  // seen backwards in time: see `reversed`
+
   static constexpr int kTimeSlot = 0;
   int dofs() const { return static_cast<int>(coordinates.size()); }
   int position_slot(int coordinate) const { return 1 + coordinate; }
@@ -94,6 +96,7 @@ class FormulaModel {
 
   /// Sets what counts as zero in each gap: the rounding of its formula near this configuration.
   void take_scale(double t, const Vector<kDynamic>& q);
+  void take_scale(const FormulaModel& other) { slack_ = other.slack_; }
 
   int dofs() const { return system_.dofs(); }
   int contacts() const { return static_cast<int>(system_.contacts.size()); }
@@ -107,6 +110,7 @@ class FormulaModel {
   bool has_potential() const { return system_.potential >= 0; }
   bool has_constant_mass() const { return system_.kinetic < 0; }
   bool has_where() const { return has_where_; }
+  bool is_reversed() const { return system_.is_reversed; }
   bool is_autonomous() const { return is_autonomous_; }
   bool is_conservative() const { return is_conservative_; }  // V(t,q) and damping are all forces
   bool force_uses_velocity() const { return force_uses_velocity_; }

@@ -63,6 +63,7 @@ class FormulaView {
   int joints() const { return kPlain ? 0 : model_.joints(); }
   int rolls() const { return kPlain ? 0 : model_.rolls(); }
   const FormulaModel& formulas() const { return model_; }
+  bool is_reversed() const { return !kPlain && model_.is_reversed(); }
   bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
 
   Place make_place() const {

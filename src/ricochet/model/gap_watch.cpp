@@ -1,9 +1,13 @@
 #include "ricochet/model/gap_watch.h"
 
+#include "ricochet/base/index.h"
+
 #include <array>
 
 namespace ricochet::model {
 namespace {
+
+using base::index;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
@@ -12,8 +16,6 @@ constexpr double kLoudReach = 512.0;     // at most
 constexpr double kQuietReach = 65536.0;  // where the gap is positive in all of it
 
 double most_of(formula::Range range) { return std::max(std::abs(range.low), std::abs(range.high)); }
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// Whether formulas choose between others.
 bool has_kinks(const formula::Graph& graph, const std::vector<formula::NodeId>& nodes) {
   using formula::Op;

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "ricochet/base/index.h"
+#include "ricochet/plot/outlines.h"
 #include "ricochet/plot/space_bodies.h"
 
 namespace ricochet::plot {
@@ -15,71 +16,6 @@ namespace {
 using World = body::World<2>;
 using Vec = body::Vec<2>;
 using base::index;
-
-/// An outline in the frame of a body's mass centre: a circle, or a line through points.
-struct Outline {
-  bool is_circle{false};
-  bool is_closed{true};
-  double radius{0.0};
-  std::vector<Vec> points;  // of a circle its centre
-};
-
-/// A rounded core: its corners moved outwards, with arcs in between.
-Outline rounded(const shape::Shape<2>& shape) {
-  Outline outline;
-  const std::size_t n = shape.corners.size();
-  if (n == 1) {
-    outline.is_circle = true;
-    outline.radius = shape.round;
-    outline.points = shape.corners;
-    return outline;
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    const Vec& at = shape.corners[k];
-    if (shape.round == 0.0) {
-      outline.points.push_back(at);
-      continue;
-    }
-    const Vec in = at - shape.corners[(k + n - 1) % n];
-    const Vec out = shape.corners[(k + 1) % n] - at;
-    const double from = std::atan2(-in[0], in[1]);
-    double to = std::atan2(-out[0], out[1]);
-    while (to < from) to += 2.0 * std::numbers::pi;
-    constexpr int kArc = 8;
-    for (int j = 0; j <= kArc; ++j) {
-      const double a = from + (to - from) * j / kArc;
-      outline.points.push_back(at + shape.round * Vec(std::cos(a), std::sin(a)));
-    }
-  }
-  return outline;
-}
-
-/// A half-plane is drawn as its boundary, long enough for any picture.
-Outline outline_of(const shape::Shape<2>& shape, double reach) {
-  Outline outline;
-  if (shape.kind == shape::Kind::HalfSpace) {
-    const Vec& normal = shape.faces[0].normal;
-    const Vec along(-normal[1], normal[0]);
-    outline.is_closed = false;
-    outline.points = {shape.corners[0] - reach * along, shape.corners[0] + reach * along};
-  } else if (shape.kind == shape::Kind::Surface) {
-    outline.is_closed = false;
-    outline.points = shape.corners;
-  } else {
-    outline = rounded(shape);
-  }
-  return outline;
-}
-
-std::vector<std::vector<Outline>> outlines_of(const World& world, double reach) {
-  std::vector<std::vector<Outline>> all(world.bodies.size());
-  for (const body::Solid<2>& solid : world.solids) {
-    Outline outline = outline_of(solid.shape, reach);
-    for (Vec& point : outline.points) point -= world.body(solid.body).centre;
-    all[index(solid.body)].push_back(std::move(outline));
-  }
-  return all;
-}
 
 Vec place_of(const record::BodyFrame& frame, std::size_t body, const Vec& p) {
   const double* at = frame.places.data() + 3 * body;
@@ -114,6 +50,36 @@ Box box_of(const World& world, std::span<const record::BodyFrame> frames) {
 double reach_of(const Box& box) {
   return 4.0 *
          (std::abs(box.x.low) + std::abs(box.x.high) + std::abs(box.y.low) + std::abs(box.y.high));
+}
+
+/// A ring where a joint holds each of its bodies; a slider has its way too.
+void add_joint(const body::Joint<2>& joint, double radius,
+               std::vector<std::vector<Outline>>& outlines) {
+  constexpr int kCorners = 12;
+  const auto ring = [&](int on, const Vec& at) {
+    Outline outline;
+    for (int k = 0; k < kCorners; ++k) {
+      const double turn = 2.0 * std::numbers::pi * k / kCorners;
+      outline.points.emplace_back(at + radius * Vec(std::cos(turn), std::sin(turn)));
+    }
+    outlines[index(on)].push_back(std::move(outline));
+  };
+  if (joint.kind == body::JointKind::Distance) ring(joint.a, joint.on_a);
+  ring(joint.b, joint.on_b);
+  if (joint.kind != body::JointKind::Slider) return;
+  const Vec way = 8.0 * radius * Vec(std::cos(joint.frame_a), std::sin(joint.frame_a));
+  Outline line;
+  line.is_closed = false;
+  line.points = {joint.on_a - way, joint.on_a + way};
+  outlines[index(joint.a)].push_back(std::move(line));
+}
+
+std::vector<std::vector<Outline>> all_outlines(const World& world, const Box& box) {
+  constexpr double kRing = 0.01;  // of the picture
+  auto outlines = outlines_of(world, reach_of(box));
+  const double size = std::max(box.x.high - box.x.low, box.y.high - box.y.low);
+  for (const body::Joint<2>& joint : world.joints) add_joint(joint, kRing * size, outlines);
+  return outlines;
 }
 
 void draw_bodies(Svg& svg, const Frame& frame, const World& world,
@@ -323,7 +289,7 @@ Sheet draw_world(const scene::Scene& scene, const record::WorldRecord& record,
   }
   const World& world = *scene.world()->plane;
   const Box box = box_of(world, shown);
-  const auto outlines = outlines_of(world, reach_of(box));
+  const auto outlines = all_outlines(world, box);
   axes.x = {box.x, false, "x"};
   axes.y = {box.y, false, "y"};
   return lay_out(scene, subtitle, shown, axes, [&](Svg& svg, const Frame& frame, std::size_t k) {
@@ -355,7 +321,7 @@ std::string play_world(const scene::Scene& scene, const record::WorldRecord& rec
   return player(scene, "space bodies",
                 fmt::format("{},\n\"box\":[{:.6g},{:.6g},{:.6g},{:.6g}],\n\"bodies\":[{}]", frames,
                             box.x.low, box.x.high, box.y.low, box.y.high,
-                            outlines_json(world, outlines_of(world, reach_of(box)))));
+                            outlines_json(world, all_outlines(world, box))));
 }
 
 }  // namespace ricochet::plot

@@ -27,12 +27,41 @@ struct BodyFrame {
   std::vector<ForceLine> forces;
 };
 
+/// All bodies at an instant of a series of files.
+struct BodySnapshot {
+  double t{0.0};
+  std::vector<double> places;  // as of BodyFrame
+  std::vector<double> rates;   // of each in turn: velocity, spin about z; in space spins
+  std::vector<char> is_there;  // born, and not taken out
+};
+
+/// What pushes at an instant of a series of files.
+struct ContactSnapshot {
+  struct Contact {
+    int a{0};  // bodies
+    int b{0};
+    std::array<double, 3> at{};       // [m]
+    std::array<double, 3> normal{};   // from b towards a
+    std::array<double, 3> impulse{};  // on a, of one step [N s]
+    std::array<double, 3> moment{};   // on a, of rolling friction [N m s]
+    std::array<double, 3> from{};     // mass centre of a, or the contact where a is not free
+    std::array<double, 3> to{};       // the same of b
+    double impulse_n{0.0};
+    double gap{0.0};  // at the middle of the step [m]
+    int state{1};     // 1 stick, 2 slip
+  };
+  double t{0.0};
+  std::vector<Contact> contacts;
+};
+
 /// What a run of bodies tells besides its rows.
 struct WorldRecord {
   certify::BodyStatistics told;
   body::WorldState<2> last;  // of a world of the plane
   body::WorldState<3> last_in_space;
-  std::vector<BodyFrame> frames;  // spread over the run; the first and the last row
+  std::vector<BodyFrame> frames;                // spread over the run; the first and the last row
+  std::vector<BodySnapshot> body_series;        // of [write]
+  std::vector<ContactSnapshot> contact_series;  // of [write]
   std::vector<std::pair<std::string, double>> watches;  // at the end
   std::string stopped;  // "at t = 1.2, by run.stop"; empty: it ran to its end
   int bodies{0};

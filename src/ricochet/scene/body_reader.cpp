@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "ricochet/base/index.h"
 #include "ricochet/base/text.h"
 #include "ricochet/body/finder.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/scene/world_reader.h"
 
 namespace ricochet::scene {
@@ -195,7 +195,7 @@ shape::Mat<3> WorldReader<3>::read_inertia(TableReader& table, const Value& valu
     table.fail(value, "inertia", "is not symmetric", "write the same number on both sides");
   }
   made = 0.5 * (made + made.transpose()).eval();
-  const Vec moments = Eigen::SelfAdjointEigenSolver<shape::Mat<3>>(made).eigenvalues();
+  const Vec moments = convex::symmetric_eigenvalues(made);
   if (!(moments[0] > 0.0)) {
     table.fail(value, "inertia", fmt::format("must be positive, not {:.6g}", moments[0]),
                "write moments > 0; products of inertia must leave them so");

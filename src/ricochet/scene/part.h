@@ -82,6 +82,13 @@ struct Watch {
   int dimension{2};
 };
 
+/// One line of [write]: a series of files with what there is every so many steps.
+struct SeriesPlan {
+  long long stride{0};  // steps; 0: none is written
+  bool hdf5{false};     // one file, else a .vtp for each instant and a .pvd
+  bool exists() const { return stride > 0; }
+};
+
 /// [world] with its bodies: shapes that touch.
 struct WorldPart {
   std::shared_ptr<const body::World<2>> plane;  // one of these two
@@ -90,6 +97,8 @@ struct WorldPart {
   std::vector<Watch> watches;
   std::vector<int> told;  // bodies whose places are in the rows
   Probe stop;             // ends the run where it is not 0
+  SeriesPlan write_bodies;
+  SeriesPlan write_contacts;
   std::vector<std::pair<std::string, formula::Definition>> definitions;  // of t
 
   template <class Work>

@@ -257,6 +257,7 @@ void read_bodies(const Document& document, TableReader& root, Scene& scene) {
   reader.check_run(tables.run, scene.scheme);
   scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings);
   reader.read_stop(tables.run, part);
+  reader.read_write(root, scene.run.step, part);
   scene.names_scheme = names_scheme(tables);
   reader.check_start(tables.start, scene.run.start_time, part);
   scene.parameters = formulas.parameters();

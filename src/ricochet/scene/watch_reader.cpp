@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "ricochet/base/index.h"
@@ -191,7 +192,52 @@ void WorldReader<D>::read_stop(const Value* run, WorldPart& part) {
   if (stop != nullptr) part.stop = read_probe(*stop, "run.stop", part);
 }
 
+template <int D>
+SeriesPlan WorldReader<D>::read_series(TableReader& table, const std::string& key, double step) {
+  constexpr const char* kForm = "write { every = 0.01, format = \"vtk\" }";
+  SeriesPlan plan;
+  const Value* value = table.find(key);
+  if (value == nullptr) return plan;
+  if (value->kind != Value::Kind::Table) table.fail(*value, key, "must be a table", kForm);
+  TableReader one(document_, *value, table.full(key));
+  const Value& every = one.require("every", kForm);
+  const double time = number(one, every, "every");
+  const double steps = std::round(time / step);
+  const bool is_whole = steps >= 1.0 && std::abs(time - steps * step) <= 1e-9 * time;
+  if (!is_whole || steps > 1e15) {
+    one.fail(
+        every, "every", fmt::format("must be a whole number of steps of {:.6g}", step),
+        fmt::format("write a multiple of it, such as {:.6g}", step * std::clamp(steps, 1.0, 1e15)));
+  }
+  plan.stride = static_cast<long long>(steps);
+  const std::string format = one.text("format").value_or("vtk");
+  plan.hdf5 = format == "hdf5";
+  if (!plan.hdf5 && format != "vtk") {
+    one.fail(*one.find("format"), "format", fmt::format("'{}' is not known", format),
+             "write \"vtk\", for ParaView, or \"hdf5\"");
+  }
+  one.finish();
+  return plan;
+}
+
+template <int D>
+void WorldReader<D>::read_write(TableReader& root, double step, WorldPart& part) {
+  const Value* value = root.table("write");
+  if (value == nullptr) return;
+  if (root.find("family") != nullptr) {
+    throw base::InputError("write", "stands beside [family]",
+                           "series are of one run: leave one of the two out",
+                           document_.spot_of_key(*value));
+  }
+  TableReader table(document_, *value, "write");
+  part.write_bodies = read_series(table, "bodies", step);
+  part.write_contacts = read_series(table, "contacts", step);
+  table.finish();
+}
+
 template void WorldReader<2>::read_watches(const Value*, WorldPart&);
+template void WorldReader<2>::read_write(TableReader&, double, WorldPart&);
+template void WorldReader<3>::read_write(TableReader&, double, WorldPart&);
 template void WorldReader<2>::read_stop(const Value*, WorldPart&);
 template void WorldReader<3>::read_watches(const Value*, WorldPart&);
 template void WorldReader<3>::read_stop(const Value*, WorldPart&);

@@ -288,9 +288,29 @@ body::PairLaw WorldReader<D>::read_law(const Value& value, const std::string& ke
                "0: no rebound, 1: no loss");
     }
   }
-  one.not_yet({"rolling", "law"}, "leave it out");
+  read_rolling(one, law);
+  one.not_yet({"law"}, "leave it out");
   one.finish();
   return law;
+}
+
+/// Lengths: a moment is at most so long times the normal impulse.
+template <int D>
+void WorldReader<D>::read_rolling(TableReader& table, body::PairLaw& law) {
+  const auto read = [&](const std::string& key) {
+    const Value* value = table.find(key);
+    if (value == nullptr) return 0.0;
+    const double length = number(table, *value, key);
+    if (length >= 0.0 && length <= 1e6) return length;
+    table.fail(*value, key, fmt::format("must be a length from 0 to a million, not {:.6g}", length),
+               "write the arm of the moment that resists, in metres: a small part of a radius");
+  };
+  law.rolling = read("rolling");
+  if (const Value* value = table.find("spinning"); value != nullptr && D == 2) {
+    table.fail(*value, "spinning", "is friction about the normal, of bodies in space",
+               "in the plane write rolling");
+  }
+  law.spinning = read("spinning");
 }
 
 template <int D>
@@ -342,7 +362,8 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   table.finish();
   read_materials(root.table("material"), *world);
   read_pairs(root.table("pair"), *world);
-  root.not_yet({"frame", "write"}, "leave it out");
+  root.not_yet({"frame"}, "leave it out");
+  (void)root.find("write");  // read once the step is known
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
   if (bodies_ == nullptr || bodies_->entries.empty()) {
@@ -355,6 +376,7 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   }
   read_remove(root.table("remove"), *world);
   check_laws(*world);
+  check_rolling(*world);
   read_joints(root.table("joint"), root.table("run"), *world, part);
   check_shapes(*world);
   part.definitions = formulas_.definitions();
@@ -414,6 +436,24 @@ void WorldReader<D>::check_laws(const World& world) const {
                 : "write default = { friction = ... } in [pair], or give both a material",
           pairs_ == nullptr ? base::Spot{document_.file(), 0, 0, 1, ""}
                             : document_.spot_of_key(*pairs_));
+    }
+  }
+}
+
+/// Rolling friction of a body that is a point has nothing to act on.
+template <int D>
+void WorldReader<D>::check_rolling(const World& world) const {
+  const std::size_t count = world.materials.size();
+  for (const Body& one : world.bodies) {
+    if (!one.is_free() || one.reach > 0.0) continue;
+    for (std::size_t other = 0; other < count; ++other) {
+      if (!world.law(one.material, static_cast<int>(other)).resists_turning()) continue;
+      throw base::InputError(
+          "pair",
+          fmt::format("'{}' is a point at its mass centre, and its pairs have rolling friction",
+                      one.name),
+          "give it a shape with an extent, or a material whose pairs have no rolling",
+          document_.spot_of_key(*pairs_));
     }
   }
 }

@@ -36,6 +36,8 @@ class WorldReader {
   /// [watch], then run.stop, which may use watches.
   void read_watches(const Value* table, WorldPart& part);
   void read_stop(const Value* run, WorldPart& part);
+  /// [write], of a run with steps of this length that is no member of a family.
+  void read_write(TableReader& root, double step, WorldPart& part);
 
  private:
   using World = body::World<D>;
@@ -56,6 +58,7 @@ class WorldReader {
   void read_materials(const Value* table, World& world);
   void read_pairs(const Value* table, World& world);
   body::PairLaw read_law(const Value& value, const std::string& key);
+  void read_rolling(TableReader& table, body::PairLaw& law);
   int material_of(TableReader& table, const World& world);
   void read_family(const std::string& name, const Value& value, World& world, WorldPart& part);
   void read_body(TableReader& table, const std::string& name, Locals locals, World& world);
@@ -103,8 +106,10 @@ class WorldReader {
   std::vector<int> bodies_of(const Value& value, const std::string& key, const WorldPart& part);
   int joint_called(const Value& value, const std::string& key, const World& world) const;
   void read_watch(const std::string& name, const Value& value, WorldPart& part);
+  SeriesPlan read_series(TableReader& table, const std::string& key, double step);
   Probe read_probe(const Value& value, const std::string& key, const WorldPart& part);
   void check_laws(const World& world) const;
+  void check_rolling(const World& world) const;
   void check_shapes(const World& world) const;
 
   static const World& world_of(const WorldPart& part) {

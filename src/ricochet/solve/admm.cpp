@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 template <int D>
 using Vec = Eigen::Matrix<double, D, 1>;

@@ -1,5 +1,7 @@
 #include "ricochet/solve/banded.h"
 
+#include "ricochet/base/index.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,12 +9,12 @@
 namespace ricochet::solve {
 namespace {
 
+using base::index;
+
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// Part of its diagonal entry below which a pivot counts as zero.
 constexpr double kDependent = 1e-13;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

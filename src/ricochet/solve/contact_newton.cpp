@@ -1,12 +1,14 @@
 #include "ricochet/solve/contact_newton.h"
 
+#include "ricochet/base/index.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace ricochet::solve {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 #include "ricochet/solve/contact_path.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -180,7 +179,8 @@ void ContactPath::add_inverse() {
     small_.middleRows<2>(2 * a) += change * columns_.leftCols(size).middleRows<2>(2 * i);
     share_.segment<2>(2 * a) = change * base_.segment<2>(2 * i);
   }
-  share_ = small_.partialPivLu().solve(share_).eval();
+  small_factor_.compute(small_);
+  small_factor_.solve(share_, share_);
   way_.noalias() -= columns_.leftCols(size) * share_;
 }
 

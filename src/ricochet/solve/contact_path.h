@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "ricochet/convex/pivoted.h"
 #include "ricochet/problem/contact.h"
 #include "ricochet/solve/block_lu.h"
 
@@ -90,6 +91,7 @@ class ContactPath {
   Eigen::VectorXd way_;      // the direction
   Eigen::MatrixXd columns_;  // of the inverse of the factor, two a slot
   Eigen::MatrixXd small_;
+  convex::PivotedQr small_factor_;
   Eigen::VectorXd share_;
   std::vector<Block> column_;  // one of W - 1/rho, by row
   double scale_{0.0};

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/contact_measure.h"
 
 namespace ricochet::solve {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 /// Nearer to the tolerances, which both count.
 bool better(const Progress& a, const Progress& b, const ContactSettings& settings) {

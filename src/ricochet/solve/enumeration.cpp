@@ -3,7 +3,6 @@
 // solution of a small linear system; what is left is that slip goes along d: nothing in the plane,
 // one equation on a circle for one slipping contact, two for two.
 
-#include <Eigen/LU>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -11,6 +10,7 @@
 
 #include "ricochet/base/error.h"
 #include "ricochet/convex/dense.h"
+#include "ricochet/convex/pivoted.h"
 #include "ricochet/solve/contact_task.h"
 #include "ricochet/solve/solutions.h"
 
@@ -140,7 +140,7 @@ class Enumeration {
         moved[static_cast<std::size_t>(c)] += kStep;
         J.col(c) = (off(moved) - here) / kStep;
       }
-      const Eigen::Vector2d change = J.fullPivLu().solve(here);
+      const Eigen::Vector2d change = convex::FullyPivoted<2>(J).solve(here);
       if (!change.allFinite()) return false;
       const double scale = std::min(1.0, 0.3 / std::max(change.norm(), 1e-300));
       for (std::size_t c = 0; c < 2; ++c) {

@@ -97,12 +97,12 @@ struct Projection {
 void FrictionSolver::grow(Index rows, Index held) {
   if (W_.rows() < rows) {
     W_.resize(rows, rows);
+    jacobian_.resize(rows, rows);
     for (Eigen::VectorXd* vector : {&b_, &stretch_, &v_, &R_, &kept_, &swept_, &step_, &defect_}) {
       vector->resize(rows);
     }
   }
   if (impulses_.size() < rows + held) impulses_.resize(rows + held);
-  if (rows > kFew && jacobian_.rows() != rows) jacobian_.resize(rows, rows);
   if (joint_W_.rows() != held) {
     joint_W_.resize(held, held);
     joint_free_.resize(held);
@@ -275,8 +275,7 @@ double FrictionSolver::residual() {
 }
 
 /// Rows of  R_N - max(0, R_N - rho_N v_N),  R_T - P(R_T - rho_T v_T) on max(0, R_N - rho_N v_N) D.
-template <class Rows>
-void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
+void FrictionSolver::fill_newton_rows(const Contact& contact) {
   const Index n = contact.first;
   const double rho_N = scale_ * contact.rho_N;
   const double rho_T = scale_ * contact.rho_T;
@@ -284,7 +283,7 @@ void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
   const double normal = std::max(0.0, pushed);
   const double on = pushed > 0.0 ? 1.0 : 0.0;
   const auto W_row = [&](Index i) { return W_.row(i).head(rows_); };
-  auto row = jacobian.row(n).head(rows_);
+  auto row = jacobian_.row(n).head(rows_);
   defect_[n] = R_[n] - normal;
   row = on * rho_N * W_row(n);
   row[n] += 1.0 - on;
@@ -293,7 +292,7 @@ void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
       (block_of(R_, n, contact.slips) - rho_T * block_of(v_, n, contact.slips)).tail<2>();
   const Projected p = std::visit(Projection{x, normal}, contact.section);
   for (int j = 0; j < contact.slips; ++j) {
-    auto tangential = jacobian.row(n + 1 + j).head(rows_);
+    auto tangential = jacobian_.row(n + 1 + j).head(rows_);
     defect_[n + 1 + j] = R_[n + 1 + j] - p.point[j];
     tangential = p.by_r[j] * on * rho_N * W_row(n);
     tangential[n] -= p.by_r[j] * on;
@@ -308,33 +307,14 @@ void FrictionSolver::fill_newton_rows(const Contact& contact, Rows& jacobian) {
 /// The step of Newton's method from R. With W singular the shortest one is taken; of many rows one
 /// with as many zeros as can be.
 void FrictionSolver::newton_step() {
-  if (rows_ > kFew) return newton_step_of_many();
-  FewRows jacobian(rows_, rows_);
-  for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian);
-  few_.compute(jacobian);
-  unique_ = few_.rank() == rows_;
-  step_.head(rows_) = few_.solve(FewValues(defect_.head(rows_)));
-}
-
-void FrictionSolver::newton_step_of_many() {
-  const Index size = rows_;
-  for (const Contact& contact : contacts_) fill_newton_rows(contact, jacobian_);
-  many_.compute(jacobian_);
-  const Index rank = many_.rank();
-  unique_ = rank == size;
-  many_right_ = defect_.head(size);
-  for (Index k = 0; k < rank; ++k) {  // Q^T, reflection by reflection
-    const auto rest = many_.matrixQR().col(k).tail(size - k - 1);
-    auto below = many_right_.tail(size - k - 1);
-    const double share = many_.hCoeffs()[k] * (many_right_[k] + rest.dot(below));
-    many_right_[k] -= share;
-    below -= share * rest;
+  for (const Contact& contact : contacts_) fill_newton_rows(contact);
+  newton_.compute(jacobian_.topLeftCorner(rows_, rows_));
+  unique_ = newton_.rank() == rows_;
+  if (rows_ <= kFew) {
+    newton_.solve_shortest(defect_.head(rows_), step_.head(rows_));
+  } else {
+    newton_.solve(defect_.head(rows_), step_.head(rows_));
   }
-  auto solved = many_right_.head(rank);
-  many_.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(solved);
-  many_right_.tail(size - rank).setZero();
-  const auto& places = many_.colsPermutation().indices();
-  for (Index i = 0; i < size; ++i) step_[places[i]] = many_right_[i];
 }
 
 /// Newton's method while it brings the residual down, by shorter steps where it must.

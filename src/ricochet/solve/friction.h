@@ -2,9 +2,9 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/QR>
 #include <vector>
 
+#include "ricochet/convex/pivoted.h"
 #include "ricochet/problem/grip.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/problem/step_problem.h"
@@ -32,12 +32,9 @@ class FrictionSolver {
   double impulse(Eigen::Index row) const { return impulses_[row]; }
   problem::Grip grip(std::size_t contact) const { return grips_[contact]; }
 
-  static constexpr int kFew = 36;  // rows whose Newton equations need no heap
+  static constexpr int kFew = 36;  // rows of which Newton's method takes the shortest step
 
  private:
-  using FewRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>;
-  using FewValues = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>;
-
   struct Contact {
     Eigen::Index first{0};
     int slips{0};
@@ -60,9 +57,7 @@ class FrictionSolver {
   double residual();  // scale-free; leaves v at W R + b
   Eigen::Vector3d image_of(const Contact& contact) const;
   void newton_step();
-  void newton_step_of_many();
-  template <class Rows>
-  void fill_newton_rows(const Contact& contact, Rows& jacobian);
+  void fill_newton_rows(const Contact& contact);
   bool polish(double& error);
   void clean();
   static bool is_inside(const Contact& contact, const Eigen::Vector3d& R, double margin);
@@ -89,10 +84,8 @@ class FrictionSolver {
   Eigen::VectorXd step_;      // of Newton's method
   Eigen::VectorXd impulses_;  // in the rows of the problem
   Eigen::VectorXd defect_;
-  Eigen::CompleteOrthogonalDecomposition<FewRows> few_;
-  Eigen::MatrixXd jacobian_;  // of more rows
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> many_;
-  Eigen::VectorXd many_right_;
+  Eigen::MatrixXd jacobian_;  // of Newton's equations
+  convex::PivotedQr newton_;
   Eigen::MatrixXd joint_W_;
   Eigen::MatrixXd joint_coupling_;  // W_jc
   Eigen::MatrixXd joint_solved_;    // W_jj^-1 W_jc

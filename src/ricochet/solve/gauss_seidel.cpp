@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
 namespace {
+
+using base::index;
 
 /// Contacts that one thread takes at a time: long enough to be worth the hand-over, a few
 /// microseconds, and the same for any number of threads.
@@ -14,8 +17,6 @@ constexpr int kChunk = 128;
 
 /// From this many contacts on sweeps go colour by colour, with threads or without.
 constexpr int kColoured = 4096;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/contact_measure.h"
 #include "ricochet/solve/contact_task.h"
 
 namespace ricochet::solve {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
+using base::index;
 
 /// Below this a coefficient of friction counts as none.
 constexpr double kFrictionless = 1e-12;

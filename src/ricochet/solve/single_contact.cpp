@@ -1,11 +1,11 @@
 #include "ricochet/solve/single_contact.h"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+
+#include "ricochet/convex/pivoted.h"
 
 namespace ricochet::solve {
 namespace {
@@ -141,7 +141,7 @@ SingleSolution slip_on_disc(const Matrix3d& W, const Vector3d& b) {
   const Tangent z(slip.B(1, 1) * slip.c.x() - slip.B(0, 1) * slip.c.y(),
                   slip.B(0, 0) * slip.c.y() - slip.B(1, 0) * slip.c.x());
   const double trace = slip.B.trace();
-  const double det = slip.B.determinant();
+  const double det = slip.B(0, 0) * slip.B(1, 1) - slip.B(1, 0) * slip.B(0, 1);
   // |z + s c|^2 - (s^2 + trace s + det)^2
   const Polynomial f = {z.squaredNorm() - det * det, 2.0 * (z.dot(slip.c) - trace * det),
                         slip.c.squaredNorm() - trace * trace - 2.0 * det, -2.0 * trace, -1.0};
@@ -184,7 +184,7 @@ void offer_edge(const Matrix3d& W, const Vector3d& b, const convex::Polygon& pol
   Eigen::Matrix2d A;
   A << W.row(0).dot(along_v), W.row(0).dot(along_e), along_e.dot(W * along_v),
       along_e.dot(W * along_e);
-  const Tangent solved = A.fullPivLu().solve(-Tangent(b.x(), along_e.dot(b)));
+  const Tangent solved = convex::FullyPivoted<2>(A).solve(-Tangent(b.x(), along_e.dot(b)));
   const double normal = solved.x();
   const double x = solved.y();
   const Vector3d R = normal * along_v + x * along_e;
@@ -232,17 +232,16 @@ bool is_smooth(const convex::Section& section) {
 /// W R = -b with R in C. Where tangential directions depend on each other the shortest R is tried
 /// too: if any is in a disc, it is.
 bool stick(const Matrix3d& W, const Vector3d& b, const convex::FrictionCone& cone, Vector3d& R) {
-  const Eigen::FullPivLU<Matrix3d> factors(W);
-  if (factors.isInvertible()) {
+  const convex::FullyPivoted<3> factors(W);
+  if (factors.rank() == 3) {
     R = factors.solve(-b);
     if (cone.contains(R)) return true;
   }
   constexpr double kSingular = 1e-12;
-  const auto pivots = factors.matrixLU().diagonal().cwiseAbs();
-  if (pivots.minCoeff() > kSingular * pivots.maxCoeff()) return false;
-  Eigen::CompleteOrthogonalDecomposition<Matrix3d> shortest;
-  shortest.setThreshold(kSingular);
-  R = shortest.compute(W).solve(-b);
+  if (factors.least_pivot() > kSingular * factors.largest_pivot()) return false;
+  thread_local convex::PivotedQr shortest;
+  shortest.compute(W, kSingular);
+  shortest.solve_shortest(-b, R);
   constexpr double kRounding = 1e-13;
   const bool solves = (W * R + b).norm() <= kRounding * (b.norm() + W.norm() * R.norm());
   return solves && cone.contains(R);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/contact.h"
 #include "ricochet/solve/contact_measure.h"
 
@@ -11,6 +12,7 @@ namespace ricochet::solve {
 namespace {
 
 using Index = Eigen::Index;
+using base::index;
 using problem::Grip;
 
 constexpr double kDone = 1e-15;
@@ -18,8 +20,6 @@ constexpr double kGoal = 1e-12;    // asked of sweeps and Newton's method
 constexpr double kGood = 1e-11;    // what makes a step solved: a tenth of what certificates allow
 constexpr double kJudged = 1e-10;  // what certificates allow
 constexpr double kFair = 1e-8;     // of iterative methods: the certificate's limit decides
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -37,14 +37,14 @@ void WarmContacts<D>::refresh() {
 template <int D>
 void WarmContacts<D>::refresh_scales() {
   const problem::BlockRows& W = problem_.W;
-  rho_.resize(at(W.rows));
+  rho_.resize(index(W.rows));
   free_scale_ = 0.0;
   for (int i = 0; i < W.rows; ++i) {
     const Eigen::Map<const Eigen::Matrix<double, D, D>> block(W.block(W.diagonal(i)));
-    rho_[at(i)] = D / block.trace();
+    rho_[index(i)] = D / block.trace();
     ContactVector<D> free = problem_.q.segment<D>(D * i);
-    free[0] += problem_.mu[at(i)] * free.template tail<D - 1>().norm();
-    free_scale_ = std::max(free_scale_, rho_[at(i)] * free.norm());
+    free[0] += problem_.mu[index(i)] * free.template tail<D - 1>().norm();
+    free_scale_ = std::max(free_scale_, rho_[index(i)] * free.norm());
   }
 }
 
@@ -52,7 +52,7 @@ template <int D>
 typename WarmContacts<D>::Size WarmContacts<D>::measure(Eigen::VectorXd& r) {
   const Index used = Index{D} * problem_.W.rows;
   for (int i = 0; i < problem_.W.rows; ++i) {
-    r.segment<D>(D * i) = projected<D>(problem_.mu[at(i)], r.segment<D>(D * i));
+    r.segment<D>(D * i) = projected<D>(problem_.mu[index(i)], r.segment<D>(D * i));
   }
   problem::multiply(problem_.W, r, u_);
   u_.head(used) += problem_.q.head(used);
@@ -152,7 +152,7 @@ void StepContacts::begin(const Step& step, const problem::WarmStart& warm) {
   if (r_.size() < form_.rows()) r_.resize(form_.rows());
   r_.setZero();
   for (int i = 0; i < form_.contacts(); ++i) {
-    const problem::WarmStart::Entry* last = warm.find(step.contacts[at(i)].key);
+    const problem::WarmStart::Entry* last = warm.find(step.contacts[index(i)].key);
     if (last == nullptr) continue;
     for (int j = 0; j < D; ++j) r_[D * i + j] = last->impulse[j] / form_.stretch(i, j);
   }
@@ -176,10 +176,10 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
     const ContactVector<D> r = r_.segment<D>(D * i);
     if (r[0] > 0.0) {
       const double motion =
-          methods.rho(at(i)) *
+          methods.rho(index(i)) *
           methods.velocity().template segment<D>(D * i).template tail<D - 1>().norm();
-      const double free = methods.rho(at(i)) * form_.local().q.template segment<D>(D * i).norm();
-      const double most = form_.local().mu[at(i)] * r[0];
+      const double free = methods.rho(index(i)) * form_.local().q.template segment<D>(D * i).norm();
+      const double most = form_.local().mu[index(i)] * r[0];
       const double tangential = r.template tail<D - 1>().norm();
       // A claim of stick is judged by this contact's own impulse, whatever rounding the others
       // bring: where it is too small for that, only one well inside its cone sticks for sure.
@@ -190,9 +190,9 @@ void StepContacts::remember(const Step& step, const WarmContacts<D>& methods,
           tangential < (1.0 - kWellInside) * most && motion <= most - tangential;
       const bool sticks =
           is_well_inside || (motion <= sure && (is_inside || motion <= kRounding * r.norm()));
-      grips_[at(i)] = sticks ? Grip::Stick : Grip::Slip;
+      grips_[index(i)] = sticks ? Grip::Stick : Grip::Slip;
     }
-    const problem::Key key = step.contacts[at(i)].key;
+    const problem::Key key = step.contacts[index(i)].key;
     if (key == Step::kNoKey || (r.array() == 0.0).all()) continue;
     problem::WarmStart::Entry& last = warm.entries.emplace_back();
     last.key = key;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/index.h"
 #include "ricochet/solve/friction.h"
 #include "ricochet/solve/single_contact.h"
 #include "ricochet/solve/step_contacts.h"
@@ -10,11 +11,10 @@
 namespace ricochet::solve {
 namespace {
 
+using base::index;
 using problem::Grip;
 using problem::Report;
 using problem::Status;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Whether A may be kept with its zeros: few rows or few coordinates, or M does the same.
 bool fits_densely(const problem::StepProblem& problem) {
@@ -37,7 +37,7 @@ void StepSolver::reserve(int dofs, int contacts) {
   if (dofs > kMany) return;
   const int rows = std::min(contacts, kDense);
   whole_.fit(rows);
-  whole_.grips.reserve(at(rows));
+  whole_.grips.reserve(index(rows));
   dense_.resize(dofs, rows);
   unilateral_.reserve(dofs, rows);
   least_norm_.reserve(dofs, rows);
@@ -92,8 +92,8 @@ void StepSolver::take_dense(const Problem& problem) {
   dense_.held = problem.held;
   for (int k = 0; k < problem.rows(); ++k) {
     problem.column(k, dense_.factor.col(k), scratch_);
-    dense_.free[k] = problem.free[at(k)];
-    dense_.noise[k] = problem.noise[at(k)];
+    dense_.free[k] = problem.free[index(k)];
+    dense_.noise[k] = problem.noise[index(k)];
   }
 }
 
@@ -171,8 +171,8 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
   int row = 0;
   for (int k = 0; k < mine.count(); ++k) {
     const int contact = islands_.contact(part, k);
-    const Problem::Contact& given = problem.contacts[at(contact)];
-    whole_.grips[at(contact)] = part_.grips[at(k)];
+    const Problem::Contact& given = problem.contacts[index(contact)];
+    whole_.grips[index(contact)] = part_.grips[index(k)];
     for (int j = 0; j <= given.slips; ++j) whole_.impulses[given.first + j] = part_.impulses[row++];
   }
   for (int k = 0; k < mine.held; ++k) {
@@ -183,11 +183,11 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
 
 /// A contact that nothing else feels, in closed form. False where that is not to be had.
 bool StepSolver::solve_single(const Problem& problem, int contact) {
-  const Problem::Contact& given = problem.contacts[at(contact)];
+  const Problem::Contact& given = problem.contacts[index(contact)];
   Eigen::Matrix3d W = Eigen::Matrix3d::Zero();
   Eigen::Vector3d b = Eigen::Vector3d::Zero();
   for (int i = 0; i <= given.slips; ++i) {
-    b[i] = problem.free[at(given.first + i)];
+    b[i] = problem.free[index(given.first + i)];
     for (int j = 0; j <= i; ++j) {
       W(i, j) = W(j, i) = problem.product(given.first + j, given.first + i);
     }
@@ -205,7 +205,7 @@ bool StepSolver::solve_single(const Problem& problem, int contact) {
   }
   if (solution.status != Status::Solved || !solution.impulse.allFinite()) return false;
   for (int j = 0; j <= given.slips; ++j) whole_.impulses[given.first + j] = solution.impulse[j];
-  whole_.grips[at(contact)] = solution.grip;
+  whole_.grips[index(contact)] = solution.grip;
   return true;
 }
 
@@ -220,7 +220,7 @@ void StepSolver::Found::take(const Problem& problem, const Solver& solver) {
 void StepSolver::Found::read_grips(const Problem& problem) {
   grips.resize(problem.contacts.size());
   for (int k = 0; k < problem.count(); ++k) {
-    grips[at(k)] = impulses[k] > 0.0 ? Grip::Slip : Grip::Free;
+    grips[index(k)] = impulses[k] > 0.0 ? Grip::Slip : Grip::Free;
   }
 }
 

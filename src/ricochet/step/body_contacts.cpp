@@ -35,6 +35,7 @@ BodyContacts<D>::BodyContacts(const body::World<D>& world, const certify::Limits
       path_(problem::LocalProblem{W_, q_, mu_}),
       inside_(problem::LocalProblem{W_, q_, mu_}) {
   W_.dim = D;
+  for (const body::PairLaw& law : world.laws) may_resist_ = may_resist_ || law.resists_turning();
   for (const body::Body<D>& body : world.bodies) {
     ease_.push_back(body.is_free() ? body::ease_of(body, body.start) : body::Ease<D>{});
   }
@@ -78,11 +79,13 @@ int BodyContacts<D>::root(int b) {
 }
 
 template <int D>
-void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
+void BodyContacts<D>::take(std::span<const body::Row<D>> rows, bool resists) {
   taken_ = rows.size();
-  goes_on_ = false;
-  if (joints_.any()) {
-    take_joints(rows);
+  turns_.clear();
+  if (resists && may_resist_) list_turns(rows);
+  first_joint_ = taken_ + turns_.size();
+  if (joints_.any() || has_turns()) {
+    take_further(rows);
     rows = all_;
   }
   rows_ = rows;
@@ -96,8 +99,11 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows) {
   closes_.assign(rows.size(), -std::numeric_limits<double>::infinity());
   arms_.resize(2 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    arms_[2 * i] = i < taken_ ? arm_of(rows[i], true) : joint_arm(i, true);
-    arms_[2 * i + 1] = i < taken_ ? arm_of(rows[i], false) : joint_arm(i, false);
+    for (const bool of_a : {true, false}) {
+      arms_[2 * i + (of_a ? 0 : 1)] = i < taken_         ? arm_of(rows[i], of_a)
+                                      : i < first_joint_ ? turn_arm(i, of_a)
+                                                         : joint_arm(i, of_a);
+    }
   }
   split(rows);
   list_by_body(rows);
@@ -202,6 +208,7 @@ void BodyContacts<D>::gather(int island) {
     q_.template segment<D>(D * k) = free_.template segment<D>(D * row);
     r_.template segment<D>(D * k) = impulses_.template segment<D>(D * row);
   }
+  if (has_turns()) tie_turns(island);
   if (joints_.any()) condense(island);
 }
 
@@ -527,7 +534,7 @@ void BodyContacts<D>::find_limits(int island) {
   });
   limit_.resize(index(W_.rows));
   each([&](int k, int row) {  // joints have the strict one
-    const double part = index(row) < taken_ ? part_ : 0.0;
+    const double part = index(row) < first_joint_ ? part_ : 0.0;
     limit_[index(k)] = std::max(speed_, part * scale_[group(row)]);
   });
 }
@@ -610,7 +617,8 @@ bool BodyContacts<D>::alternate(int island) {
   inside_.refresh();
   if (sweep_on(island, kFirst, price_inside())) return true;
   for (const double level : kProducts) {
-    if (least_ <= kMostPart || !std::isfinite(inside_.work())) break;
+    // Interior points want W as its own mirror image.
+    if (least_ <= kMostPart || !std::isfinite(inside_.work()) || has_turns()) break;
     if (go_inside(island, level) || sweep_on(island, kNext, price_inside())) return true;
   }
   if (std::isfinite(least_)) r_ = nearest_;
@@ -740,37 +748,34 @@ problem::Report BodyContacts<D>::solve_near(int island) {
           .fell_back = fell_back};
 }
 
-/// Level::Bounded of many spheres, by sweeps over bodies: the strict limit of creep speeds, as the
-/// judge measures them. What is quiet is left alone where it is exact already, and else to the
-/// other methods, so that it comes to rest.
+/// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
+/// the judge measures them. Some sweeps are always made: what rests comes nearer to the exact law
+/// with every step, and so to rest.
 template <int D>
 bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
   if constexpr (D == 3) {
-    constexpr int kRounds = 300;
+    constexpr int kLeast = 3;
+    constexpr int kMost = 300;   // rounds
     constexpr int kSweeps = 10;  // of a round
     constexpr int kFast = 8;     // rounds that go far beyond: in the end they may go in circles
     constexpr double kFar = 1.6;
     constexpr double kBeyond = 1.3;
-    constexpr double kQuiet = 0.02;  // of the limit
+    constexpr double kQuiet = 0.02;  // of the creep at the beginning of a round
     const auto begin = index(start_[index(island)]);
     const auto count = index(start_[index(island) + 1]) - begin;
     const std::span<const int> members(members_.data() + begin, count);
-    if (!hurries_ || level_ != certify::Level::Bounded || joints_.any() || count <= index(kMany)) {
+    if (!hurries_ || level_ != certify::Level::Bounded || joints_.any() || has_turns() ||
+        count <= index(kMany)) {
       return false;
     }
     const RoundSweeps::Problem problem{world_, rows_, members, free_, friction_, noise_};
     if (!round_.take(problem, impulses_)) return false;
     const double most = kMostPart * speed_;
     RoundSweeps::Size size = round_.measure();
-    const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    const auto rests = [&](int row) { return rests_[index(row)] != 0; };
-    const bool is_quiet =
-        (size.creep <= most && !goes_on_) || std::all_of(members.begin(), members.end(), rests);
-    if (!is_exact && is_quiet) return false;
-    for (int round = 0; !(size.creep <= most) && round < kRounds; ++round) {
-      for (int k = 0; k < kSweeps; ++k) {
-        round_.sweep(round < kFast ? kFar : kBeyond, kQuiet * most);
-      }
+    for (int round = 0; round < kMost && (round < kLeast || !(size.creep <= most)); ++round) {
+      if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
+      const double quiet = kQuiet * std::min(most, size.creep);
+      for (int k = 0; k < kSweeps; ++k) round_.sweep(round < kFast ? kFar : kBeyond, quiet);
       round_.wake();
       size = round_.measure();
     }
@@ -796,6 +801,7 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
     if (all.status == problem::Status::Solved) all.status = one.status;
     if (gives_up_ && all.status != problem::Status::Solved) break;
   }
+  if (has_turns()) finish_turns();
   return all;
 }
 
@@ -803,6 +809,7 @@ template <int D>
 void BodyContacts<D>::apply(std::span<const body::Row<D>> rows,
                             std::vector<body::Motion<D>>& motions) const {
   if (joints_.any()) apply_joints(motions);
+  if (has_turns()) apply_turns(motions);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const body::Vec<D> r = impulses_.template segment<D>(D * static_cast<Eigen::Index>(i));
     if ((r.array() == 0.0).all()) continue;

@@ -19,19 +19,30 @@ namespace ricochet::step {
 
 /// The contact problem of bodies, u = W r + q with W = G M^-1 G^T by blocks, in parts that share no
 /// free body, each solved from the impulses of the step before. Storage is kept between steps.
-/// Joints are taken out of it, W := W - G M^-1 J^T K^-1 J M^-1 G^T; their rows that have a law come
-/// after those that were taken.
+/// Joints are taken out of it, W := W - G M^-1 J^T K^-1 J M^-1 G^T.
+///
+/// Rows of contacts come first, then those of their rolling friction, then those of joints that
+/// have a law. Rolling friction of a contact is the tangential part of a row of its own with
+/// friction rolling/L, L a length of the bodies: velocity L times the relative spin, impulse
+/// moment/L. Its normal part moves nobody and has u_N = w (r_N - p_N) with p_N of the contact, so
+/// that r_N = p_N is part of the solution; that one entry of W has no mirror image.
 template <int D>
 class BodyContacts {
  public:
   BodyContacts(const body::World<D>& world, const certify::Limits& limits, BodyJoints<D>& joints);
 
   /// Takes rows and what they act on; `free` and `friction` are filled by the caller before solve.
-  void take(std::span<const body::Row<D>> rows);
+  /// `resists`: with their rolling friction.
+  void take(std::span<const body::Row<D>> rows, bool resists = false);
   body::Ease<D>& ease(std::size_t body) { return ease_[body]; }  // in space, set by the caller
   const std::vector<body::Ease<D>>& eases() const { return ease_; }
   /// Free velocities of the joints' rows, of motions that hold joints.
   void pose_joints(const std::vector<body::Motion<D>>& motions);
+  /// Rows of rolling friction, once those of contacts are filled, of the same motions.
+  void pose_turns(const std::vector<body::Motion<D>>& motions);
+  bool has_turns() const { return !turns_.empty(); }
+  /// With rolling friction, by contact: moments on a along (n, t), where to begin, then found.
+  std::vector<body::Spin<D>>& moments() { return moments_; }
   Eigen::VectorXd& free() { return free_; }  // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }  // by row: what rounding makes of velocities
@@ -44,9 +55,6 @@ class BodyContacts {
   problem::Report solve(certify::Level level, double speed, double part);
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
-
-  /// Impulses to begin with are those of a round of the same step.
-  void go_on() { goes_on_ = true; }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -65,7 +73,18 @@ class BodyContacts {
   void list_by_body(std::span<const body::Row<D>> rows);
   void gather(int island);
   void gather_row(int row, int local);
-  void take_joints(std::span<const body::Row<D>> rows);
+  struct Turn {  // a row of rolling friction
+    int contact{0};
+    bool is_about_normal{false};
+    double length{0.0};    // L
+    double friction{0.0};  // beside L
+  };
+  void list_turns(std::span<const body::Row<D>> rows);
+  void take_further(std::span<const body::Row<D>> rows);
+  Arm turn_arm(std::size_t row, bool of_a) const;
+  void tie_turns(int island);
+  void finish_turns();
+  void apply_turns(std::vector<body::Motion<D>>& motions) const;
   void tie_joints();
   void join_parts(int island);
   Arm joint_arm(std::size_t row, bool of_a) const;
@@ -108,7 +127,6 @@ class BodyContacts {
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
-  bool goes_on_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   double part_{0.0};
@@ -141,9 +159,13 @@ class BodyContacts {
   double creep_{0.0};        // of those measured last
   Eigen::VectorXd trial_;
   Eigen::VectorXd kept_;
-  Eigen::VectorXd first_;                   // impulses that an island began with
-  std::vector<body::Row<D>> all_;           // with joints: rows, then theirs
-  std::size_t taken_{0};                    // rows without those of joints
+  Eigen::VectorXd first_;          // impulses that an island began with
+  std::vector<body::Row<D>> all_;  // contacts, rolling friction, joints
+  std::size_t taken_{0};           // rows of contacts
+  std::size_t first_joint_{0};     // the first row of a joint
+  bool may_resist_{false};         // some pair has rolling friction
+  std::vector<Turn> turns_;        // rows from taken_ on
+  std::vector<body::Spin<D>> moments_;
   std::vector<std::vector<int>> near_;      // by mechanism: rows of an island that act on it
   std::vector<std::vector<int>> row_near_;  // and the other way round
   std::vector<int> columns_;

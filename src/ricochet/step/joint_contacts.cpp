@@ -18,10 +18,11 @@ double unit_of(const body::Joint<D>& joint) {
 
 }  // namespace
 
-/// Rows of joints that have a law, as rows between their two bodies.
+/// Rows of rolling friction, then of joints that have a law, as rows between their two bodies.
 template <int D>
-void BodyContacts<D>::take_joints(std::span<const body::Row<D>> rows) {
+void BodyContacts<D>::take_further(std::span<const body::Row<D>> rows) {
   all_.assign(rows.begin(), rows.end());
+  for (const Turn& turn : turns_) all_.push_back(rows[index(turn.contact)]);
   for (const auto& lawful : joints_.lawful()) {
     body::Row<D>& row = all_.emplace_back();
     row.body_a = world_.joints[index(lawful.joint)].a;
@@ -31,7 +32,7 @@ void BodyContacts<D>::take_joints(std::span<const body::Row<D>> rows) {
 
 template <int D>
 bool BodyContacts<D>::is_bounded(int row) const {
-  return index(row) >= taken_ && joints_.lawful()[index(row) - taken_].is_box();
+  return index(row) >= first_joint_ && joints_.lawful()[index(row) - first_joint_].is_box();
 }
 
 /// A limit is the normal part of a contact without friction. What has a bound is the tangential
@@ -39,7 +40,7 @@ bool BodyContacts<D>::is_bounded(int row) const {
 template <int D>
 typename BodyContacts<D>::Arm BodyContacts<D>::joint_arm(std::size_t i, bool of_a) const {
   Arm arm = Arm::Zero();
-  const auto& lawful = joints_.lawful()[i - taken_];
+  const auto& lawful = joints_.lawful()[i - first_joint_];
   if (!world_.body(of_a ? rows_[i].body_a : rows_[i].body_b).is_free()) return arm;
   const int at = lawful.is_box() ? 1 : 0;
   const double sign = (of_a ? -1.0 : 1.0) * unit_of(world_.joints[index(lawful.joint)]);
@@ -85,8 +86,8 @@ void BodyContacts<D>::join_parts(int island) {
 
 template <int D>
 void BodyContacts<D>::pose_joints(const std::vector<body::Motion<D>>& motions) {
-  for (std::size_t i = taken_; i < rows_.size(); ++i) {
-    const auto& lawful = joints_.lawful()[i - taken_];
+  for (std::size_t i = first_joint_; i < rows_.size(); ++i) {
+    const auto& lawful = joints_.lawful()[i - first_joint_];
     const auto at = static_cast<Eigen::Index>(D * i);
     const double rate =
         body::rate_of(lawful.row, motions[index(rows_[i].body_a)], motions[index(rows_[i].body_b)]);
@@ -211,8 +212,8 @@ void BodyContacts<D>::finish_lawful(int island) {
       if (world_.body(b).is_free()) scale = std::max(scale, block(arm, arm, b).trace());
     }
     own.diagonal().array() += kRounding * scale;
-    if (row < taken_) continue;
-    const auto& lawful = joints_.lawful()[row - taken_];
+    if (row < first_joint_) continue;
+    const auto& lawful = joints_.lawful()[row - first_joint_];
     const int part = lawful.is_box() ? 1 : 0;
     const double weight = own(part, part);
     for (int i = 0; i < D; ++i) {
@@ -226,8 +227,8 @@ void BodyContacts<D>::finish_lawful(int island) {
 /// What rows of joints that have a law do.
 template <int D>
 void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const {
-  for (std::size_t i = taken_; i < rows_.size(); ++i) {
-    auto& lawful = joints_.lawful()[i - taken_];
+  for (std::size_t i = first_joint_; i < rows_.size(); ++i) {
+    auto& lawful = joints_.lawful()[i - first_joint_];
     lawful.impulse = unit_of(world_.joints[index(lawful.joint)]) *
                      impulses_[static_cast<Eigen::Index>(D * i) + (lawful.is_box() ? 1 : 0)];
     if (lawful.is_box()) lawful.impulse = std::clamp(lawful.impulse, -lawful.most, lawful.most);
@@ -237,7 +238,7 @@ void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const 
 
 #define RICOCHET_INSTANTIATE(D)                                                      \
   template bool BodyContacts<D>::is_bounded(int) const;                              \
-  template void BodyContacts<D>::take_joints(std::span<const body::Row<D>>);         \
+  template void BodyContacts<D>::take_further(std::span<const body::Row<D>>);        \
   template BodyContacts<D>::Arm BodyContacts<D>::joint_arm(std::size_t, bool) const; \
   template void BodyContacts<D>::tie_joints();                                       \
   template void BodyContacts<D>::join_parts(int);                                    \

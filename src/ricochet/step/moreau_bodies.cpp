@@ -105,6 +105,12 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       moments_[index(rows_[k].body_b)] -= body::moment(rows_[k].arm_b, p);
       levers_[index(rows_[k].body_a)] += rows_[k].arm_a.norm() * p.norm();
       levers_[index(rows_[k].body_b)] += rows_[k].arm_b.norm() * p.norm();
+      if (!contacts_.has_turns()) continue;
+      const Vec<D> turning = body::in_space(rows_[k], contacts_.moments()[k]);
+      moments_[index(rows_[k].body_a)] += turning;
+      moments_[index(rows_[k].body_b)] -= turning;
+      levers_[index(rows_[k].body_a)] += turning.norm();
+      levers_[index(rows_[k].body_b)] += turning.norm();
     }
     joints_.add_moments(moments_, levers_);
     for (std::size_t i = 0; i < after_.size(); ++i) {
@@ -321,18 +327,18 @@ template <int D>
 void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
   drop_open(rows_);
   const bool goes_on = !is_first && level_ != Level::Exact;
+  kept_moments_.clear();
   if (goes_on && !is_wider_) kept_ = contacts_.impulses();
+  if (goes_on && !is_wider_ && contacts_.has_turns()) kept_moments_ = contacts_.moments();
   is_wider_ = false;
-  contacts_.take(rows_);
+  contacts_.take(rows_, true);
   joints_.set_before(h, middle_);
   joints_.factor(contacts_.eases());
   joints_.hold(contacts_.eases(), after_);
   contacts_.pose_joints(after_);
   const auto size = static_cast<Eigen::Index>(D * rows_.size());
-  if (goes_on) {
-    contacts_.go_on();
-    contacts_.impulses().head(size) = kept_.head(size);
-  }
+  if (goes_on) contacts_.impulses().head(size) = kept_.head(size);
+  if (!kept_moments_.empty()) contacts_.moments() = kept_moments_;
   auto last = s.pushes.begin();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const body::Row<D>& row = rows_[i];
@@ -359,7 +365,9 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
     while (last != s.pushes.end() && last->key < row.key) ++last;
     if (last == s.pushes.end() || !(last->key == row.key)) continue;
     contacts_.impulses().template segment<D>(at) = last->impulse;
+    if (contacts_.has_turns()) contacts_.moments()[i] = last->moment;
   }
+  if (contacts_.has_turns()) contacts_.pose_turns(after_);
 }
 
 /// Whether a body moves no faster than gravity makes it in one step.
@@ -479,7 +487,9 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   claim.pushes.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Vec<D> p = contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * i));
-    if (p[0] > 0.0) claim.pushes.push_back({rows_[i].key, p});
+    if (!(p[0] > 0.0)) continue;
+    claim.pushes.push_back({rows_[i].key, p});
+    if (contacts_.has_turns()) claim.pushes.back().moment = contacts_.moments()[i];
   }
   next.pushes = claim.pushes;
   joints_.tell(claim.reactions);

@@ -84,18 +84,19 @@ class MoreauBodies {
   std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
   std::vector<body::Motion<D>> after_;   // the same places, velocities after
   std::vector<body::Row<D>> rows_;
-  std::vector<body::Row<D>> wider_;     // those of a larger reach
-  std::vector<body::RowKey> put_;       // rows that were put back in this step, sorted
-  std::vector<body::Motion<D>> shift_;  // by which places are put back, as velocities
-  std::vector<body::Motion<D>> from_;   // in space: the start of the step, put back
-  std::vector<body::Vec<D>> moments_;   // in space: of the impulses found, by body
-  std::vector<double> levers_;          // sums of |r| |p|
-  std::vector<body::Motion<D>> next_;   // with joints: the next middle
-  Eigen::VectorXd kept_;                // impulses of the round before
-  bool is_wider_{false};                // rows are others than in the round before
-  std::vector<body::Vec<D>> bends_;     // in space: velocities of rows that roll, beyond the linear
-  int rounds_{0};                       // of a step with joints
-  double last_bend_{0.0};               // how much they changed last
+  std::vector<body::Row<D>> wider_;          // those of a larger reach
+  std::vector<body::RowKey> put_;            // rows that were put back in this step, sorted
+  std::vector<body::Motion<D>> shift_;       // by which places are put back, as velocities
+  std::vector<body::Motion<D>> from_;        // in space: the start of the step, put back
+  std::vector<body::Vec<D>> moments_;        // in space: of the impulses found, by body
+  std::vector<double> levers_;               // sums of |r| |p|
+  std::vector<body::Motion<D>> next_;        // with joints: the next middle
+  Eigen::VectorXd kept_;                     // impulses of the round before
+  std::vector<body::Spin<D>> kept_moments_;  // and moments of rolling friction
+  bool is_wider_{false};                     // rows are others than in the round before
+  std::vector<body::Vec<D>> bends_;  // in space: velocities of rows that roll, beyond the linear
+  int rounds_{0};                    // of a step with joints
+  double last_bend_{0.0};            // how much they changed last
   double t_mid_{0.0};
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/model/reversed.h"
 #include "ricochet/step/capture_scheme.h"
 #include "ricochet/step/controlled_pace.h"
 #include "ricochet/step/run_formula.h"
@@ -58,11 +59,14 @@ double speed_of_a_step(const View& view, const SceneRun& r) {
 /// A run of the model seen backwards, told in forward time again: t falls from row to row. The
 /// certificate is that of the reversed motion.
 template <class S>
-Outcome run_backward(const AnyView& view, const S& scheme, const SceneRun& r) {
-  const ReversedView reversed(view, 2.0 * speed_of_a_step(view, r));
+Outcome run_backward(const S& scheme, const SceneRun& r) {
   model::State<model::kDynamic> mirrored{-r.state.t, r.state.q, -r.state.u, r.state.memory};
+  const double rest = 2.0 * speed_of_a_step(AnyView(r.model), r);
+  model::FormulaModel past(model::reversed(r.model.system(), rest));
+  past.take_scale(r.model);
+  const AnyView reversed(past);
   mirrored.memory.at = -mirrored.memory.at;
-  std::vector<double> velocity(static_cast<std::size_t>(view.dofs()));
+  std::vector<double> velocity(static_cast<std::size_t>(r.model.dofs()));
   const auto tell = [&](const Sample& sample) {
     Sample forward = sample;
     std::transform(sample.u.begin(), sample.u.end(), velocity.begin(), std::negate<>());
@@ -86,7 +90,7 @@ template <class S>
 Outcome run_any(const S& scheme, const SceneRun& r) {
   const AnyView view(r.model);
   if constexpr (S::kInfo.is_staggered) {
-    if (r.settings.backward) return detail::run_backward(view, scheme, r);
+    if (r.settings.backward) return detail::run_backward(scheme, r);
     return detail::simulate_either(view, scheme, r, r.state, r.observe);
   } else {
     return simulate(view, scheme, r.settings, r.state, r.observe, r.monitor);

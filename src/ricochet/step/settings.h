@@ -18,7 +18,7 @@ struct RunSettings {
   long long steps{0};    // number of steps; under step control of the largest ones
   double end_time{0.0};  // [s], under step control
   StepControl control{};
-  bool backward{false};       // into the past; see model::TimeReversed
+  bool backward{false};       // into the past; see model::reversed
   double start_time{0.0};     // [s]
   long long record_every{1};  // a row every N steps; 0: first and last only
   bool certify{true};         // off only to measure what certificates cost

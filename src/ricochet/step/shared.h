@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "ricochet/model/formula_view.h"
-#include "ricochet/model/time_reversed.h"
 #include "ricochet/step/correction.h"
 #include "ricochet/step/guide_stages.h"
 #include "ricochet/step/push_stages.h"
@@ -23,7 +22,6 @@ inline constexpr bool kKnowsSizes = true;
 // Models that scenes are run as; numbers are those of coordinates, contacts, and tangential
 // directions at each.
 using AnyView = model::FormulaView<model::kDynamic, model::kDynamic>;
-using ReversedView = model::TimeReversed<AnyView>;
 using StructureView = structure::StructureModel;
 using View11 = model::FormulaView<1, 1>;
 using View21 = model::FormulaView<2, 1>;
@@ -110,7 +108,6 @@ using SpeedOf = model::Vector<M::kDofs>;
 
 namespace ricochet {
 RICOCHET_SHARE_ANY(extern template, AnyView)
-RICOCHET_SHARE_ANY(extern template, ReversedView)
 RICOCHET_SHARE_NODES(extern template)
 RICOCHET_SHARE_STRUCTURES(extern template)
 #ifndef RICOCHET_ANY_SIZE

@@ -53,6 +53,7 @@ Exhibit show_bodies(const Runner& runner) {
       {"body-sphere-rolls", "run"},
       {"body-sphere-slope", "run"},
       {"body-sphere-spin", "run"},
+      {"body-rolling-resistance", "run"},
       {"body-box-stack", "stands"},
       {"body-free-top", "run"},
       {"body-rattleback", "run"},

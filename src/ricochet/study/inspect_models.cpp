@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ricochet/base/index.h"
 #include "ricochet/formula/derivative.h"
 #include "ricochet/structure/structure_model.h"
 #include "ricochet/study/inspect.h"
@@ -10,10 +11,9 @@ namespace {
 
 using formula::NodeId;
 using Vec = Inspection::Vec;
+using base::index;
 constexpr int kAny = model::kDynamic;
 using View = model::FormulaView<kAny, kAny>;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// dU/dq, by the coordinates the gap depends on, and dU/dt, for U = dg/dq u + dg/dt: the second
 /// derivatives of a gap along the motion.

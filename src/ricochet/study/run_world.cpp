@@ -81,6 +81,11 @@ class WorldWatch {
     if (is_row || is_last) tell(s);
     const bool is_frame = step * (frames_ - 1) >= shown_ * std::max(1LL, run_.steps);
     if (is_frame || is_last) keep_frame(s);
+    const auto is_due = [&](const scene::SeriesPlan& plan) {
+      return plan.exists() && (step % plan.stride == 0 || is_last);
+    };
+    if (is_due(part_.write_bodies)) keep_bodies(s);
+    if (is_due(part_.write_contacts)) keep_contacts(s);
     if (stops) record_.stopped = fmt::format("at t = {:.9g}", s.state.t);
     return !stops;
   }
@@ -253,6 +258,61 @@ class WorldWatch {
       }
     });
     ++shown_;
+  }
+
+  void keep_bodies(const Sample& s) {
+    record::BodySnapshot& shot = record_.body_series.emplace_back();
+    shot.t = s.state.t;
+    for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+      const body::Motion<D>& m = s.state.bodies[i];
+      const auto place = body::places_of(m);
+      shot.places.insert(shot.places.end(), place.begin(), place.end());
+      shot.rates.insert(shot.rates.end(), m.v.begin(), m.v.end());
+      if constexpr (D == 2) shot.rates.push_back(m.spin);
+      if constexpr (D == 3) shot.rates.insert(shot.rates.end(), m.spin.begin(), m.spin.end());
+      const bool is_there = world_.bodies[i].born <= s.state.t && s.state.gone[i] == 0;
+      shot.is_there.push_back(is_there ? 1 : 0);
+    }
+  }
+
+  void keep_contacts(const Sample& s) {
+    record::ContactSnapshot& shot = record_.contact_series.emplace_back();
+    shot.t = s.state.t;
+    auto push = s.claim.pushes.begin();
+    for (const body::Row<D>& row : s.rows) {
+      if (push == s.claim.pushes.end()) break;
+      if (!(push->key == row.key)) continue;
+      add_contact(s, row, *push, shot);
+      ++push;
+    }
+  }
+
+  void add_contact(const Sample& s, const body::Row<D>& row, const body::Push<D>& push,
+                   record::ContactSnapshot& shot) const {
+    const auto put = [](const Vec& v, std::array<double, 3>& out) {
+      std::copy(v.begin(), v.end(), out.begin());
+    };
+    const bool of_a = world_.body(row.body_a).is_free();
+    const bool of_b = world_.body(row.body_b).is_free();
+    const Vec a = s.state.bodies[base::index(row.body_a)].x;
+    const Vec b = s.state.bodies[base::index(row.body_b)].x;
+    const Vec at = of_a ? Vec(a + row.arm_a) : Vec(b + row.arm_b);
+    record::ContactSnapshot::Contact& one = shot.contacts.emplace_back();
+    one.a = row.body_a;
+    one.b = row.body_b;
+    put(at, one.at);
+    put(row.normal, one.normal);
+    put(body::in_space(row, push.impulse), one.impulse);
+    put(of_a ? a : at, one.from);
+    put(of_b ? b : at, one.to);
+    if constexpr (D == 2) one.moment[2] = push.moment;
+    if constexpr (D == 3) put(body::in_space(row, push.moment), one.moment);
+    one.impulse_n = push.impulse[0];
+    one.gap = row.gap;
+    constexpr double kInside = 1.0 - 1e-9;
+    const double most = world_.law_between(row.body_a, row.body_b).friction * push.impulse[0];
+    const bool sticks = push.impulse.template tail<D - 1>().norm() < kInside * most;
+    one.state = sticks ? 1 : 2;
   }
 
   static constexpr std::size_t kPlaces = body::Figures<D>::kPlaces;

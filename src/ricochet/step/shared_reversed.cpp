@@ -1,5 +1,0 @@
-#include "ricochet/step/shared.h"
-
-namespace ricochet {
-RICOCHET_SHARE_ANY(template, ReversedView)
-}  // namespace ricochet
