@@ -13,6 +13,7 @@
 #include "ricochet/solve/interior_point.h"
 #include "ricochet/solve/step_contacts.h"
 #include "ricochet/step/body_joints.h"
+#include "ricochet/step/round_sweeps.h"
 
 namespace ricochet::step {
 
@@ -94,6 +95,7 @@ class BodyContacts {
   void finish_lawful(int island);
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
+  bool sweep_round(int island);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
@@ -174,6 +176,7 @@ class BodyContacts {
   solve::WarmContacts<D> methods_;
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
+  RoundSweeps round_;
   long long fallbacks_{0};
 };
 

@@ -1,0 +1,182 @@
+#include "ricochet/step/round_sweeps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/base/index.h"
+#include "ricochet/solve/contact_measure.h"
+
+namespace ricochet::step {
+
+using base::index;
+namespace {
+
+/// Whether an arm lies along n, but for rounding.
+bool is_central(const body::Vec<3>& arm, const body::Vec<3>& n) {
+  constexpr double kAside = 1e-13;
+  const double along = arm.dot(n);
+  return (arm - along * n).squaredNorm() <= kAside * kAside * along * along;
+}
+
+/// Nearest point of { |z_T| <= mu z_N }, n the axis.
+body::Vec<3> nearest_in_cone(double mu, const body::Vec<3>& n, const body::Vec<3>& z) {
+  const double normal = n.dot(z);
+  const body::Vec<3> across = z - normal * n;
+  const double slip = across.norm();
+  if (normal >= 0.0 && slip <= mu * normal) return z;
+  if (mu * slip <= -normal) return body::Vec<3>::Zero();
+  const double part = (normal + mu * slip) / (1.0 + mu * mu);
+  return part * n + (slip > 0.0 ? mu * part / slip : 0.0) * across;
+}
+
+}  // namespace
+
+/// u = q + what impulses make of it.
+inline RoundSweeps::Vec RoundSweeps::velocity(const Contact& one, const Speed& a, const Speed& b) {
+  const Vec turning = one.arm_a * a.spin - one.arm_b * b.spin;
+  return one.free + (a.v - b.v) + turning.cross(one.n);
+}
+
+inline void RoundSweeps::give_to(Speed& body, double sign, double arm, const Vec& n, const Vec& p) {
+  body.v += (sign * body.per_mass) * p;
+  body.spin += (sign * arm * body.per_inertia) * n.cross(p);
+}
+
+void RoundSweeps::add(const Problem& problem, int k, const Vec& impulse) {
+  const body::Row<3>& row = problem.rows[index(k)];
+  const auto at = static_cast<Eigen::Index>(3 * k);
+  const shape::Mat<3> frame = body::frame_of(row);
+  Contact one;
+  one.n = row.normal;
+  one.a = row.body_a;
+  one.b = row.body_b;
+  one.arm_a = row.arm_a.dot(row.normal);
+  one.arm_b = row.arm_b.dot(row.normal);
+  one.free = frame * problem.free.segment<3>(at);
+  one.p = frame * impulse;
+  one.mu = problem.friction[index(k)];
+  Speed& a = speeds_[index(one.a)];
+  Speed& b = speeds_[index(one.b)];
+  const double normal = a.per_mass + b.per_mass;
+  one.inverse_n = 1.0 / normal;
+  one.inverse_t = 1.0 / (normal + one.arm_a * one.arm_a * a.per_inertia +
+                         one.arm_b * one.arm_b * b.per_inertia);
+  contacts_.push_back(one);
+  noise_.push_back(problem.noise[index(k)]);
+}
+
+bool RoundSweeps::take(const Problem& problem, const Eigen::VectorXd& impulses) {
+  contacts_.clear();
+  noise_.clear();
+  speeds_.resize(problem.world.bodies.size());
+  for (const int k : problem.members) {
+    const body::Row<3>& row = problem.rows[index(k)];
+    for (const bool of_a : {true, false}) {
+      const int i = of_a ? row.body_a : row.body_b;
+      const body::Body<3>& body = problem.world.body(i);
+      Speed& speed = speeds_[index(i)];
+      speed = {};
+      if (!body.is_free()) continue;
+      if (!body.is_even || !is_central(of_a ? row.arm_a : row.arm_b, row.normal)) return false;
+      speed.per_mass = 1.0 / body.mass;
+      speed.per_inertia = 1.0 / body.inertia(0, 0);
+    }
+  }
+  for (const int k : problem.members) {
+    const body::Vec<3> r = impulses.segment<3>(static_cast<Eigen::Index>(3 * k));
+    add(problem, k, solve::projected<3>(problem.friction[index(k)], r));
+  }
+  act();
+  wake();
+  return true;
+}
+
+void RoundSweeps::act() {
+  for (const Contact& one : contacts_) {
+    for (const int i : {one.a, one.b}) {
+      speeds_[index(i)].v.setZero();
+      speeds_[index(i)].spin.setZero();
+    }
+  }
+  for (const Contact& one : contacts_) {
+    give_to(speeds_[index(one.a)], 1.0, one.arm_a, one.n, one.p);
+    give_to(speeds_[index(one.b)], -1.0, one.arm_b, one.n, one.p);
+  }
+}
+
+void RoundSweeps::wake() {
+  rests_.assign(contacts_.size(), 0);
+  next_rests_.assign(contacts_.size(), 1);
+}
+
+void RoundSweeps::sweep(double part, double quiet) {
+  constexpr int kLongestRest = 8;
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    if (rests_[k] > 0) {
+      --rests_[k];
+      continue;
+    }
+    Contact& one = contacts_[k];
+    Speed& a = speeds_[index(one.a)];
+    Speed& b = speeds_[index(one.b)];
+    const Vec u = velocity(one, a, b);
+    const double normal = one.n.dot(one.p) - part * one.inverse_n * one.n.dot(u);
+    Vec next = Vec::Zero();
+    if (normal > 0.0) {
+      const Vec z = one.p - (part * one.inverse_t) * u;
+      next = z - one.n.dot(z) * one.n;
+      const double most = one.mu * normal;
+      const double slip = next.squaredNorm();
+      if (slip > most * most) next *= most / std::sqrt(slip);
+      next += normal * one.n;
+    }
+    const Vec change = next - one.p;
+    one.p = next;
+    give_to(a, 1.0, one.arm_a, one.n, change);
+    give_to(b, -1.0, one.arm_b, one.n, change);
+    const double least = quiet * one.inverse_t;
+    if (change.squaredNorm() > least * least) {
+      next_rests_[k] = 1;
+      continue;
+    }
+    rests_[k] = next_rests_[k];
+    next_rests_[k] = static_cast<std::uint8_t>(std::min(2 * next_rests_[k], kLongestRest));
+  }
+}
+
+RoundSweeps::Size RoundSweeps::measure() const {
+  Size size;
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const Contact& one = contacts_[k];
+    const double rho = 3.0 / (1.0 / one.inverse_n + 2.0 / one.inverse_t);
+    const auto parts = [&](const Vec& u) {  // (N, |T|), lifted by mu |T|
+      const double normal = one.n.dot(u);
+      const double slip = (u - normal * one.n).norm();
+      return std::pair(normal + one.mu * slip, slip);
+    };
+    const Vec u = velocity(one, speeds_[index(one.a)], speeds_[index(one.b)]);
+    const Vec lifted = u + one.mu * (u - one.n.dot(u) * one.n).norm() * one.n;
+    const Vec off = one.p - nearest_in_cone(one.mu, one.n, one.p - rho * lifted);
+    const double creep = off.norm() / rho - noise_[k];
+    const auto [asked_n, asked_t] = parts(one.free);
+    const double asked = asked_n * asked_n + asked_t * asked_t;
+    size.free += asked;
+    size.impulse = std::max({size.impulse, one.p.norm(), rho * std::sqrt(asked)});
+    if (!(creep <= 0.0)) {
+      size.creep = std::max(size.creep, creep);
+      size.distance = std::max(size.distance, rho * creep);
+      size.squares += creep * creep;
+    }
+  }
+  return size;
+}
+
+void RoundSweeps::give(const Problem& problem, Eigen::VectorXd& impulses) const {
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const int k = problem.members[i];
+    impulses.segment<3>(static_cast<Eigen::Index>(3 * k)) =
+        body::in_frame(problem.rows[index(k)], contacts_[i].p);
+  }
+}
+
+}  // namespace ricochet::step
