@@ -18,6 +18,7 @@ constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no
 constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
 constexpr int kPatient = 400;      // the same where a level would be given up
 constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
 constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
 }  // namespace
 
@@ -751,41 +752,72 @@ problem::Report BodyContacts<D>::solve_near(int island) {
           .fell_back = fell_back};
 }
 
+/// Whether an island is one for sweeps over bodies: many spheres, at a stated Level::Bounded.
+template <int D>
+bool BodyContacts<D>::is_for_rounds(int island) const {
+  const int count = start_[index(island) + 1] - start_[index(island)];
+  return D == 3 && hurries_ && level_ == certify::Level::Bounded && !joints_.any() &&
+         !has_turns() && count > kMany;
+}
+
 /// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
-/// the judge measures them. Some sweeps are always made: what rests comes nearer to the exact law
-/// with every step, and so to rest.
+/// the judge measures them. Where most rows rest some sweeps are made in any case: what rests comes
+/// nearer to the exact law with every step, and so to rest.
 template <int D>
 bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
   if constexpr (D == 3) {
-    constexpr int kLeast = 3;
-    constexpr int kMost = 300;   // rounds
-    constexpr int kSweeps = 10;  // of a round
-    constexpr int kFast = 8;     // rounds that go far beyond: in the end they may go in circles
-    constexpr double kFar = 1.6;
-    constexpr double kBeyond = 1.3;
-    constexpr double kQuiet = 0.02;  // of the creep at the beginning of a round
+    if (!is_for_rounds(island)) return false;
     const auto begin = index(start_[index(island)]);
     const auto count = index(start_[index(island) + 1]) - begin;
     const std::span<const int> members(members_.data() + begin, count);
-    if (!hurries_ || level_ != certify::Level::Bounded || joints_.any() || has_turns() ||
-        count <= index(kMany)) {
-      return false;
-    }
     const RoundSweeps::Problem problem{world_, rows_, members, free_, friction_, noise_};
     if (!round_.take(problem, impulses_)) return false;
-    const double most = kMostPart * speed_;
-    RoundSweeps::Size size = round_.measure();
-    for (int round = 0; round < kMost && (round < kLeast || !(size.creep <= most)); ++round) {
-      if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
-      const double quiet = kQuiet * std::min(most, size.creep);
-      for (int k = 0; k < kSweeps; ++k) round_.sweep(round < kFast ? kFar : kBeyond, quiet);
-      round_.wake();
-      size = round_.measure();
-    }
+    std::size_t resting = 0;
+    for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
+    const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
+    const RoundSweeps::Size size = sweep_until(least);
     round_.give(problem, impulses_);
-    return size.creep <= most;
+    const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
+    if (!(size.creep <= kMostPart * speed_)) return false;
+    if (!is_exact && !is_again_ && resting == count) stop_creep(island);
+    return true;
   }
   return false;
+}
+
+/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then.
+template <int D>
+RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
+  constexpr int kMost = 6000;
+  constexpr int kLook = 20;    // sweeps from one measure to the next
+  constexpr int kNoted = 4;    // sweeps over what was noted by one over all
+  constexpr int kFar = 200;    // sweeps that go far beyond: in the end they may go in circles
+  constexpr int kSlow = 4000;  // and from here on none goes beyond
+  constexpr double kQuiet = 0.3;  // of the limit
+  const double most = kMostPart * speed_;
+  RoundSweeps::Size size = round_.measure();
+  for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
+    if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
+    const double part = k < kFar ? 1.6 : k < kSlow ? 1.3 : 1.0;
+    const double quiet = kQuiet * std::min(most, size.creep);
+    for (int j = 0; j < kLook; j += 1 + kNoted) {
+      round_.sweep(part, quiet);
+      for (int i = 0; i < kNoted; ++i) round_.sweep_noted(part);
+    }
+    size = round_.measure();
+  }
+  return size;
+}
+
+/// An island all of whose bodies hardly move, and which creeps within its limit: the exact law is
+/// tried, of large ones in some steps only.
+template <int D>
+void BodyContacts<D>::stop_creep(int island) {
+  const int count = start_[index(island) + 1] - start_[index(island)];
+  if (count > kPatient && !is_seldom_) return;
+  gather(island);
+  methods_.begin(r_);
+  if (holds_still(island)) keep_impulses(island);
 }
 
 template <int D>

@@ -55,6 +55,12 @@ class BodyContacts {
   problem::Report solve(certify::Level level, double speed, double part);
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
+  /// Of the next solves: whether they go on from the impulses of another one of the same step, and
+  /// whether the step is one of the few in which large islands at rest are solved exactly.
+  void begin_round(bool is_again, bool is_seldom) {
+    is_again_ = is_again;
+    is_seldom_ = is_seldom;
+  }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -95,7 +101,10 @@ class BodyContacts {
   void finish_lawful(int island);
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
+  bool is_for_rounds(int island) const;
   bool sweep_round(int island);
+  RoundSweeps::Size sweep_until(int least);
+  void stop_creep(int island);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
@@ -127,6 +136,8 @@ class BodyContacts {
   bool gives_up_;  // who cannot have the tolerance soon is content with a lower level
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
+  bool is_again_{false};
+  bool is_seldom_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   double part_{0.0};

@@ -32,14 +32,23 @@ body::Vec<3> nearest_in_cone(double mu, const body::Vec<3>& n, const body::Vec<3
 }  // namespace
 
 /// u = q + what impulses make of it.
-inline RoundSweeps::Vec RoundSweeps::velocity(const Contact& one, const Speed& a, const Speed& b) {
+[[gnu::always_inline]] inline RoundSweeps::Vec RoundSweeps::velocity(const Contact& one,
+                                                                     const Speed& a,
+                                                                     const Speed& b) {
   const Vec turning = one.arm_a * a.spin - one.arm_b * b.spin;
   return one.free + (a.v - b.v) + turning.cross(one.n);
 }
 
-inline void RoundSweeps::give_to(Speed& body, double sign, double arm, const Vec& n, const Vec& p) {
-  body.v += (sign * body.per_mass) * p;
-  body.spin += (sign * arm * body.per_inertia) * n.cross(p);
+/// v += r/m, spin += arm n x r / I, and the opposite of b.
+[[gnu::always_inline]] inline void RoundSweeps::give_both(const Contact& one, double normal,
+                                                          const Vec& tangential, Speed& a,
+                                                          Speed& b) {
+  const Vec r = normal * one.n + tangential;
+  const Vec turning = one.n.cross(tangential);
+  a.v += a.per_mass * r;
+  b.v -= b.per_mass * r;
+  a.spin += (one.arm_a * a.per_inertia) * turning;
+  b.spin -= (one.arm_b * b.per_inertia) * turning;
 }
 
 void RoundSweeps::add(const Problem& problem, int k, const Vec& impulse) {
@@ -53,7 +62,8 @@ void RoundSweeps::add(const Problem& problem, int k, const Vec& impulse) {
   one.arm_a = row.arm_a.dot(row.normal);
   one.arm_b = row.arm_b.dot(row.normal);
   one.free = frame * problem.free.segment<3>(at);
-  one.p = frame * impulse;
+  one.normal = impulse[0];
+  one.tangential = frame.rightCols<2>() * impulse.tail<2>();
   one.mu = problem.friction[index(k)];
   Speed& a = speeds_[index(one.a)];
   Speed& b = speeds_[index(one.b)];
@@ -86,8 +96,9 @@ bool RoundSweeps::take(const Problem& problem, const Eigen::VectorXd& impulses) 
     const body::Vec<3> r = impulses.segment<3>(static_cast<Eigen::Index>(3 * k));
     add(problem, k, solve::projected<3>(problem.friction[index(k)], r));
   }
+  noted_.clear();
+  noted_.reserve(contacts_.capacity());
   act();
-  wake();
   return true;
 }
 
@@ -99,49 +110,39 @@ void RoundSweeps::act() {
     }
   }
   for (const Contact& one : contacts_) {
-    give_to(speeds_[index(one.a)], 1.0, one.arm_a, one.n, one.p);
-    give_to(speeds_[index(one.b)], -1.0, one.arm_b, one.n, one.p);
+    give_both(one, one.normal, one.tangential, speeds_[index(one.a)], speeds_[index(one.b)]);
   }
 }
 
-void RoundSweeps::wake() {
-  rests_.assign(contacts_.size(), 0);
-  next_rests_.assign(contacts_.size(), 1);
+/// The closed form of one row; by how much its impulse changes, squared.
+[[gnu::always_inline]] inline double RoundSweeps::relax(Contact& one, double part) {
+  Speed& a = speeds_[index(one.a)];
+  Speed& b = speeds_[index(one.b)];
+  const Vec u = velocity(one, a, b);
+  const double along = one.n.dot(u);
+  const double normal = std::max(0.0, one.normal - part * one.inverse_n * along);
+  Vec next = one.tangential - (part * one.inverse_t) * (u - along * one.n);
+  const double most = one.mu * normal;
+  const double slip = next.squaredNorm();
+  if (slip > most * most) next *= most / std::sqrt(slip);
+  const double change = normal - one.normal;
+  const Vec across = next - one.tangential;
+  one.normal = normal;
+  one.tangential = next;
+  give_both(one, change, across, a, b);
+  return change * change + across.squaredNorm();
 }
 
 void RoundSweeps::sweep(double part, double quiet) {
-  constexpr int kLongestRest = 8;
+  noted_.clear();
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
-    if (rests_[k] > 0) {
-      --rests_[k];
-      continue;
-    }
-    Contact& one = contacts_[k];
-    Speed& a = speeds_[index(one.a)];
-    Speed& b = speeds_[index(one.b)];
-    const Vec u = velocity(one, a, b);
-    const double normal = one.n.dot(one.p) - part * one.inverse_n * one.n.dot(u);
-    Vec next = Vec::Zero();
-    if (normal > 0.0) {
-      const Vec z = one.p - (part * one.inverse_t) * u;
-      next = z - one.n.dot(z) * one.n;
-      const double most = one.mu * normal;
-      const double slip = next.squaredNorm();
-      if (slip > most * most) next *= most / std::sqrt(slip);
-      next += normal * one.n;
-    }
-    const Vec change = next - one.p;
-    one.p = next;
-    give_to(a, 1.0, one.arm_a, one.n, change);
-    give_to(b, -1.0, one.arm_b, one.n, change);
-    const double least = quiet * one.inverse_t;
-    if (change.squaredNorm() > least * least) {
-      next_rests_[k] = 1;
-      continue;
-    }
-    rests_[k] = next_rests_[k];
-    next_rests_[k] = static_cast<std::uint8_t>(std::min(2 * next_rests_[k], kLongestRest));
+    const double least = quiet * contacts_[k].inverse_t;
+    if (relax(contacts_[k], part) > least * least) noted_.push_back(static_cast<int>(k));
   }
+}
+
+void RoundSweeps::sweep_noted(double part) {
+  for (const int k : noted_) relax(contacts_[index(k)], part);
 }
 
 RoundSweeps::Size RoundSweeps::measure() const {
@@ -155,13 +156,14 @@ RoundSweeps::Size RoundSweeps::measure() const {
       return std::pair(normal + one.mu * slip, slip);
     };
     const Vec u = velocity(one, speeds_[index(one.a)], speeds_[index(one.b)]);
+    const Vec r = one.impulse();
     const Vec lifted = u + one.mu * (u - one.n.dot(u) * one.n).norm() * one.n;
-    const Vec off = one.p - nearest_in_cone(one.mu, one.n, one.p - rho * lifted);
+    const Vec off = r - nearest_in_cone(one.mu, one.n, r - rho * lifted);
     const double creep = off.norm() / rho - noise_[k];
     const auto [asked_n, asked_t] = parts(one.free);
     const double asked = asked_n * asked_n + asked_t * asked_t;
     size.free += asked;
-    size.impulse = std::max({size.impulse, one.p.norm(), rho * std::sqrt(asked)});
+    size.impulse = std::max({size.impulse, r.norm(), rho * std::sqrt(asked)});
     if (!(creep <= 0.0)) {
       size.creep = std::max(size.creep, creep);
       size.distance = std::max(size.distance, rho * creep);
@@ -175,7 +177,7 @@ void RoundSweeps::give(const Problem& problem, Eigen::VectorXd& impulses) const 
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const int k = problem.members[i];
     impulses.segment<3>(static_cast<Eigen::Index>(3 * k)) =
-        body::in_frame(problem.rows[index(k)], contacts_[i].p);
+        body::in_frame(problem.rows[index(k)], contacts_[i].impulse());
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,6 +14,9 @@ namespace ricochet::step {
 /// Where both arms lie along n and all moments of inertia are equal, W_ii is w_N along n and w_T
 /// across it, so that a row alone has a closed form: with z = r - u / w, r_N = max(0, z_N), and
 /// r_T = z_T, shortened to mu r_N where it is longer. Vectors are those of space, without tangents.
+///
+/// Errors die out locally first: a sweep over all rows notes those that it changed by more than
+/// asked, and the sweeps that follow go over these alone.
 class RoundSweeps {
  public:
   /// What is posed: rows, and by row D numbers (n, t) of free velocity and impulse.
@@ -29,10 +31,11 @@ class RoundSweeps {
 
   /// Takes impulses as a start; false where a row is not one of spheres, or half-spaces.
   bool take(const Problem& problem, const Eigen::VectorXd& impulses);
-  /// One sweep, rows going `part` of their way, above 1 farther; rows that change velocities by
-  /// less than `quiet` [m/s] are left out of some of the next ones.
+  /// One sweep over all rows, each going `part` of its way, above 1 farther. Notes those that
+  /// change their velocity by more than `quiet` [m/s].
   void sweep(double part, double quiet);
-  void wake();  // the next sweep takes every row
+  /// One sweep over the rows that were noted.
+  void sweep_noted(double part);
   /// Measures all rows: the largest creep speed, and what else decides.
   struct Size {
     double creep{0.0};     // delta, less rounding [m/s]
@@ -50,7 +53,8 @@ class RoundSweeps {
   struct Contact {
     Vec n;
     Vec free;
-    Vec p;  // impulse on a
+    Vec tangential;  // impulse on a, across n
+    double normal;   // and along it
     double arm_a;
     double arm_b;  // along n
     double inverse_n;
@@ -58,6 +62,7 @@ class RoundSweeps {
     double mu;
     int a;
     int b;
+    Vec impulse() const { return normal * n + tangential; }
   };
   struct Speed {  // what impulses do to a body
     Vec v = Vec::Zero();
@@ -66,15 +71,16 @@ class RoundSweeps {
     double per_inertia{0.0};
   };
   static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
-  static void give_to(Speed& body, double sign, double arm, const Vec& n, const Vec& p);
+  static void give_both(const Contact& one, double normal, const Vec& tangential, Speed& a,
+                        Speed& b);
+  double relax(Contact& one, double part);
   void add(const Problem& problem, int row, const Vec& impulse);
   void act();  // speeds of all impulses
 
   std::vector<Contact> contacts_;
   std::vector<double> noise_;
-  std::vector<Speed> speeds_;             // by body
-  std::vector<std::uint8_t> rests_;       // by row: sweeps that it is left out of
-  std::vector<std::uint8_t> next_rests_;  // and how many the next time
+  std::vector<Speed> speeds_;  // by body
+  std::vector<int> noted_;     // contacts
 };
 
 }  // namespace ricochet::step
