@@ -14,12 +14,13 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;      // the same where a level would be given up
-constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
-constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
-constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
+constexpr double kRest = 1e-2;      // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;           // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;       // the same where a level would be given up
+constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
+constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
+constexpr double kNearlyAll = 0.9;  // of the rows of an island that rests
+constexpr double kEnough = 2.0;     // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>
@@ -757,7 +758,7 @@ template <int D>
 bool BodyContacts<D>::is_for_rounds(int island) const {
   const int count = start_[index(island) + 1] - start_[index(island)];
   return D == 3 && hurries_ && level_ == certify::Level::Bounded && !joints_.any() &&
-         !has_turns() && count > kMany;
+         !has_turns() && count > kPatient;
 }
 
 /// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
@@ -779,7 +780,8 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     round_.give(problem, impulses_);
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
     if (!(size.creep <= kMostPart * speed_)) return false;
-    if (!is_exact && !is_again_ && resting == count) stop_creep(island);
+    const bool rests = static_cast<double>(resting) >= kNearlyAll * static_cast<double>(count);
+    if (!is_exact && is_seldom_ && !is_again_ && rests) stop_creep(island);
     return true;
   }
   return false;
@@ -789,10 +791,10 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
 template <int D>
 RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
   constexpr int kMost = 6000;
-  constexpr int kLook = 20;    // sweeps from one measure to the next
-  constexpr int kNoted = 4;    // sweeps over what was noted by one over all
-  constexpr int kFar = 200;    // sweeps that go far beyond: in the end they may go in circles
-  constexpr int kSlow = 4000;  // and from here on none goes beyond
+  constexpr int kLook = 20;       // sweeps from one measure to the next
+  constexpr int kNoted = 4;       // sweeps over what was noted by one over all
+  constexpr int kFar = 200;       // sweeps that go far beyond: in the end they may go in circles
+  constexpr int kSlow = 4000;     // and from here on none goes beyond
   constexpr double kQuiet = 0.3;  // of the limit
   const double most = kMostPart * speed_;
   RoundSweeps::Size size = round_.measure();
@@ -809,15 +811,16 @@ RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
   return size;
 }
 
-/// An island all of whose bodies hardly move, and which creeps within its limit: the exact law is
-/// tried, of large ones in some steps only.
+/// An island that rests but for a few rows, and creeps within its limit: now and then Newton's
+/// method looks for the impulses that hold it exactly, which the next steps then begin with.
 template <int D>
 void BodyContacts<D>::stop_creep(int island) {
-  const int count = start_[index(island) + 1] - start_[index(island)];
-  if (count > kPatient && !is_seldom_) return;
+  constexpr int kSweeps = 5;
   gather(island);
   methods_.begin(r_);
-  if (holds_still(island)) keep_impulses(island);
+  methods_.improve(r_, kSweeps, 0.1 * tolerance_);
+  methods_.residual(r_);
+  if (has(certify::Level::Tight, island)) keep_impulses(island);
 }
 
 template <int D>

@@ -15,7 +15,7 @@ using body::Kind;
 using body::Vec;
 namespace {
 constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
-constexpr int kSeldom = 64;    // steps from one exact solve of what rests to the next
+constexpr int kSeldom = 16;    // steps from one exact solve of what rests to the next
 constexpr double kSure = 0.9;  // of what counts as touching: the judge's groups are no smaller
 using certify::Level;
 }  // namespace
