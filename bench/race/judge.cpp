@@ -131,13 +131,16 @@ class Judge {
     Vec n;
     const double g = gap(a, b, n);
     const race::Sphere& one = scene_.spheres[at(a)];
-    Vec u = vec(frame_->after[at(a)]) - one.r * vec(frame_->spins[at(a)]).cross(n);
-    double trace = 3.0 / scene_.mass(one) + 2.0 * one.r * one.r / scene_.inertia(one);
+    // Both bodies of a pair are pushed at one point, in the middle of their gap.
+    const double arm = b >= 0 ? one.r + 0.5 * g : one.r;
+    Vec u = vec(frame_->after[at(a)]) - arm * vec(frame_->spins[at(a)]).cross(n);
+    double trace = 3.0 / scene_.mass(one) + 2.0 * arm * arm / scene_.inertia(one);
     double smaller = one.r;
     if (b >= 0) {
       const race::Sphere& other = scene_.spheres[at(b)];
-      u -= vec(frame_->after[at(b)]) + other.r * vec(frame_->spins[at(b)]).cross(n);
-      trace += 3.0 / scene_.mass(other) + 2.0 * other.r * other.r / scene_.inertia(other);
+      const double its = other.r + 0.5 * g;
+      u -= vec(frame_->after[at(b)]) + its * vec(frame_->spins[at(b)]).cross(n);
+      trace += 3.0 / scene_.mass(other) + 2.0 * its * its / scene_.inertia(other);
       smaller = std::min(smaller, other.r);
     }
     found.overlap = std::max(found.overlap, -g / smaller);

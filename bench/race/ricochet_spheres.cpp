@@ -94,11 +94,14 @@ struct Times {
   double judge{0.0};
   long long rows{0};
   int steps{0};
-  void tell(const char* name) const {
+  void tell(const char* name, std::size_t bodies) const {
     const double n = steps;
-    std::printf("%s: %.3f ms a step, judge %.3f (%.0f %%), %.0f rows\n", name,
-                1e3 * (step + judge) / n, 1e3 * judge / n, 100.0 * judge / (step + judge),
-                static_cast<double>(rows) / n);
+    const double each = 1e6 / (n * static_cast<double>(bodies));
+    std::printf(
+        "%s: %.3f ms a step, its certificate %.3f of them (%.0f %%), %.0f rows; %.2f and %.2f us "
+        "a body\n",
+        name, 1e3 * (step + judge) / n, 1e3 * judge / n, 100.0 * judge / (step + judge),
+        static_cast<double>(rows) / n, each * step, each * judge);
   }
 };
 
@@ -148,8 +151,8 @@ int run(const race::Scene& scene, const char* level, const char* path) {
     }
     std::swap(state, next);
   }
-  settling.tell("settling");
-  resting.tell("at rest ");
+  settling.tell("settling", scene.spheres.size());
+  resting.tell("at rest", scene.spheres.size());
   const certify::BodyStatistics told = judge.statistics();
   std::printf("steps exact %lld, tight %lld, bounded %lld; creep max %.3g m/s\n", told.steps[0],
               told.steps[1], told.steps[2], judge.certificate().creep_max);
@@ -160,8 +163,11 @@ int run(const race::Scene& scene, const char* level, const char* path) {
 
 int main(int count, char** words) {
   if (count != 4) {
-    std::fprintf(stderr, "usage: race-ricochet SPHERES LEVEL FILE\n");
+    std::fprintf(stderr, "usage: race-ricochet SPHERES LEVEL|free FILE\n");
     return 2;
+  }
+  if (std::strcmp(words[2], "free") == 0) {
+    return run(race::free_spheres(std::atoi(words[1])), "bounded", words[3]);
   }
   return run(race::spheres(std::atoi(words[1])), words[2], words[3]);
 }

@@ -64,4 +64,20 @@ inline Scene spheres(int count) {
   return scene;
 }
 
+/// The same spheres so far from each other and from the floor that none touches: what a free body
+/// costs.
+inline Scene free_spheres(int count) {
+  constexpr double kApart = 10.0;
+  constexpr double kHeight = 1e3;  // [m]
+  Scene scene = spheres(count);
+  scene.width *= kApart;
+  scene.settling = scene.resting = scene.steps = 200;
+  for (Sphere& s : scene.spheres) {
+    s.x *= kApart;
+    s.y *= kApart;
+    s.z = kApart * s.z + kHeight;
+  }
+  return scene;
+}
+
 }  // namespace race

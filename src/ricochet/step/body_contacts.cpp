@@ -14,13 +14,12 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;      // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;           // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;       // the same where a level would be given up
-constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
-constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
-constexpr double kNearlyAll = 0.9;  // of the rows of an island that rests
-constexpr double kEnough = 2.0;     // times the tolerance: what more work would not be spent on
+constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;      // the same where a level would be given up
+constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
+constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>
@@ -100,15 +99,8 @@ void BodyContacts<D>::take(std::span<const body::Row<D>> rows, bool resists) {
   approach_.assign(rows.size(), 0.0);
   closes_.assign(rows.size(), -std::numeric_limits<double>::infinity());
   arms_.resize(2 * rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const bool of_a : {true, false}) {
-      arms_[2 * i + (of_a ? 0 : 1)] = i < taken_         ? arm_of(rows[i], of_a)
-                                      : i < first_joint_ ? turn_arm(i, of_a)
-                                                         : joint_arm(i, of_a);
-    }
-  }
+  is_listed_ = false;
   split(rows);
-  list_by_body(rows);
 }
 
 /// Rows that share a free body belong together; islands in the order of their first row.
@@ -165,6 +157,21 @@ void BodyContacts<D>::list_by_body(std::span<const body::Row<D>> rows) {
   each([&](int i, int b) { by_body_[index(next[index(b)]++)] = i; });
 }
 
+/// What the matrix of an island is made of: its rows beside each body, and how they act on it.
+template <int D>
+void BodyContacts<D>::list_arms(int island) {
+  if (!is_listed_) list_by_body(rows_);
+  is_listed_ = true;
+  for (int k = start_[index(island)]; k < start_[index(island) + 1]; ++k) {
+    const auto i = index(members_[index(k)]);
+    for (const bool of_a : {true, false}) {
+      arms_[2 * i + (of_a ? 0 : 1)] = i < taken_         ? arm_of(rows_[i], of_a)
+                                      : i < first_joint_ ? turn_arm(i, of_a)
+                                                         : joint_arm(i, of_a);
+    }
+  }
+}
+
 /// One row of blocks: a block for every row that shares a free body, columns ascending.
 template <int D>
 void BodyContacts<D>::gather_row(int row, int local) {
@@ -196,6 +203,7 @@ template <int D>
 void BodyContacts<D>::gather(int island) {
   const int begin = start_[index(island)];
   const int count = start_[index(island) + 1] - begin;
+  list_arms(island);
   W_.rows = count;
   W_.start.assign(index(count) + 1, 0);
   W_.column.clear();
@@ -780,8 +788,7 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     round_.give(problem, impulses_);
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
     if (!(size.creep <= kMostPart * speed_)) return false;
-    const bool rests = static_cast<double>(resting) >= kNearlyAll * static_cast<double>(count);
-    if (!is_exact && is_seldom_ && !is_again_ && rests) stop_creep(island);
+    if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
     return true;
   }
   return false;
@@ -811,7 +818,7 @@ RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
   return size;
 }
 
-/// An island that rests but for a few rows, and creeps within its limit: now and then Newton's
+/// An island most of whose rows rest, and which creeps within its limit: now and then Newton's
 /// method looks for the impulses that hold it exactly, which the next steps then begin with.
 template <int D>
 void BodyContacts<D>::stop_creep(int island) {

@@ -77,6 +77,7 @@ class BodyContacts {
   int root(int body);
   void split(std::span<const body::Row<D>> rows);
   void list_by_body(std::span<const body::Row<D>> rows);
+  void list_arms(int island);
   void gather(int island);
   void gather_row(int row, int local);
   struct Turn {  // a row of rolling friction
@@ -158,6 +159,7 @@ class BodyContacts {
   std::vector<int> members_;         // rows
   std::vector<int> local_;           // by row: its number in its island
   std::vector<double> scale_;        // by body that stands for a part, for a moment
+  bool is_listed_{false};  // by_body_ is that of the rows taken
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
