@@ -159,7 +159,7 @@ class BodyContacts {
   std::vector<int> members_;         // rows
   std::vector<int> local_;           // by row: its number in its island
   std::vector<double> scale_;        // by body that stands for a part, for a moment
-  bool is_listed_{false};  // by_body_ is that of the rows taken
+  bool is_listed_{false};            // by_body_ is that of the rows taken
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
