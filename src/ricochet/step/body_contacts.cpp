@@ -787,7 +787,13 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     const RoundSweeps::Size size = sweep_until(least);
     round_.give(problem, impulses_);
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    if (!(size.creep <= kMostPart * speed_)) return false;
+    if (!(size.creep <= kMostPart * speed_)) {  // what the group may have will do
+      gather(island);
+      methods_.begin(r_);
+      least_ = std::numeric_limits<double>::infinity();
+      keep_nearest(island);
+      return least_ <= kMostPart;
+    }
     if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
     return true;
   }
@@ -797,7 +803,7 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
 /// Sweeps until rows creep within the strict limit, `least` at the least; what they are then.
 template <int D>
 RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
-  constexpr int kMost = 6000;
+  constexpr int kMost = 20'000;
   constexpr int kLook = 20;       // sweeps from one measure to the next
   constexpr int kNoted = 4;       // sweeps over what was noted by one over all
   constexpr int kFar = 200;       // sweeps that go far beyond: in the end they may go in circles
