@@ -7,7 +7,7 @@
 #
 #   make python   build the package ricochet and install it into .venv
 #
-# Also: build, bench, bench-contact, golden, docs, web, threads, mpi, sanitize, format, check-format,
+# Also: build, bench, bench-contact, race, golden, docs, web, threads, mpi, sanitize, format, check-format,
 # clean.
 
 BUILD    ?= build
@@ -17,7 +17,7 @@ THREADS  ?= build-threads
 JOBS     ?= $(shell nproc)
 PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test python python-module bench bench-contact golden docs sanitize web threads mpi format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact race golden docs sanitize web threads mpi format check-format clean
 
 all: build
 
@@ -67,6 +67,13 @@ bench: setup $(BUILD)/build.ninja
 bench-contact: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-contact-bench
 	@$(BUILD)/bin/ricochet-contact-bench
+
+# Spheres that settle, by Ricochet and by its peers from Debian's packages, all measured by one judge.
+race: setup
+	@tools/install-packages optional libode-dev libbullet-dev || echo "Peers are left out that cannot be installed." >&2
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target race
+	@tools/race $(BUILD)/bin out/race
 
 # The bits of trajectories, kept in tests/golden for this architecture and C library; CONTRIBUTING.md
 # says when to write them anew.

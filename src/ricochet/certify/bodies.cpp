@@ -107,6 +107,7 @@ double turning_trace(const body::Body<2>& body, const body::Motion<2>&, const Ve
   return arm.squaredNorm() / body.inertia;
 }
 double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& arm) {
+  if (body.is_even) return 2.0 * arm.squaredNorm() / body.inertia(0, 0);
   double trace = 0.0;
   for (int k = 0; k < 3; ++k) {
     const Vec<3> moment = arm.cross(Vec<3>::Unit(k));

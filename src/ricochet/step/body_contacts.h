@@ -14,6 +14,7 @@
 #include "ricochet/solve/interior_point.h"
 #include "ricochet/solve/step_contacts.h"
 #include "ricochet/step/body_joints.h"
+#include "ricochet/step/round_sweeps.h"
 
 namespace ricochet::step {
 
@@ -66,6 +67,12 @@ class BodyContacts {
   /// A solve that takes long ends unsolved once this is set.
   void listen(const std::atomic<bool>* stop) { stop_ = stop; }
   bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  /// Of the next solves: whether they go on from the impulses of another one of the same step, and
+  /// whether the step is one of the few in which large islands at rest are solved exactly.
+  void begin_round(bool is_again, bool is_seldom) {
+    is_again_ = is_again;
+    is_seldom_ = is_seldom;
+  }
 
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
@@ -82,6 +89,7 @@ class BodyContacts {
   int root(int body);
   void split(std::span<const body::Row<D>> rows);
   void list_by_body(std::span<const body::Row<D>> rows);
+  void list_arms(int island);
   void gather(int island);
   void gather_row(int row, int local);
   struct Turn {  // a row of rolling friction
@@ -106,6 +114,10 @@ class BodyContacts {
   void finish_lawful(int island);
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
+  bool is_for_rounds(int island) const;
+  bool sweep_round(int island);
+  RoundSweeps::Size sweep_until(int least);
+  void stop_creep(int island);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
@@ -141,6 +153,8 @@ class BodyContacts {
   const std::atomic<bool>* stop_{nullptr};
   bool is_due_{false};
   bool has_others_{false};
+  bool is_again_{false};
+  bool is_seldom_{false};
   certify::Level level_{certify::Level::Exact};
   double speed_{0.0};
   double part_{0.0};
@@ -161,6 +175,7 @@ class BodyContacts {
   std::vector<int> members_;         // rows
   std::vector<int> local_;           // by row: its number in its island
   std::vector<double> scale_;        // by body that stands for a part, for a moment
+  bool is_listed_{false};            // by_body_ is that of the rows taken
   std::vector<int> by_body_start_;
   std::vector<int> by_body_;  // rows of a free body, ascending
   problem::BlockRows W_;
@@ -191,6 +206,7 @@ class BodyContacts {
   std::unique_ptr<solve::Sharing<D>> sharing_;  // made where it is needed
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
+  RoundSweeps round_;
   long long fallbacks_{0};
 };
 

@@ -15,6 +15,7 @@ using body::Kind;
 using body::Vec;
 namespace {
 constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
+constexpr int kSeldom = 16;    // steps from one exact solve of what rests to the next
 constexpr double kSure = 0.9;  // of what counts as touching: the judge's groups are no smaller
 using certify::Level;
 
@@ -275,6 +276,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     least = std::min(least, joints_.least_slack());
     if (joints_.any()) hold_shift();
     contacts_.look(false, false);  // without friction
+    contacts_.begin_round(true, false);
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, shift_);
@@ -462,6 +464,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(is_due, !is_due && s.has_others);
+    contacts_.begin_round(round + turns > 0, s.steps % kSeldom == 0);
     report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
     contacts_.apply(rows_, after_);
