@@ -86,7 +86,12 @@ TEST(Sharing, OfATableIsEqualInAnyOrder) {
       EXPECT_TRUE(sharing.has_others(r))
           << push << ": " << fmt::format("{}{}{}{}", order[0], order[1], order[2], order[3]);
       ASSERT_TRUE(sharing.share_equally(r));
-      for (int i = 0; i < 4; ++i) EXPECT_NEAR(r[3 * i], 2.5, 1e-12);
+      for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(r[3 * i], 2.5, 1e-12);
+        const double most = 2.5 * legs[static_cast<std::size_t>(i)].mu;
+        const double rest = 0.5 * (push - 1.0);  // of the rough legs, where they stick
+        EXPECT_NEAR(r[3 * i + 1], most < 1.0 ? -0.5 : -std::min(most, rest), 1e-9);
+      }
       EXPECT_NEAR(table.velocity(r)[1], std::max(0.0, push - 4.0), 1e-12);
     } while (std::next_permutation(order.begin(), order.end()));
   }
@@ -130,6 +135,20 @@ bool warns(const study::Motion& motion) {
   return std::any_of(all.begin(), all.end(), [](const std::string& words) {
     return words.find("the motion is not unique") != std::string::npos;
   });
+}
+
+/// The rule does not depend on speed, nor on the step: three feet, a third of the weight each.
+TEST(Sharing, OfAFastSledge) {
+  for (const char* speed : {"0.5", "10", "1000"}) {
+    for (const char* step : {"1e-4", "1e-3"}) {
+      const study::Motion motion = run_text(study::builtin_scene("three-feet"),
+                                            {"F=0", fmt::format("start.velocity.x={}", speed),
+                                             fmt::format("run.step={}", step), "run.until=0.1"});
+      EXPECT_TRUE(motion.outcome.certificate.ok());
+      EXPECT_NEAR(motion.final_state.u[0], std::stod(speed) - 0.2, 1e-9) << speed << ' ' << step;
+      EXPECT_TRUE(warns(motion));
+    }
+  }
 }
 
 /// A particle on a floor that is stated several times: each carries as much as the others.

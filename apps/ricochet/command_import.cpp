@@ -52,7 +52,8 @@ int command_import(const ImportArguments& arguments) {
   foreign::ImportSettings settings;
   settings.fixed_base = arguments.fixed_base;
   if (!arguments.until.empty()) settings.until = positive_option("--until", arguments.until);
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const std::filesystem::path folder =
+      arguments.file == "-" ? std::filesystem::path() : std::filesystem::path(file).parent_path();
   settings.read_file = [&](const std::string& name) {
     return read_model((folder / name).string());
   };

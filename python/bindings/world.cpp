@@ -99,7 +99,6 @@ std::vector<std::string> write_series_into(const std::string& folder, const stud
   std::vector<std::string> names;
   const std::string told =
       host::write_series(motion, [&](const std::string& name, const std::string& bytes) {
-        if (names.empty()) std::filesystem::create_directories(folder);
         host::write_file(std::filesystem::path(folder) / name, bytes);
         names.push_back(name);
       });

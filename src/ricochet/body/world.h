@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/base/looks.h"
 #include "ricochet/shape/gaps.h"
 
 namespace ricochet::body {
@@ -311,7 +312,7 @@ struct WorldState {
   std::vector<char> gone;              // by body: it left, and stays as it was then
   std::vector<Push<D>> pushes;         // of the last step, by key: where the next solve begins
   std::vector<Reaction<D>> reactions;  // the same of joints
-  bool has_others{false};  // another share of loads, and motion, was found when last looked for
+  base::Looks looks;                   // for other ways to share a load
 };
 
 /// One row that can act in a step.

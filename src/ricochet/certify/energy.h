@@ -192,8 +192,11 @@ template <model::Model M>
 template <model::Model M>
 double rounding_of_work(const Trial<M>& s) {
   constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
-  const double place = std::max(s.before.q.cwiseAbs().maxCoeff(), s.after.q.cwiseAbs().maxCoeff());
-  return kRounding * place * s.force.cwiseAbs().sum();
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < s.force.size() && i < s.after.q.size(); ++i) {
+    sum += std::abs(s.force[i]) * std::max(std::abs(s.before.q[i]), std::abs(s.after.q[i]));
+  }
+  return kRounding * sum;
 }
 
 /// What forces alone would give in a step from rest, contacts or not.

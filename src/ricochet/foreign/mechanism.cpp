@@ -34,9 +34,12 @@ Mass Mass::seen_from(const Pose& pose) const {
 }
 
 Mass Mass::with(const Mass& other) const {
-  if (!(mass > 0.0)) return other;
-  if (!(other.mass > 0.0)) return *this;
   Mass made;
+  if (!(mass > 0.0) || !(other.mass > 0.0)) {  // moments alone have no place
+    made = mass > 0.0 ? *this : other;
+    made.inertia = inertia + other.inertia;
+    return made;
+  }
   made.mass = mass + other.mass;
   made.centre = (mass * centre + other.mass * other.centre) / made.mass;
   made.inertia = inertia + mass * moments_of(centre - made.centre) + other.inertia +

@@ -100,6 +100,7 @@ class MjcfReader {
     }
     for (const Element* one : source_.children(root_, "contact")) read_contact(*one);
     for (const Element* one : source_.children(root_, "equality")) read_equality(*one);
+    if (is_weightless_) made_.gravity.setZero();
     source_.note_rest(root_, mjcf_words);
     return std::move(made_);
   }
@@ -112,7 +113,9 @@ class MjcfReader {
         "priority; it acts where condim is 3 or more, 'spinning' where it is 4 and 'rolling' where "
         "it is 6; no pair rebounds, as the format has no restitution");
     made_.rules.emplace_back(
-        "geoms touch where contype and conaffinity let them; a body and its parent do not");
+        "geoms touch where contype and conaffinity let them; a body and its parent do not, unless "
+        "the "
+        "parent is fixed");
     made_.rules.emplace_back(
         "bodies without a joint are one with their parent, those of the world are fixed");
     made_.rules.emplace_back("the end of the run is not in the file");
@@ -126,7 +129,7 @@ class MjcfReader {
     }
     for (const Element* flag : source_.children(option, "flag")) {
       const Attribute* gravity = source_.find(*flag, "gravity");
-      if (gravity != nullptr && !source_.truth(*gravity)) made_.gravity.setZero();
+      if (gravity != nullptr && !source_.truth(*gravity)) is_weightless_ = true;
       const Attribute* contact = source_.find(*flag, "contact");
       if (contact != nullptr && !source_.truth(*contact)) made_.has_contacts = false;
     }
@@ -337,7 +340,10 @@ class MjcfReader {
   bool is_limited(const Element& element, const std::string& class_name, const Attribute& range) {
     const Attribute* limited = values_.find(element, class_name, "limited");
     if (limited != nullptr && limited->value != "auto") return source_.truth(*limited);
-    if (values_.units().has_auto_limits) return true;
+    if (values_.units().has_auto_limits) {
+      const std::vector<double> ends = source_.numbers(range, 2, 2);
+      return ends[0] < ends[1];
+    }
     source_.fail(range, "it is not said whether the joint has limits",
                  "write limited=\"true\" or \"false\", or autolimits=\"true\" in <compiler>");
   }
@@ -356,12 +362,15 @@ class MjcfReader {
     std::vector<Item> items;
     collect(element, carried.pose, class_name, items);
     const Element* inertial = source_.child(element, "inertial");
-    const bool from_geoms = inertial == nullptr || values_.units().inertia_from_geom == "true";
+    const std::string& rule = values_.units().inertia_from_geom;
+    const bool from_geoms = rule == "true" || (rule == "auto" && inertial == nullptr);
     Mass mass;
     for (const Item& item : those_called(items, "geom")) {
       mass = mass.with(read_geom(item, name, carried.link, from_geoms));
     }
-    if (!from_geoms) mass = read_mass(*inertial).seen_from(carried.pose);
+    if (!from_geoms) {
+      mass = inertial == nullptr ? Mass{} : read_mass(*inertial).seen_from(carried.pose);
+    }
     Link& link = made_.links[index(carried.link)];
     if (!link.is_fixed) link.mass = link.mass.with(mass);
     for (const Item& item : those_called(items, "body")) read_body(item, carried.link);
@@ -515,8 +524,24 @@ class MjcfReader {
       if (first == nullptr || second == nullptr) {
         source_.fail(*one, "must name body1 and body2", "write both");
       }
-      made_.apart.emplace_back(body_called(*first)->link, body_called(*second)->link);
+      if (is_whole(*first) && is_whole(*second)) {
+        made_.apart.emplace_back(body_called(*first)->link, body_called(*second)->link);
+      } else {
+        source_.note(one->place,
+                     "an <exclude> of a body that is one with its parent, or of a world with such "
+                     "bodies, is left out: the two touch");
+      }
     }
+  }
+
+  /// Whether the body is all that moves, or stands, with it.
+  bool is_whole(const Attribute& name) const {
+    const int link = body_called(name)->link;
+    if (link == 0 && name.value != "world") return false;
+    const auto is_part = [&](const auto& body) {
+      return body.second.link == link && body.first != name.value;
+    };
+    return std::none_of(bodies_.begin(), bodies_.end(), is_part);
   }
 
   void read_equality(const Element& equality) {
@@ -565,6 +590,7 @@ class MjcfReader {
   MjcfValues values_;
   const Element& root_;
   std::map<std::string, Carried> bodies_;
+  bool is_weightless_{false};
   std::vector<const Element*> elements_;  // of links
   int unnamed_{0};
   Mechanism made_;

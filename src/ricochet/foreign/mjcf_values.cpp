@@ -33,6 +33,10 @@ void MjcfValues::read_compiler(const Element& compiler) {
     units_.has_auto_limits = source_.truth(*automatic);
   }
   if (const Attribute* rule = source_.find(compiler, "inertiafromgeom")) {
+    if (rule->value != "true" && rule->value != "false" && rule->value != "auto") {
+      source_.fail(*rule, fmt::format("'{}' is no choice", rule->value),
+                   "write \"auto\", \"true\" or \"false\"");
+    }
     units_.inertia_from_geom = rule->value;
   }
   const Attribute* coordinate = source_.find(compiler, "coordinate");

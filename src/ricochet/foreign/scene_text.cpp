@@ -151,7 +151,11 @@ class SceneWriter {
     const bool touches = std::any_of(link.solids.begin(), link.solids.end(),
                                      [](const Solid& one) { return !one.is_shown_only; });
     for (const Solid& solid : link.solids) {
-      if (touches == solid.is_shown_only) continue;
+      if (touches && solid.is_shown_only) {
+        source_.note(solid.place,
+                     "a solid that touches nothing, of a body with others, is left out");
+        continue;
+      }
       if (solid.form == Form::Plane) {
         source_.note(solid.place, "a plane of a body that moves is left out");
         continue;

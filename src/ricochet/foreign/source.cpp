@@ -106,17 +106,18 @@ std::vector<double> Source::numbers(const Attribute& attribute, std::size_t leas
                                     std::size_t most) const {
   const std::string wanted = least == most ? base::counted(static_cast<long long>(least), "number")
                                            : fmt::format("{} to {} numbers", least, most);
+  constexpr const char* kBlanks = " \t\n\r";
   std::vector<double> found;
   const std::string& text = attribute.value;
-  for (std::size_t at = text.find_first_not_of(' '); at != std::string::npos;) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
     const std::string word = text.substr(at, end - at);
     const std::optional<double> number = base::parse_number(word[0] == '+' ? word.substr(1) : word);
     if (!number || !std::isfinite(*number)) {
       fail(attribute, fmt::format("'{}' is no number", word), fmt::format("write {}", wanted));
     }
     found.push_back(*number);
-    at = text.find_first_not_of(' ', end);
+    at = text.find_first_not_of(kBlanks, end);
   }
   if (found.size() < least || found.size() > most) {
     fail(attribute, fmt::format("has {} numbers", found.size()), fmt::format("write {}", wanted));

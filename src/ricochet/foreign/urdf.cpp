@@ -125,6 +125,10 @@ class UrdfReader {
   }
 
   void read_link(const Element& element) {
+    constexpr std::size_t kMost = 2000;
+    if (links_.size() == kMost) {
+      source_.fail(element, "is one of more than 2000 links", "make the robot of several files");
+    }
     UrdfLink link;
     link.element = &element;
     link.name = name_of(element);

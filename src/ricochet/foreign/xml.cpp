@@ -53,11 +53,18 @@ class XmlReader {
   }
 
  private:
-  static constexpr int kDeepest = 200;
+  static constexpr int kDeepest = 500;
 
   Place here() const { return place_of(at_); }
   Place place_of(std::size_t at) const {
-    return {file_, line_, 1 + base::display_width(text_.substr(line_start_, at - line_start_))};
+    if (counted_line_ != line_ || at < counted_) {
+      counted_line_ = line_;
+      counted_ = line_start_;
+      width_ = 0;
+    }
+    width_ += base::display_width(text_.substr(counted_, at - counted_));
+    counted_ = at;
+    return {file_, line_, 1 + width_};
   }
 
   [[noreturn]] void fail(const Place& place, const std::string& message,
@@ -187,7 +194,9 @@ class XmlReader {
   Element read_element(int depth) {
     Element made;
     made.place = here();
-    if (depth > kDeepest) fail(made.place, "elements are more than 200 deep", "close tags before");
+    if (depth > kDeepest)
+      fail(made.place, "elements are more than 500 deep",
+           "close tags before, or join bodies to fewer");
     go(at_ + 1);
     made.name = read_name("the name of an element");
     while (true) {
@@ -248,6 +257,9 @@ class XmlReader {
   std::string_view text_;
   int file_;
   std::size_t at_{0};
+  mutable int counted_line_{0};  // how wide the line is up to a byte of it
+  mutable std::size_t counted_{0};
+  mutable int width_{0};
   int line_{1};
   std::size_t line_start_{0};
 };

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ricochet/base/looks.h"
+
 namespace ricochet::problem {
 
 /// Names a contact from step to step.
@@ -21,38 +23,15 @@ struct WarmStart {
   };
   static constexpr double kHeaviest = 1e4;
 
-  /// When to look whether contacts with friction may share their load in another way: at the solves
-  /// 1, 2, 4, 7, 11, ..., and, for a hundred times, where their number changes.
-  struct Looks {
-    static constexpr int kMostChanges = 100;
-    long long solves{0};
-    long long next{1};
-    long long apart{0};
-    int contacts{0};
-    int changes{0};
-    bool is_due{false};      // in this solve
-    bool has_others{false};  // the last look found another motion
-
-    void begin(int count) {
-      ++solves;
-      const bool changed = count != contacts && changes < kMostChanges;
-      is_due = solves >= next || changed;
-      if (solves >= next) next = solves + ++apart;
-      changes += changed ? 1 : 0;
-      contacts = count;
-      if (is_due) has_others = false;
-    }
-  };
-
   std::vector<Entry> entries;  // of the last solve, keys ascending; empty: begin at zero
-  Looks looks;
+  base::Looks looks;           // for other ways to share a load
   // Impulses beyond this part of what free velocities ask for seem to hold each other.
   double heaviest{kHeaviest};
   std::array<double, 2> mean_change{0.0, 0.0};  // of the last sweep, in the plane and in space
 
   bool is_new() const {
     return entries.empty() && heaviest == kHeaviest && mean_change[0] == 0.0 &&
-           mean_change[1] == 0.0 && looks.solves == 0;
+           mean_change[1] == 0.0 && looks.rounds == 0;
   }
 
   /// The last impulse of a contact; null where it has none.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "ricochet/convex/pivoted.h"
@@ -23,31 +25,40 @@ namespace ricochet::solve {
 template <int D>
 class Sharing {
  public:
-  static constexpr int kMost = 8;  // contacts
+  static constexpr int kMost = 12;  // contacts
 
   /// The problem must outlive this; its numbers and size may change between calls.
   explicit Sharing(const problem::LocalProblem& problem);
   Sharing(const Sharing&) = delete;  // its methods refer to its matrix
   Sharing& operator=(const Sharing&) = delete;
 
-  /// Whether other impulses beside the solution r give its velocities, and differ in a normal
-  /// impulse that bounds friction.
+  /// Whether W alone, friction free to be any, has other impulses beside the solution r for its
+  /// velocities that differ in a normal impulse which bounds friction.
   bool is_open(const Eigen::VectorXd& r);
+  /// Whether contacts that do what they do in the r of the last `is_open` have no other impulses.
+  bool is_unique();
+  /// A name for what contacts do in r: part, stick or slip.
+  std::uint64_t pattern(const Eigen::VectorXd& r) const;
   /// Whether another solution with other velocities than those of r is found.
   bool has_others(const Eigen::VectorXd& r);
   /// r becomes the solution of equally stiff contacts. False, and r as it was, where none is found.
   bool share_equally(Eigen::VectorXd& r);
 
  private:
-  void soften(double softness, int contact, double times);
-  bool solve_soft(int contact, double times);
+  void soften(double softness);
+  bool solve_soft();
+  bool finds_by_one();
+  bool finds_by_roughness();
+  bool finds_by_pressing();
+  double change() const;
   bool solve_truly();
   bool differs();
   double entry(int row, int contact, const Eigen::Matrix<double, D, 1>& impulse) const;
-  void list_modes();
+  void add_modes(int contact, const Eigen::Matrix<double, D, 1>& r, bool is_idle);
+  void list_modes(const Eigen::VectorXd& r);
   void pose_modes();
   void solve_modes();
-  void turn_slips();
+  bool turn_slips();
   bool finish_equally();
   void list_closed(const Eigen::VectorXd& r);
 
@@ -59,8 +70,11 @@ class Sharing {
   Eigen::VectorXd trial_;
   Eigen::VectorXd kept_;
   Eigen::VectorXd velocities_;
-  Eigen::VectorXd share_;
-  Eigen::MatrixXd matrix_;
+  static constexpr int kRows = kMost * D;
+  using Square =
+      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, kRows, kRows>;
+  Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, kRows, 1> share_;
+  Square matrix_;
   convex::PivotedQr factors_;
   struct Mode {  // an unknown: an impulse along `along`, and the row whose velocity is 0
     int contact{0};
@@ -69,11 +83,13 @@ class Sharing {
     bool slips{false};
   };
   std::vector<Mode> modes_;
-  Eigen::MatrixXd softness_;
-  Eigen::MatrixXd stacked_;
-  Eigen::VectorXd right_;
-  std::vector<int> rows_;     // of contacts that are shut: what may push there
-  std::vector<int> normals_;  // of these the normals whose impulses bound friction
+  Square softness_;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * kRows, kRows> stacked_;
+  Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 2 * kRows, 1> right_;
+  std::array<double, kMost> times_{};  // as soft as others, by contact
+  double change_{0.0};                 // that impulses make in velocities, as an impulse
+  std::vector<int> rows_;              // of contacts that are shut: what may push there
+  std::vector<int> normals_;           // of these the normals whose impulses bound friction
 };
 
 extern template class Sharing<2>;

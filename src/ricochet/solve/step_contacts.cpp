@@ -33,6 +33,15 @@ void WarmContacts<D>::refresh() {
   sweeps_.refresh();
   newton_.refresh();
   refresh_scales();
+  is_ready_ = true;
+}
+
+template <int D>
+void WarmContacts<D>::make_ready() {
+  if (is_ready_) return;
+  sweeps_.refresh();
+  newton_.refresh();
+  is_ready_ = true;
 }
 
 template <int D>
@@ -115,11 +124,7 @@ double WarmContacts<D>::begin(Eigen::VectorXd& r) {
 
 template <int D>
 double WarmContacts<D>::improve(Eigen::VectorXd& r, int sweeps, double tolerance) {
-  if (!is_ready_) {
-    sweeps_.refresh();
-    newton_.refresh();
-    is_ready_ = true;
-  }
+  make_ready();
   sweep(r, sweeps);
   const Size now = measure(r);
   return now.residual > tolerance ? polish(r, now, tolerance).residual : now.residual;
@@ -128,6 +133,7 @@ double WarmContacts<D>::improve(Eigen::VectorXd& r, int sweeps, double tolerance
 template <int D>
 double WarmContacts<D>::finish(Eigen::VectorXd& r) {
   Size now = measure(r);
+  if (now.residual > kDone) make_ready();
   // Where W is singular a small alpha costs digits, where it is nearly so a large one costs steps.
   for (const double alpha : {1e-8, 1e-8, 1e-6, 1e-10, 1e-7}) {
     if (now.residual <= kDone) break;
@@ -332,11 +338,27 @@ problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, 
       .iterations = methods->iterations(),
       .general = true,
       .fell_back = falls_back};
-  if (is_solved && look<D>(warm, report)) residual_ = methods->finish(r_);
   remember(step, *methods, warm);
+  if (is_solved && look<D>(step, warm, report)) {
+    residual_ = methods->finish(r_);
+    remember(step, *methods, warm);
+  }
   form_.give(r_, impulses_);
   report.unique = report.unique && is_unique(step);
   return report;
+}
+
+base::Looks::Part StepContacts::part_of(const Step& step) {
+  base::Looks::Part least = step.contacts[0].key;
+  for (const Step::Contact& contact : step.contacts) least = std::min(least, contact.key);
+  return least;
+}
+
+/// A name for what contacts do.
+std::uint64_t StepContacts::pattern_of(std::span<const Grip> grips) {
+  std::uint64_t name = 1;
+  for (const Grip grip : grips) name = 3 * name + static_cast<std::uint64_t>(grip);
+  return name;
 }
 
 template <>
@@ -354,22 +376,30 @@ Sharing<3>& StepContacts::sharing<3>() {
 /// Whether r_ was replaced by the impulses of equally stiff contacts, since others give another
 /// motion. That is found out now and then, and remembered in between.
 template <int D>
-bool StepContacts::look(problem::WarmStart& warm, problem::Report& report) {
-  problem::WarmStart::Looks& looks = warm.looks;
-  if (!looks.is_due && !looks.has_others) return false;
+bool StepContacts::look(const Step& step, problem::WarmStart& warm, problem::Report& report) {
   if (form_.contacts() < 2 || form_.contacts() > Sharing<D>::kMost) return false;
+  base::Looks& looks = warm.looks;
+  const base::Looks::Part part = part_of(step);
+  const bool asks = looks.asks(part, pattern_of(grips_));
+  return (asks || looks.has_found(part)) && share<D>(part, asks, warm, report);
+}
+
+template <int D>
+bool StepContacts::share(base::Looks::Part part, bool asks, problem::WarmStart& warm,
+                         problem::Report& report) {
+  base::Looks& looks = warm.looks;
   Sharing<D>& others = sharing<D>();
-  if (!others.is_open(r_)) return false;
-  report.unique = false;
-  if (looks.is_due && others.has_others(r_)) looks.has_others = true;
-  report.shared = looks.has_others && others.share_equally(r_);
-  return report.shared;
+  const bool is_open = others.is_open(r_);
+  report.unique = !is_open || others.is_unique();
+  if (asks) looks.note(part, is_open && others.has_others(r_));
+  report.shared = is_open && looks.has_found(part);
+  return report.shared && others.share_equally(r_);
 }
 
 template <int D>
 bool StepContacts::reconsider_in(std::optional<WarmContacts<D>>& methods, const Step& step,
-                                 const Eigen::VectorXd& impulses, problem::WarmStart& warm,
-                                 problem::Report& report) {
+                                 const Eigen::VectorXd& impulses, bool asks,
+                                 problem::WarmStart& warm, problem::Report& report) {
   if (!methods) methods.emplace(form_.local());
   if (r_.size() < form_.rows()) r_.resize(form_.rows());
   r_.setZero();
@@ -379,7 +409,8 @@ bool StepContacts::reconsider_in(std::optional<WarmContacts<D>>& methods, const 
       r_[D * i + j] = impulses[contact.first + j] / form_.stretch(i, j);
     }
   }
-  if (!look<D>(warm, report)) return false;
+  methods->begin(r_);
+  if (!share<D>(part_of(step), asks, warm, report)) return false;
   methods->begin(r_);
   residual_ = methods->finish(r_);
   remember(step, *methods, warm);
@@ -387,11 +418,11 @@ bool StepContacts::reconsider_in(std::optional<WarmContacts<D>>& methods, const 
   return true;
 }
 
-bool StepContacts::reconsider(const Step& step, const Eigen::VectorXd& impulses,
+bool StepContacts::reconsider(const Step& step, const Eigen::VectorXd& impulses, bool asks,
                               problem::WarmStart& warm, problem::Report& report) {
-  if (form_.is_degenerate()) return false;
-  return form_.dim() == 3 ? reconsider_in<3>(space_, step, impulses, warm, report)
-                          : reconsider_in<2>(plane_, step, impulses, warm, report);
+  if (form_.is_degenerate() || form_.contacts() > Sharing<2>::kMost) return false;
+  return form_.dim() == 3 ? reconsider_in<3>(space_, step, impulses, asks, warm, report)
+                          : reconsider_in<2>(plane_, step, impulses, asks, warm, report);
 }
 
 problem::Report StepContacts::solve_form(const Step& step, problem::WarmStart& warm, bool insists) {

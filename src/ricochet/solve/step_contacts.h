@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ricochet/problem/contact_form.h"
@@ -51,6 +52,7 @@ class WarmContacts {
     double merit{0.0};
   };
   void refresh();
+  void make_ready();
   void refresh_scales();
   Size measure(Eigen::VectorXd& r);  // of impulses projected on their cones
   void sweep(Eigen::VectorXd& r, int count);
@@ -97,8 +99,11 @@ class StepContacts {
 
   /// Impulses that solve the step and were found elsewhere: where the load may be shared in another
   /// way, and another motion follows, those of equally stiff contacts take their place. True then.
-  bool reconsider(const Step& step, const Eigen::VectorXd& impulses, problem::WarmStart& warm,
-                  problem::Report& report);
+  /// `asks`: whether others are looked for, or were found before.
+  bool reconsider(const Step& step, const Eigen::VectorXd& impulses, bool asks,
+                  problem::WarmStart& warm, problem::Report& report);
+  static base::Looks::Part part_of(const Step& step);
+  static std::uint64_t pattern_of(std::span<const problem::Grip> grips);
 
   const Eigen::VectorXd& impulses() const { return impulses_; }  // of the step's rows
   double impulse(int row) const { return impulses_[row]; }
@@ -121,11 +126,13 @@ class StepContacts {
   double insist(WarmContacts<D>& methods);
   bool is_unique(const Step& step);
   template <int D>
-  bool look(problem::WarmStart& warm, problem::Report& report);
+  bool look(const Step& step, problem::WarmStart& warm, problem::Report& report);
   template <int D>
   bool reconsider_in(std::optional<WarmContacts<D>>& methods, const Step& step,
-                     const Eigen::VectorXd& impulses, problem::WarmStart& warm,
+                     const Eigen::VectorXd& impulses, bool asks, problem::WarmStart& warm,
                      problem::Report& report);
+  template <int D>
+  bool share(base::Looks::Part part, bool asks, problem::WarmStart& warm, problem::Report& report);
   template <int D>
   Sharing<D>& sharing();
 

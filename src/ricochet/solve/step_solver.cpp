@@ -48,7 +48,7 @@ void StepSolver::reserve(int dofs, int contacts) {
 Report StepSolver::solve(const Problem& problem, problem::WarmStart& warm) {
   whole_.fit(problem.rows());
   const bool may_share = problem.count() > 1 && problem.has_friction();
-  if (may_share) warm.looks.begin(problem.count());
+  if (may_share) warm.looks.begin();
   if (!problem.metric.is_diagonal()) return solve_together(problem, warm, whole_);
   if (problem.has_friction()) {
     // Friction without a contact may be of any size beside the others: each part to its own scale.
@@ -130,9 +130,11 @@ Report StepSolver::solve_frictional(const Problem& problem, problem::WarmStart& 
 Report StepSolver::reconsider(const Problem& problem, const Report& report,
                               problem::WarmStart& warm, Found& found) {
   Report now = report;
-  const bool looks = warm.looks.is_due || warm.looks.has_others;
-  if (problem.count() < 2 || !looks || !general_->take(problem)) return now;
-  if (!general_->reconsider(problem, found.impulses, warm, now)) return now;
+  if (problem.count() < 2) return now;
+  const base::Looks::Part part = StepContacts::part_of(problem);
+  const bool asks = warm.looks.asks(part, StepContacts::pattern_of(found.grips));
+  if ((!asks && !warm.looks.has_found(part)) || !general_->take(problem)) return now;
+  if (!general_->reconsider(problem, found.impulses, asks, warm, now)) return now;
   const bool is_finished = direct_->finish(problem, general_->impulses());
   is_finished ? found.take(problem, *direct_) : found.take(problem, *general_);
   return now;
@@ -181,7 +183,8 @@ Report StepSolver::solve_part(const Problem& problem, int part, problem::WarmSta
   part_warm_.mean_change = warm.mean_change;
   const Report report = solve_together(mine, part_warm_, part_);
   warm.heaviest = part_warm_.heaviest;
-  warm.looks.has_others = warm.looks.has_others || part_warm_.looks.has_others;
+  warm.looks.parts.swap(part_warm_.looks.parts);
+  warm.looks.changes = part_warm_.looks.changes;
   warm.mean_change = part_warm_.mean_change;
   next_warm_.entries.insert(next_warm_.entries.end(), part_warm_.entries.begin(),
                             part_warm_.entries.end());

@@ -480,24 +480,37 @@ problem::Report BodyContacts<D>::solve_island(int island) {
   return report;
 }
 
+/// Of its free body with the lowest number: an island has no other's.
+template <int D>
+base::Looks::Part BodyContacts<D>::name_of(int island) const {
+  int least = std::numeric_limits<int>::max();
+  for (int k = start_[index(island)]; k < start_[index(island) + 1]; ++k) {
+    const body::Row<D>& row = rows_[index(members_[index(k)])];
+    for (const int body : {row.body_a, row.body_b}) {
+      if (world_.body(body).is_free()) least = std::min(least, body);
+    }
+  }
+  return static_cast<base::Looks::Part>(least);
+}
+
 /// Whether the impulses were replaced by those of equally stiff contacts.
 template <int D>
 bool BodyContacts<D>::share(int island, problem::Report& report) {
-  if ((!is_due_ && !has_others_) || W_.rows < 2 || W_.rows > solve::Sharing<D>::kMost) return false;
-  const int begin = start_[index(island)];
-  const auto is_contact = [&](int row) { return index(row) < taken_; };
-  if (!std::all_of(members_.begin() + begin, members_.begin() + begin + W_.rows, is_contact)) {
-    return false;
-  }
+  if (looks_ == nullptr || has_turns()) return false;
+  if (W_.rows < 2 || W_.rows > solve::Sharing<D>::kMost) return false;
   if (!sharing_) {
     sharing_ = std::make_unique<solve::Sharing<D>>(problem::LocalProblem{W_, q_, mu_});
   }
-  if (!sharing_->is_open(r_)) return false;
-  report.unique = false;
-  if (is_due_ && sharing_->has_others(r_)) has_others_ = true;
-  report.shared = has_others_ && sharing_->share_equally(r_);
-  if (report.shared) methods_.begin(r_);
-  return report.shared;
+  const base::Looks::Part part = name_of(island);
+  const bool asks = looks_->asks(part, sharing_->pattern(r_));
+  if (!asks && !looks_->has_found(part)) return false;
+  const bool is_open = sharing_->is_open(r_);
+  report.unique = !is_open || sharing_->is_unique();
+  if (asks) looks_->note(part, is_open && sharing_->has_others(r_));
+  report.shared = is_open && looks_->has_found(part);
+  if (!report.shared || !sharing_->share_equally(r_)) return false;
+  methods_.begin(r_);
+  return true;
 }
 
 /// delta of a contact, less rounding, of impulses measured last.
@@ -813,13 +826,7 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     const RoundSweeps::Size size = sweep_until(least);
     round_.give(problem, impulses_);
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    if (!(size.creep <= kMostPart * speed_)) {  // what the group may have will do
-      gather(island);
-      methods_.begin(r_);
-      least_ = std::numeric_limits<double>::infinity();
-      keep_nearest(island);
-      return least_ <= kMostPart;
-    }
+    if (!(size.creep <= kMostPart * speed_)) return false;
     if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
     return true;
   }
@@ -829,7 +836,7 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
 /// Sweeps until rows creep within the strict limit, `least` at the least; what they are then.
 template <int D>
 RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
-  constexpr int kMost = 20'000;
+  constexpr int kMost = 6000;
   constexpr int kLook = 20;       // sweeps from one measure to the next
   constexpr int kNoted = 4;       // sweeps over what was noted by one over all
   constexpr int kFar = 200;       // sweeps that go far beyond: in the end they may go in circles

@@ -57,13 +57,9 @@ class BodyContacts {
   problem::Report solve(certify::Level level, double speed, double part);
   /// Whether the next solves take their time before they give a level up.
   void be_patient(bool is_patient) { is_patient_ = is_patient; }
-  /// Whether the next solves look for other shares of loads, and take those of equally stiff
-  /// contacts (solve::Sharing): few contacts of a part, all of them solved exactly.
-  void look(bool is_due, bool has_others) {
-    is_due_ = is_due;
-    has_others_ = has_others;
-  }
-  bool has_others() const { return has_others_; }
+  /// When the next solves look for other shares of loads, and take those of equally stiff contacts
+  /// (solve::Sharing): few contacts of a part, all of them solved exactly. Null: never.
+  void look(base::Looks* looks) { looks_ = looks; }
   /// A solve that takes long ends unsolved once this is set.
   void listen(const std::atomic<bool>* stop) { stop_ = stop; }
   bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
@@ -136,6 +132,7 @@ class BodyContacts {
   bool improve_island(int island);
   bool follow_path(int island);
   bool approach(int island);
+  base::Looks::Part name_of(int island) const;
   bool share(int island, problem::Report& report);
   bool is_enough(int island, double residual);
   void drop_rounding();
@@ -151,8 +148,7 @@ class BodyContacts {
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
   const std::atomic<bool>* stop_{nullptr};
-  bool is_due_{false};
-  bool has_others_{false};
+  base::Looks* looks_{nullptr};
   bool is_again_{false};
   bool is_seldom_{false};
   certify::Level level_{certify::Level::Exact};

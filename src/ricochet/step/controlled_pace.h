@@ -55,8 +55,10 @@ class ControlledPace {
   bool advance() {
     const problem::Report report = find_pair(state_);
     if (!recorder_.is_solved(report, state_.t)) return false;
-    if (!take(middle_, first_) || !take(end_, second_)) return false;
-    recorder_.count_solver(report, state_.t);  // of pairs
+    if (!take(middle_, first_)) return false;
+    recorder_.count_solver(first_report_, state_.t);
+    if (!take(end_, second_)) return false;
+    recorder_.count_solver(report, state_.t);
     return true;
   }
 
@@ -124,7 +126,7 @@ class ControlledPace {
     middle_.t = now.t + half_;
     problem::Report report = make(now, h, whole_, second_);
     if (report.status != problem::Status::Solved) return report;
-    report = make(now, half_, middle_, first_);
+    report = first_report_ = make(now, half_, middle_, first_);
     if (report.status != problem::Status::Solved) return report;
     return make(middle_, half_, end_, second_);
   }
@@ -230,6 +232,7 @@ class ControlledPace {
   State end_;
   model::Vector<M::kDofs> off_;   // of the whole step from the two halves
   model::Vector<M::kDofs> size_;  // of what that is computed from
+  problem::Report first_report_;  // of the first half
   Workspace<M> first_;
   Workspace<M> second_;  // of the whole step, then of the second half
   model::IndexList<M::kContacts> looked_at_;

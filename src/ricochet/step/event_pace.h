@@ -127,7 +127,11 @@ class EventPace {
     return false;
   }
 
-  bool solved(const problem::Report& report) { return recorder_.is_solved(report, state_.t); }
+  bool solved(const problem::Report& report) {
+    if (report.shared) [[unlikely]]
+      recorder_.count_solver(report, state_.t);
+    return recorder_.is_solved(report, state_.t);
+  }
 
   /// What the velocity of contact a is known to be rounded by.
   double noise(int a) const {

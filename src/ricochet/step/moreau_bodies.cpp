@@ -18,12 +18,6 @@ constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
 constexpr int kSeldom = 16;    // steps from one exact solve of what rests to the next
 constexpr double kSure = 0.9;  // of what counts as touching: the judge's groups are no smaller
 using certify::Level;
-
-/// At steps 1, 2, 4, 7, 11, ...
-bool looks_for_others(long long steps) {
-  const auto k = static_cast<long long>(std::sqrt(2.0 * static_cast<double>(steps)));
-  return k * (k + 1) == 2 * steps;
-}
 }  // namespace
 
 template <int D>
@@ -275,7 +269,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     }
     least = std::min(least, joints_.least_slack());
     if (joints_.any()) hold_shift();
-    contacts_.look(false, false);  // without friction
+    contacts_.look(nullptr);  // without friction
     contacts_.begin_round(true, false);
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
@@ -451,7 +445,8 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   enough_speed_ = level_ == Level::Exact   ? 0.0
                   : level_ == Level::Tight ? 1e-10 * gh
                                            : 0.05 * creep_limit_;
-  const bool is_due = looks_for_others(s.steps);
+  looks_ = s.looks;
+  looks_.begin();
   problem::Report report;
   bends_.clear();
   is_wider_ = false;
@@ -463,7 +458,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     free_velocity(s, h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
-    contacts_.look(is_due, !is_due && s.has_others);
+    contacts_.look(&looks_);
     contacts_.begin_round(round + turns > 0, s.steps % kSeldom == 0);
     report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
@@ -506,7 +501,7 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   next.pushes = claim.pushes;
   joints_.tell(claim.reactions);
   next.reactions = claim.reactions;
-  next.has_others = contacts_.has_others();
+  next.looks = looks_;
   claim.level = level_;
   next.steps += 1;
 }

@@ -99,6 +99,7 @@ class MoreauBodies {
   std::vector<body::Vec<D>> bends_;  // in space: velocities of rows that roll, beyond the linear
   int rounds_{0};                    // of a step with joints
   double last_bend_{0.0};            // how much they changed last
+  base::Looks looks_;                // of the step
   double t_mid_{0.0};
 };
 

@@ -86,7 +86,8 @@ void add_warnings(Motion& motion) {
     warnings.push_back(fmt::format(
         "the motion is not unique in {} (first at t = {:.6g}): contacts that are more than needed "
         "may share their load in other ways, which bound friction otherwise, and another motion "
-        "obeys the law as well; taken are the shares of equally stiff contacts",
+        "obeys the law as well; taken are the shares of equally stiff contacts, where they are "
+        "found",
         motion.outcome.shared_steps == 1 ? "a step"
                                          : fmt::format("{} steps", motion.outcome.shared_steps),
         motion.outcome.shared_time));
