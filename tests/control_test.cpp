@@ -249,7 +249,8 @@ TEST(Backward, ABodySlidingOnAFloorCameAlongIt) {
   EXPECT_NEAR(motion.final_state.q[0], -1.0, 1e-12);
   EXPECT_EQ(motion.final_state.q[1], 0.0);
   EXPECT_EQ(motion.final_state.u[1], 0.0);
-  EXPECT_TRUE(motion.scene.warnings.empty());
+  ASSERT_EQ(motion.scene.warnings.size(), 1U);  // it may as well have fallen there
+  EXPECT_NE(motion.scene.warnings[0].find("a fall may have ended"), std::string::npos);
 }
 
 TEST(Backward, SaysWhereThePastIsAmbiguous) {

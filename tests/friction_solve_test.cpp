@@ -647,7 +647,9 @@ TEST(StepSolver, AllocatesNothingOnceItHasSeenTheLargestProblem) {
     for (const Random& one : made) problems.push_back(one.problem);
     StepSolver solver;
     problem::WarmStart warm;
-    for (const problem::StepProblem& step : problems) (void)solver.solve(step, warm);
+    for (int pass = 0; pass < 2; ++pass) {  // not every solve looks for other motions
+      for (const problem::StepProblem& step : problems) (void)solver.solve(step, warm);
+    }
     const long long before = testing::allocations();
     for (const problem::StepProblem& step : problems) (void)solver.solve(step, warm);
     EXPECT_EQ(testing::allocations(), before) << size;

@@ -7,8 +7,8 @@
 namespace ricochet::base {
 
 /// When to look at parts of a step for something that costs more than the step, and what was found
-/// there: in the rounds 1, 2, 4, 7, 11, ..., and, for three hundred times, where a part is new or does
-/// something else than before. A value that belongs to the state of a motion.
+/// there: in the rounds 1, 2, 4, 7, 11, ..., and, for three hundred times, where a part is new or
+/// does something else than before. A value that belongs to the state of a motion.
 struct Looks {
   using Part = std::uint64_t;  // its name
   static constexpr int kMostChanges = 300;

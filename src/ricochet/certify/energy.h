@@ -233,7 +233,8 @@ template <model::Model M>
   if (at_once || (growth.is_following && created >= kMost * (s.kinetic - growth.base))) {
     const double made_up = growth.is_following ? created : s.created;
     const auto steps = static_cast<double>(c.certificate.steps + 1 - growth.since);
-    if (made_up > (growth.is_following ? steps : 1.0) * rounding_of_work(s)) s.made_up = made_up;
+    const double rounding = (growth.is_following ? steps : 1.0) * rounding_of_work(s);
+    if (!(made_up <= rounding) || !std::isfinite(rounding)) s.made_up = made_up;
   }
 }
 

@@ -57,12 +57,13 @@ class XmlReader {
 
   Place here() const { return place_of(at_); }
   Place place_of(std::size_t at) const {
-    if (counted_line_ != line_ || at < counted_) {
+    if (counted_line_ != line_) {
       counted_line_ = line_;
       counted_ = line_start_;
       width_ = 0;
     }
-    width_ += base::display_width(text_.substr(counted_, at - counted_));
+    width_ += at >= counted_ ? base::display_width(text_.substr(counted_, at - counted_))
+                             : -base::display_width(text_.substr(at, counted_ - at));
     counted_ = at;
     return {file_, line_, 1 + width_};
   }

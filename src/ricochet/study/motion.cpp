@@ -53,6 +53,26 @@ void warn_of_part(const Motion& motion, std::vector<std::string>& warnings) {
   if (motion.world) warn_of_world(motion, warnings);
 }
 
+/// The law of friction may have more than one motion.
+void warn_of_others(const step::Outcome& outcome, std::vector<std::string>& warnings) {
+  if (outcome.several_steps > 0) {
+    warnings.push_back(fmt::format(
+        "the law of friction has several solutions in {} (first at t = {:.6g}): a contact that "
+        "pushed keeps pushing and sticks, others are left free; inspect lists them all",
+        outcome.several_steps == 1 ? "a step" : fmt::format("{} steps", outcome.several_steps),
+        outcome.several_time));
+  }
+  if (outcome.shared_steps > 0) {
+    warnings.push_back(fmt::format(
+        "the motion is not unique in {} (first at t = {:.6g}): contacts that are more than needed "
+        "may share their load in other ways, which bound friction otherwise, and another motion "
+        "obeys the law as well; taken are the shares of equally stiff contacts, where they are "
+        "found",
+        outcome.shared_steps == 1 ? "a step" : fmt::format("{} steps", outcome.shared_steps),
+        outcome.shared_time));
+  }
+}
+
 /// What the run has shown about its own question.
 void add_warnings(Motion& motion) {
   const scene::Scene& scene = motion.scene;
@@ -74,24 +94,7 @@ void add_warnings(Motion& motion) {
         "gives another motion",
         count, c.coupled_time));
   }
-  if (motion.outcome.several_steps > 0) {
-    warnings.push_back(fmt::format(
-        "the law of friction has several solutions in {} (first at t = {:.6g}): a contact that "
-        "pushed keeps pushing and sticks, others are left free; inspect lists them all",
-        motion.outcome.several_steps == 1 ? "a step"
-                                          : fmt::format("{} steps", motion.outcome.several_steps),
-        motion.outcome.several_time));
-  }
-  if (motion.outcome.shared_steps > 0) {
-    warnings.push_back(fmt::format(
-        "the motion is not unique in {} (first at t = {:.6g}): contacts that are more than needed "
-        "may share their load in other ways, which bound friction otherwise, and another motion "
-        "obeys the law as well; taken are the shares of equally stiff contacts, where they are "
-        "found",
-        motion.outcome.shared_steps == 1 ? "a step"
-                                         : fmt::format("{} steps", motion.outcome.shared_steps),
-        motion.outcome.shared_time));
-  }
+  warn_of_others(motion.outcome, warnings);
   if (c.acute_impacts > 0) {
     warnings.push_back(fmt::format(
         "{} several contacts with e = 0 at once whose gradients make an acute angle (first at t = "
