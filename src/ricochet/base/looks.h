@@ -28,6 +28,23 @@ struct Looks {
   bool is_due{false};
   std::vector<Entry> parts;  // by name
 
+  Looks() = default;
+  ~Looks() = default;
+  Looks(const Looks&) = default;
+  Looks(Looks&&) = default;
+  Looks& operator=(Looks&&) = default;
+  /// States are copied at every step, and most never look.
+  Looks& operator=(const Looks& other) {
+    if (this == &other || (rounds == 0 && other.rounds == 0)) return *this;
+    rounds = other.rounds;
+    next = other.next;
+    apart = other.apart;
+    changes = other.changes;
+    is_due = other.is_due;
+    parts = other.parts;
+    return *this;
+  }
+
   void begin() {
     ++rounds;
     is_due = rounds >= next;
