@@ -3,7 +3,16 @@
 from . import _optional
 
 
-class BodyRecord:
+class _Record:
+    """A named part of the world of a run, and what was told of it."""
+
+    def __init__(self, run, told):
+        self._run = run
+        self._told = told
+        self.name = told["name"]
+
+
+class BodyRecord(_Record):
     """One body over a run: ``run["rod"]``. Rows tell its mass centre.
 
     >>> import ricochet
@@ -13,11 +22,6 @@ class BodyRecord:
     >>> run["crank"].place.shape == (len(run), 2), run["crank"].kind
     (True, 'free')
     """
-
-    def __init__(self, run, told):
-        self._run = run
-        self._told = told
-        self.name = told["name"]
 
     @property
     def kind(self):
@@ -110,7 +114,7 @@ class BodyRecord:
         return f"<body '{self.name}': {self.kind}, {len(self._run)} rows>"
 
 
-class JointRecord:
+class JointRecord(_Record):
     """One joint over a run: ``run.joint("pivot")``.
 
     >>> import ricochet
@@ -120,11 +124,6 @@ class JointRecord:
     >>> run.joint("pin").at.shape == (len(run), 2)
     True
     """
-
-    def __init__(self, run, told):
-        self._run = run
-        self._told = told
-        self.name = told["name"]
 
     @property
     def kind(self):

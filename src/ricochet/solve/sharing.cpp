@@ -362,6 +362,16 @@ bool Sharing<D>::share_equally(Eigen::VectorXd& r) {
   return true;
 }
 
+template <int D>
+bool Sharing<D>::settle(base::Looks::Part part, bool asks, base::Looks& looks, Eigen::VectorXd& r,
+                        problem::Report& report) {
+  const bool has_shares = is_open(r);
+  report.unique = report.unique && (!has_shares || is_unique());
+  if (asks) looks.note(part, has_shares && has_others(r));
+  report.shared = has_shares && looks.has_found(part);
+  return report.shared && share_equally(r);
+}
+
 template class Sharing<2>;
 template class Sharing<3>;
 

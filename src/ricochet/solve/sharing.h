@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "ricochet/base/looks.h"
 #include "ricochet/convex/pivoted.h"
 #include "ricochet/problem/contact.h"
+#include "ricochet/problem/report.h"
 #include "ricochet/solve/step_contacts.h"
 
 namespace ricochet::solve {
@@ -43,6 +45,12 @@ class Sharing {
   bool has_others(const Eigen::VectorXd& r);
   /// r becomes the solution of equally stiff contacts. False, and r as it was, where none is found.
   bool share_equally(Eigen::VectorXd& r);
+
+  /// All of it for a part that is looked at now (`asks`), or where others were found before: true
+  /// where r became the solution of equally stiff contacts. What was found goes into `looks` and
+  /// `report`.
+  bool settle(base::Looks::Part part, bool asks, base::Looks& looks, Eigen::VectorXd& r,
+              problem::Report& report);
 
  private:
   void soften(double softness);

@@ -387,13 +387,7 @@ bool StepContacts::look(const Step& step, problem::WarmStart& warm, problem::Rep
 template <int D>
 bool StepContacts::share(base::Looks::Part part, bool asks, problem::WarmStart& warm,
                          problem::Report& report) {
-  base::Looks& looks = warm.looks;
-  Sharing<D>& others = sharing<D>();
-  const bool is_open = others.is_open(r_);
-  report.unique = !is_open || others.is_unique();
-  if (asks) looks.note(part, is_open && others.has_others(r_));
-  report.shared = is_open && looks.has_found(part);
-  return report.shared && others.share_equally(r_);
+  return sharing<D>().settle(part, asks, warm.looks, r_, report);
 }
 
 template <int D>

@@ -504,11 +504,7 @@ bool BodyContacts<D>::share(int island, problem::Report& report) {
   const base::Looks::Part part = name_of(island);
   const bool asks = looks_->asks(part, sharing_->pattern(r_));
   if (!asks && !looks_->has_found(part)) return false;
-  const bool is_open = sharing_->is_open(r_);
-  report.unique = !is_open || sharing_->is_unique();
-  if (asks) looks_->note(part, is_open && sharing_->has_others(r_));
-  report.shared = is_open && looks_->has_found(part);
-  if (!report.shared || !sharing_->share_equally(r_)) return false;
+  if (!sharing_->settle(part, asks, *looks_, r_, report)) return false;
   methods_.begin(r_);
   return true;
 }
