@@ -303,7 +303,13 @@ struct Push {
   Spin<D> moment = Motion<D>{}.spin;  // on the same, of rolling friction; in space along (n, t)
 };
 
-/// A motion at an instant.
+/// How well the contacts of a run are solved from here on.
+struct Effort {
+  int level{0};     // that steps have fallen to: 0 exact, 1 tight, 2 bounded
+  int patience{5};  // how often a step is still tried at length before a level is given up
+};
+
+/// A motion at an instant, with all that the steps after it need of those before.
 template <int D>
 struct WorldState {
   double t{0.0};
@@ -313,6 +319,7 @@ struct WorldState {
   std::vector<Push<D>> pushes;         // of the last step, by key: where the next solve begins
   std::vector<Reaction<D>> reactions;  // the same of joints
   base::Looks looks;                   // for other ways to share a load
+  Effort effort;
 };
 
 /// One row that can act in a step.

@@ -224,6 +224,7 @@ void BodyContacts<D>::gather(int island) {
   }
   if (has_turns()) tie_turns(island);
   if (joints_.any()) condense(island);
+  methods_.set_mean_change(0.0);  // an island knows nothing of others, nor of earlier steps
 }
 
 /// r by a method of solve_contacts, from where it is.

@@ -24,7 +24,8 @@ template <int D>
 MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits& limits)
     : world_(world),
       limits_(limits),
-      level_(limits.aim == limits.least ? limits.aim : Level::Exact),
+      first_level_(limits.aim == limits.least ? limits.aim : Level::Exact),
+      level_(first_level_),
       can_fall_(limits.may_fall(Level::Tight, world.free_bodies()) && level_ == Level::Exact),
       finder_(world),
       joints_(world),
@@ -420,6 +421,7 @@ template <int D>
 bool MoreauBodies<D>::fall() {
   if (!can_fall_ || level_ >= limits_.least) return false;
   level_ = level_ == Level::Exact ? Level::Tight : Level::Bounded;
+  is_told_to_fall_ = true;
   return true;
 }
 
@@ -502,6 +504,7 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   joints_.tell(claim.reactions);
   next.reactions = claim.reactions;
   next.looks = looks_;
+  next.effort.level = static_cast<int>(level_);
   claim.level = level_;
   next.steps += 1;
 }
@@ -509,11 +512,13 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
 template <int D>
 problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
+  if (!is_told_to_fall_) level_ = std::max(first_level_, static_cast<Level>(s.effort.level));
+  next.effort = s.effort;
   problem::Report report = attempt(s, h, next, claim);
   const bool may_fall = can_fall_ && level_ < limits_.least;
   if (contacts_.is_stopped()) return report;
-  if (report.status != problem::Status::Solved && may_fall && patience_ > 0) {
-    --patience_;
+  if (report.status != problem::Status::Solved && may_fall && next.effort.patience > 0) {
+    --next.effort.patience;
     contacts_.be_patient(true);
     report = attempt(s, h, next, claim);
     contacts_.be_patient(false);
@@ -521,6 +526,7 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
   while (report.status != problem::Status::Solved && !contacts_.is_stopped() && fall()) {
     report = attempt(s, h, next, claim);
   }
+  is_told_to_fall_ = false;
   return report;
 }
 

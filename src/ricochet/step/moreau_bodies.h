@@ -32,7 +32,8 @@ class MoreauBodies {
 
   /// One step of length h; `next` has room for all bodies.
   problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
-  /// The next lower level, where the run may have it: for steps from now on.
+  /// The next lower level, where the run may have it: for the step that is tried again, and with
+  /// what it finds for those after it.
   bool fall();
   /// A step that takes long ends unsolved once this is set.
   void listen(const std::atomic<bool>* stop) { contacts_.listen(stop); }
@@ -73,9 +74,10 @@ class MoreauBodies {
 
   const body::World<D>& world_;
   certify::Limits limits_;
-  certify::Level level_;  // that steps are made for; it only falls
+  certify::Level first_level_;  // of a run that has not fallen
+  certify::Level level_;        // that the step is made for
+  bool is_told_to_fall_{false};
   bool can_fall_;
-  int patience_{5};           // how often a step is tried at length before a level is given up
   double creep_limit_{0.0};   // of Level::Bounded in this step [m/s]
   double enough_speed_{0.0};  // what rounds of turns may differ by [m/s]
   body::Finder<D> finder_;
