@@ -20,6 +20,7 @@ struct [[nodiscard]] Report {
   bool unique{true};      // false when W is singular, so that other impulses give the same motion
   bool several{false};    // true where the law of friction has another solution, another motion
   bool shared{false};     // true where another share of the load, and then motion, obeys the law
+  bool unlooked{false};   // true where that may be so, of contacts too many to look for it
   bool general{false};    // found by the solver for any number of contacts, not by a direct one
   bool fell_back{false};  // and by `auto`, after sweeps and Newton's method did not do
 };

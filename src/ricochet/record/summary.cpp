@@ -301,6 +301,8 @@ Json json_of(const Summary& s) {
   if (!s.world || !c.impulses_unique) json["impulses_unique"] = c.impulses_unique;
   const long long others = s.outcome.shared_steps + s.outcome.several_steps;
   if (others > 0) json["steps_with_other_motions"] = others;
+  const long long unlooked = s.outcome.unlooked_steps;
+  if (unlooked > 0) json["steps_without_a_look_for_other_motions"] = unlooked;
   if (s.outcome.general_steps > 0) {
     json["contact_solver"] = {{"general_steps", s.outcome.general_steps},
                               {"auto_steps", s.outcome.fallback_steps}};

@@ -345,7 +345,16 @@ problem::Report StepContacts::solve_in(std::optional<WarmContacts<D>>& methods, 
   }
   form_.give(r_, impulses_);
   report.unique = report.unique && is_unique(step);
+  report.unlooked = !report.unique && form_.contacts() > Sharing<D>::kMost && rubs();
   return report;
+}
+
+/// Whether a contact that pushes has friction.
+bool StepContacts::rubs() const {
+  for (int i = 0; i < form_.contacts(); ++i) {
+    if (form_.local().mu[index(i)] > 0.0 && grips_[index(i)] != Grip::Free) return true;
+  }
+  return false;
 }
 
 base::Looks::Part StepContacts::part_of(const Step& step) {

@@ -125,6 +125,7 @@ class StepContacts {
   template <int D>
   double insist(WarmContacts<D>& methods);
   bool is_unique(const Step& step);
+  bool rubs() const;
   template <int D>
   bool look(const Step& step, problem::WarmStart& warm, problem::Report& report);
   template <int D>

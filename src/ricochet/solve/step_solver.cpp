@@ -159,6 +159,7 @@ Report StepSolver::solve_parts(const Problem& problem, problem::WarmStart& warm)
     all.iterations = std::max(all.iterations, report.iterations);
     all.unique = all.unique && report.unique;
     all.shared = all.shared || report.shared;
+    all.unlooked = all.unlooked || report.unlooked;
     all.general = all.general || report.general;
     all.fell_back = all.fell_back || report.fell_back;
   }

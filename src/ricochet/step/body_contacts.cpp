@@ -494,6 +494,38 @@ base::Looks::Part BodyContacts<D>::name_of(int island) const {
   return static_cast<base::Looks::Part>(least);
 }
 
+/// Whether loads of an island may be shared in more than one way, so that friction is bound
+/// otherwise, and nobody looks for that: its bodies are held by more impulses than they have ways
+/// to move, and it has too many contacts, or rolling friction, or is not solved exactly.
+template <int D>
+bool BodyContacts<D>::is_unlooked(int island) {
+  if (looks_ == nullptr) return false;
+  int pushes = 0;
+  int impulses = 0;  // components that push, and that rub
+  int ways = 0;
+  bool rubs = false;
+  for (int k = start_[index(island)]; k < start_[index(island) + 1]; ++k) {
+    const auto i = index(members_[index(k)]);
+    if (i >= taken_ || !(impulses_[D * static_cast<Eigen::Index>(i)] > 0.0)) continue;
+    ++pushes;
+    impulses += friction_[i] > 0.0 ? D : 1;
+    rubs = rubs || friction_[i] > 0.0;
+    for (const int b : {rows_[i].body_a, rows_[i].body_b}) {
+      if (!world_.body(b).is_free() || !(scale_[index(b)] >= 0.0)) continue;
+      scale_[index(b)] = -1.0;  // counted
+      ways += D + body::kSpins<D>;
+    }
+  }
+  for (int k = start_[index(island)]; k < start_[index(island) + 1]; ++k) {
+    const body::Row<D>& row = rows_[index(members_[index(k)])];
+    for (const int b : {row.body_a, row.body_b}) scale_[index(b)] = 0.0;
+  }
+  const bool is_looked_at =
+      level_ == certify::Level::Exact && !has_turns() &&
+      start_[index(island) + 1] - start_[index(island)] <= solve::Sharing<D>::kMost;
+  return rubs && pushes > 1 && impulses > ways && !is_looked_at;
+}
+
 /// Whether the impulses were replaced by those of equally stiff contacts.
 template <int D>
 bool BodyContacts<D>::share(int island, problem::Report& report) {
@@ -874,13 +906,17 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
   problem::Report all;
   all.general = true;
   for (int k = 0; k < islands(); ++k) {
-    if (sweep_round(k)) continue;
+    if (sweep_round(k)) {
+      all.unlooked = all.unlooked || is_unlooked(k);
+      continue;
+    }
     gather(k);
     const problem::Report one = level == certify::Level::Exact ? solve_island(k) : solve_near(k);
     all.iterations += one.iterations;
     all.fell_back = all.fell_back || one.fell_back;
     all.unique = all.unique && one.unique;
     all.shared = all.shared || one.shared;
+    all.unlooked = all.unlooked || is_unlooked(k);
     if (all.status == problem::Status::Solved) all.status = one.status;
     if ((gives_up_ || is_stopped()) && all.status != problem::Status::Solved) break;
   }

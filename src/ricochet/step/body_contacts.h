@@ -134,6 +134,7 @@ class BodyContacts {
   bool approach(int island);
   base::Looks::Part name_of(int island) const;
   bool share(int island, problem::Report& report);
+  bool is_unlooked(int island);
   bool is_enough(int island, double residual);
   void drop_rounding();
   bool is_bounded(int row) const;  // friction or a motor of a joint

@@ -46,6 +46,8 @@ struct Outcome {
   /// ones were taken.
   long long shared_steps{0};
   double shared_time{0.0};
+  /// Steps with too many contacts to look for that.
+  long long unlooked_steps{0};
   long long fallback_steps{0};
   long long forced{0};       // pairs of steps that step control took in spite of their error
   std::vector<double> gaps;  // at the end

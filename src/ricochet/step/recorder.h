@@ -161,6 +161,7 @@ class Recorder {
     if (report.several && outcome_.several_steps++ == 0) outcome_.several_time = t;
     if (!report.general) return;
     ++outcome_.general_steps;
+    if (report.unlooked) ++outcome_.unlooked_steps;
     if (report.fell_back) ++outcome_.fallback_steps;
   }
 

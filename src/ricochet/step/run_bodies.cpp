@@ -62,6 +62,7 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     ++outcome.steps;
     outcome.general_steps += stepper.rows().empty() ? 0 : 1;
     outcome.fallback_steps += report.fell_back ? 1 : 0;
+    outcome.unlooked_steps += report.unlooked ? 1 : 0;
     unique = unique && report.unique;
     if (report.shared && outcome.shared_steps++ == 0) outcome.shared_time = state.t;
     if (monitor != nullptr) monitor->steps.store(outcome.steps, std::memory_order_relaxed);

@@ -237,6 +237,16 @@ std::string describe_rolls(const Motion& motion) {
                                       motion.outcome.certificate.roll_max));
 }
 
+/// Whether anybody looked for other motions that obey the law of friction as well.
+std::string describe_others(const Motion& motion) {
+  const long long steps = motion.outcome.unlooked_steps;
+  if (steps == 0) return "";
+  return entry("motions",
+               fmt::format("others were not looked for in {} of {} steps, whose contacts "
+                           "with friction are more than needed, and many",
+                           steps, motion.outcome.steps));
+}
+
 std::string describe_checks(const Motion& motion) {
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
@@ -256,7 +266,7 @@ std::string describe_checks(const Motion& motion) {
                                       "follow the forces",
                                       c.arc_max, c.arc_limit));
   }
-  if (motion.world) return text + describe_world(motion);
+  if (motion.world) return text + describe_world(motion) + describe_others(motion);
   if (motion.scene.columns.contacts.empty()) return text;
   text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
@@ -280,7 +290,7 @@ std::string describe_checks(const Motion& motion) {
                       : "not unique: gradients of active contacts depend on each other, so "
                         "other impulses give the same motion");
   }
-  return text;
+  return text + describe_others(motion);
 }
 
 std::string describe_energy(const Motion& motion) {
