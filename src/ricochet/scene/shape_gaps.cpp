@@ -1,0 +1,272 @@
+#include "ricochet/scene/shape_gaps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ricochet/formula/derivative.h"
+
+namespace ricochet::scene {
+namespace {
+
+using formula::NodeId;
+using formula::Op;
+
+std::vector<double> unit_between(const std::vector<double>& from, const std::vector<double>& to) {
+  std::vector<double> way;
+  double square = 0.0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    way.push_back(to[i] - from[i]);
+    square += way[i] * way[i];
+  }
+  for (double& component : way) component /= std::sqrt(square);
+  return way;
+}
+
+}  // namespace
+
+std::string why_apart(const Piece& a, const Piece& b, int dimension) {
+  if (a.kind != Piece::Kind::Core && b.kind != Piece::Kind::Core) return "both are without end";
+  if (a.kind != Piece::Kind::Core || b.kind != Piece::Kind::Core) return "";
+  const std::size_t most = std::max(a.corners.size(), b.corners.size());
+  const std::size_t least = std::min(a.corners.size(), b.corners.size());
+  const bool is_flat = dimension == 2;
+  if (!is_flat && most > 2) return "in space boxes and polytopes know half-spaces and hollows";
+  if (!is_flat && least > 1) return "in space capsules know spheres, half-spaces and hollows";
+  const bool is_sharp = a.round + b.round == 0.0;
+  if (is_sharp && (most <= 2 || least == 2)) return "both are without thickness: give one a radius";
+  return "";
+}
+
+/// x + R p.
+NodeVector ShapeGaps::placed(const Carrier& carrier, const std::vector<double>& point) {
+  return sum(graph_, carrier.x, turned(carrier, constants(graph_, point)));
+}
+
+NodeVector ShapeGaps::turned(const Carrier& carrier, const NodeVector& local) {
+  NodeVector made;
+  for (const NodeVector& row : carrier.R) made.push_back(dot(graph_, row, local));
+  return made;
+}
+
+NodeVector ShapeGaps::turned_back(const Carrier& carrier, const NodeVector& world) {
+  NodeVector made;
+  for (std::size_t i = 0; i < world.size(); ++i) {
+    NodeVector column;
+    for (const NodeVector& row : carrier.R) column.push_back(row[i]);
+    made.push_back(dot(graph_, column, world));
+  }
+  return made;
+}
+
+NodeVector ShapeGaps::local_of(const Carrier& carrier, const NodeVector& place) {
+  return turned_back(carrier, difference(graph_, place, carrier.x));
+}
+
+ShapeGaps::Corner ShapeGaps::corner_of(const Carrier& carrier, const Piece& piece, std::size_t k) {
+  Corner corner{placed(carrier, piece.corners[k]), piece.round, {}};
+  const std::size_t n = piece.corners.size();
+  if (n < 3 || carrier.x.size() != 2) return corner;
+  for (const std::size_t other : {(k + 1) % n, (k + n - 1) % n}) {
+    const std::vector<double> way = unit_between(piece.corners[k], piece.corners[other]);
+    corner.sides.push_back(turned(carrier, constants(graph_, way)));
+  }
+  return corner;
+}
+
+Touch ShapeGaps::against_half_space(const Corner& corner, const Carrier& b, const Piece& other) {
+  const NodeVector normal = turned(b, constants(graph_, other.normal));
+  const NodeVector way = difference(graph_, corner.place, placed(b, other.corners[0]));
+  const NodeId height = dot(graph_, normal, way);
+  const NodeId gap = graph_.subtract(height, graph_.constant(corner.round));
+  return {gap, -1, normal, difference(graph_, corner.place, times(graph_, height, normal))};
+}
+
+/// A ball, whose surface is touched from outside, or a hollow.
+Touch ShapeGaps::against_centre(const Corner& corner, const Carrier& b, const Piece& other) {
+  const NodeVector centre = placed(b, other.corners[0]);
+  NodeVector way = difference(graph_, corner.place, centre);
+  const NodeId distance = length(graph_, way);
+  for (NodeId& component : way) component = graph_.make(Op::Ratio, component, distance);
+  if (other.kind == Piece::Kind::Hollow) {
+    const NodeId room = graph_.constant(other.round - corner.round);
+    const NodeVector place =
+        sum(graph_, centre, times(graph_, graph_.constant(other.round), way));
+    return {graph_.subtract(room, distance), -1, times(graph_, graph_.constant(-1.0), way), place};
+  }
+  const NodeId gap = graph_.subtract(distance, graph_.constant(corner.round + other.round));
+  const NodeId half = graph_.multiply(graph_.constant(0.5), gap);
+  const NodeId reach = graph_.add(graph_.constant(other.round), half);
+  return {gap, -1, way, sum(graph_, centre, times(graph_, reach, way))};
+}
+
+/// The foot on the segment is at v + s (w - v), 0 <= s <= 1.
+Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const Piece& other,
+                                 bool only_edges) {
+  const NodeVector point = local_of(b, corner.place);
+  const NodeVector v = constants(graph_, other.corners[0]);
+  const NodeVector e = difference(graph_, constants(graph_, other.corners[1]), v);
+  const NodeId zero = graph_.constant(0.0);
+  const NodeId one = graph_.constant(1.0);
+  const NodeId part =
+      graph_.divide(dot(graph_, difference(graph_, point, v), e), dot(graph_, e, e));
+  const NodeId s = graph_.make(Op::Max, zero, graph_.make(Op::Min, one, part));
+  NodeVector way = difference(graph_, point, sum(graph_, v, times(graph_, s, e)));
+  const NodeId distance = length(graph_, way);
+  for (NodeId& component : way) component = graph_.make(Op::Ratio, component, distance);
+  Touch touch;
+  touch.gap = graph_.subtract(distance, graph_.constant(corner.round + other.round));
+  touch.normal = turned(b, way);
+  const NodeId reach = graph_.subtract(distance, graph_.constant(other.round));
+  touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
+  if (only_edges) {
+    touch.where =
+        graph_.make(Op::And, graph_.make(Op::Less, zero, part), graph_.make(Op::Less, part, one));
+  }
+  return touch;
+}
+
+/// Whether a side of the corner goes under a face by more than 30 degrees: then, of two faces that
+/// are as near, the corner does not lie on this one.
+NodeId ShapeGaps::dips(const Corner& corner, const Carrier& b, const NodeVector& normal) {
+  const NodeId least = graph_.constant(-0.5);
+  NodeId found = graph_.constant(0.0);
+  for (const NodeVector& side : corner.sides) {
+    const NodeId rise = dot(graph_, turned_back(b, side), normal);
+    found = graph_.make(Op::Or, found, graph_.make(Op::Less, rise, least));
+  }
+  return found;
+}
+
+/// The largest distance of a point, in the frame of the polygon, from the lines of its edges. Of a
+/// point that is not outside by more than rounding, edges that a sharp corner lies on come first.
+ShapeGaps::Ray ShapeGaps::furthest_edge(const NodeVector& point, const Corner& corner,
+                                        const Carrier& b, const Piece& other) {
+  const std::size_t n = other.corners.size();
+  const bool looks_at_sides = !corner.sides.empty() && corner.round + other.round == 0.0;
+  Ray plain;
+  Ray lying;
+  NodeId best = -1;  // of `lying`: its distance, less a penalty where a side dips
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::vector<double> e = unit_between(other.corners[k], other.corners[(k + 1) % n]);
+    const Ray ray{-1, constants(graph_, {e[1], -e[0]})};
+    const NodeVector v = constants(graph_, other.corners[k]);
+    const NodeId gap = dot(graph_, ray.normal, difference(graph_, point, v));
+    if (k == 0) {
+      plain = {gap, ray.normal};
+    } else {
+      const NodeId more = graph_.make(Op::Less, plain.gap, gap);
+      plain = {choose(more, gap, plain.gap), select(graph_, more, ray.normal, plain.normal)};
+    }
+    if (!looks_at_sides) continue;
+    const NodeId penalty =
+        choose(dips(corner, b, ray.normal), graph_.constant(4.0 * other.extent),
+               graph_.constant(0.0));
+    const NodeId score = graph_.subtract(gap, penalty);
+    const NodeId more = k == 0 ? graph_.constant(1.0) : graph_.make(Op::Less, best, score);
+    best = k == 0 ? score : choose(more, score, best);
+    lying = k == 0 ? Ray{gap, ray.normal}
+                   : Ray{choose(more, gap, lying.gap),
+                         select(graph_, more, ray.normal, lying.normal)};
+  }
+  if (!looks_at_sides) return plain;
+  const NodeId outside =
+      graph_.make(Op::Less, graph_.constant(1e-9 * other.extent), plain.gap);
+  return {choose(outside, plain.gap, lying.gap),
+          select(graph_, outside, plain.normal, lying.normal)};
+}
+
+Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const Piece& other,
+                                 bool only_edges) {
+  const std::size_t n = other.corners.size();
+  const NodeVector point = local_of(b, corner.place);
+  Ray ray = furthest_edge(point, corner, b, other);
+  const NodeId zero = graph_.constant(0.0);
+  NodeId beyond = zero;  // a corner
+  const bool is_round = corner.round + other.round > 0.0;
+  for (std::size_t k = 0; is_round && k < n; ++k) {
+    const auto side = [&](std::size_t i) {
+      return constants(graph_, unit_between(other.corners[i], other.corners[(i + 1) % n]));
+    };
+    const NodeVector way =
+        difference(graph_, point, constants(graph_, other.corners[k]));
+    const NodeId before = graph_.make(Op::Less, dot(graph_, way, side(k)), zero);
+    const NodeId after = graph_.make(Op::Less, zero, dot(graph_, way, side((k + n - 1) % n)));
+    const NodeId here = graph_.make(Op::And, before, after);
+    const NodeId distance = length(graph_, way);
+    NodeVector normal = way;
+    for (NodeId& component : normal) component = graph_.make(Op::Ratio, component, distance);
+    ray = {choose(here, distance, ray.gap), select(graph_, here, normal, ray.normal)};
+    beyond = graph_.make(Op::Or, beyond, here);
+  }
+  Touch touch;
+  touch.gap = graph_.subtract(ray.gap, graph_.constant(corner.round + other.round));
+  touch.normal = turned(b, ray.normal);
+  const NodeId reach = graph_.subtract(ray.gap, graph_.constant(other.round));
+  touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
+  if (only_edges && is_round) touch.where = graph_.make(Op::Not, beyond);
+  return touch;
+}
+
+Touch ShapeGaps::against(const Corner& corner, const Carrier& b, const Piece& other,
+                         bool only_edges) {
+  if (other.kind == Piece::Kind::HalfSpace) return against_half_space(corner, b, other);
+  if (other.corners.size() == 1) return against_centre(corner, b, other);
+  if (other.corners.size() == 2) return against_segment(corner, b, other, only_edges);
+  return against_polygon(corner, b, other, only_edges);
+}
+
+std::vector<Touch> ShapeGaps::touches(const Carrier& a, const Piece& one, const Carrier& b,
+                                      const Piece& other) {
+  const bool is_core = one.kind == Piece::Kind::Core;
+  const bool other_is_core = other.kind == Piece::Kind::Core;
+  const bool both_ways =
+      is_core && other_is_core && one.corners.size() > 1 && other.corners.size() > 1;
+  std::vector<Touch> found;
+  if (is_core && (!other_is_core || one.corners.size() == 1 || both_ways)) {
+    for (std::size_t k = 0; k < one.corners.size(); ++k) {
+      found.push_back(against(corner_of(a, one, k), b, other, false));
+    }
+    if (!both_ways) return found;
+  }
+  for (std::size_t k = 0; k < other.corners.size(); ++k) {
+    found.push_back(against(corner_of(b, other, k), a, one, both_ways));
+    found.back().normal = times(graph_, graph_.constant(-1.0), found.back().normal);
+  }
+  return found;
+}
+
+/// The rate along the motion: df/dt + sum of df/dq_i u_i.
+NodeId ShapeGaps::rate(NodeId node, int dofs) {
+  constexpr int kTimeSlot = 0;
+  const std::vector<int> slots = graph_.inputs_of(node);
+  const std::vector<NodeId> slopes = formula::gradient(graph_, node, slots);
+  NodeId sum = graph_.constant(0.0);
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const NodeId part = slots[k] == kTimeSlot
+                            ? slopes[k]
+                            : graph_.multiply(slopes[k], graph_.input(slots[k] + dofs));
+    sum = graph_.add(sum, part);
+  }
+  return sum;
+}
+
+/// v + spin x (place - x) in the plane, v + R' R^T (place - x) in space.
+NodeVector ShapeGaps::velocity_at(const Carrier& carrier, const NodeVector& place, int dofs) {
+  NodeVector velocity;
+  for (const NodeId node : carrier.x) velocity.push_back(rate(node, dofs));
+  const NodeVector arm = difference(graph_, place, carrier.x);
+  if (carrier.x.size() == 2) {
+    const NodeId spin = rate(carrier.angle, dofs);
+    return {graph_.subtract(velocity[0], graph_.multiply(spin, arm[1])),
+            graph_.add(velocity[1], graph_.multiply(spin, arm[0]))};
+  }
+  const NodeVector local = turned_back(carrier, arm);
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    NodeVector row;
+    for (const NodeId node : carrier.R[i]) row.push_back(rate(node, dofs));
+    velocity[i] = graph_.add(velocity[i], dot(graph_, row, local));
+  }
+  return velocity;
+}
+
+}  // namespace ricochet::scene
