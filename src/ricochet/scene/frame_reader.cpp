@@ -547,6 +547,7 @@ std::vector<NodeId> FrameReader::slips_of(const Carrier& a, const Carrier& b, co
   return slips;
 }
 
+/// Corners whose rows are the same formulas, as those of a box that turns about one axis, are one.
 void FrameReader::add_rows(const Carrier& a, const Carrier& b, const Law& law,
                            std::vector<ShapeRow>& rows) {
   ShapeGaps gaps(formulas_.graph());
@@ -567,14 +568,20 @@ void FrameReader::add_rows(const Carrier& a, const Carrier& b, const Law& law,
       }
     }
   }
-  const std::string name = flat(a.name) + "." + flat(b.name);
   const bool is_rough = law.value->find("friction") != nullptr;
-  for (std::size_t k = 0; k < touches.size(); ++k) {
-    const Touch& touch = touches[k];
-    ShapeRow row{touches.size() == 1 ? name : fmt::format("{}[{}]", name, k + 1), touch.gap,
-                 touch.where, {}, law.value, law.key};
+  const std::size_t first = rows.size();
+  for (const Touch& touch : touches) {
+    ShapeRow row{"", touch.gap, touch.where, {}, law.value, law.key};
     if (is_rough) row.slips = slips_of(a, b, touch);
-    rows.push_back(std::move(row));
+    const auto same = [&](const ShapeRow& other) {
+      return other.gap == row.gap && other.where == row.where && other.slips == row.slips;
+    };
+    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(first);
+    if (std::none_of(begin, rows.end(), same)) rows.push_back(std::move(row));
+  }
+  const std::string name = flat(a.name) + "." + flat(b.name);
+  for (std::size_t k = first; k < rows.size(); ++k) {
+    rows[k].name = rows.size() == first + 1 ? name : fmt::format("{}[{}]", name, k - first + 1);
   }
 }
 
