@@ -425,6 +425,23 @@ void FrameReader::add_pieces(const std::vector<shape::Shape<D>>& shapes, const V
   }
 }
 
+/// Its coordinates are those of the mass centre; shapes are written in their own frame.
+void FrameReader::place_free(const body::Body<2>& body, Carrier& carrier) {
+  formula::Graph& graph = formulas_.graph();
+  const auto same = [&](const FreeBody& one) { return one.name == body.name; };
+  FreeBody& free = *std::find_if(free_.begin(), free_.end(), same);
+  free.mass = body.mass;
+  free.inertia = body.inertia;
+  free.place = {body.start.x[0], body.start.x[1], body.start.angle};
+  free.velocity = {body.start.v[0], body.start.v[1], body.start.spin};
+  set_angle(graph.input(system_.position_slot(free.begin + 2)), carrier);
+  const NodeVector centre = constants(graph, numbers_of(body.centre));
+  for (int k = 0; k < 2; ++k) {
+    const NodeId coordinate = graph.input(system_.position_slot(free.begin + k));
+    carrier.x.push_back(graph.subtract(coordinate, dot(graph, carrier.R[index(k)], centre)));
+  }
+}
+
 template <int D>
 void FrameReader::take_body(const body::World<D>& world, int i, const NodeVector& drive) {
   formula::Graph& graph = formulas_.graph();
@@ -447,21 +464,7 @@ void FrameReader::take_body(const body::World<D>& world, int i, const NodeVector
     carrier.angle = graph.constant(0.0);  // its rate is asked for
   }
   if constexpr (D == 2) {
-    const auto same = [&](const FreeBody& one) { return one.name == body.name; };
-    const auto found = std::find_if(free_.begin(), free_.end(), same);
-    if (body.is_free()) {
-      const auto coordinate = [&](int k) { return graph.input(system_.position_slot(k)); };
-      found->mass = body.mass;
-      found->inertia = body.inertia;
-      found->place = {body.start.x[0], body.start.x[1], body.start.angle};
-      found->velocity = {body.start.v[0], body.start.v[1], body.start.spin};
-      set_angle(coordinate(found->begin + 2), carrier);
-      NodeVector centre = constants(graph, numbers_of(body.centre));
-      for (std::size_t k = 0; k < 2; ++k) {  // the frame of the shapes
-        carrier.x.push_back(graph.subtract(coordinate(found->begin + static_cast<int>(k)),
-                                           dot(graph, carrier.R[k], centre)));
-      }
-    }
+    if (body.is_free()) place_free(body, carrier);
   }
   std::vector<shape::Shape<D>> shapes;
   for (int k = 0; k < body.shapes; ++k) {

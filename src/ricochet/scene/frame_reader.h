@@ -79,6 +79,7 @@ class FrameReader {
                   const body::World<D>& world);
   template <int D>
   void take_body(const body::World<D>& world, int i, const NodeVector& drive);
+  void place_free(const body::Body<2>& body, Carrier& carrier);
   void read_attitude(TableReader& table, const Locals& locals, Carrier& frame);
   void set_angle(NodeId angle, Carrier& carrier);
   void set_quaternion(const NodeVector& q, Carrier& carrier);
