@@ -80,12 +80,14 @@ std::vector<Named> shapes_of_the_plane() {
           {"box", shape::box<2>({1.0, 0.4}, 0.0)},
           {"rounded box", shape::box<2>({0.8, 0.5}, 0.1)},
           {"clockwise triangle", shape::polygon({{0, 0.6}, {0.5, -0.4}, {-0.6, -0.3}}, 0.0)},
-          {"pentagon", shape::polygon({{0.5, 0}, {0.2, 0.5}, {-0.4, 0.3}, {-0.4, -0.3}, {0.2, -0.5}},
-                                      0.05)},
+          {"pentagon",
+           shape::polygon({{0.5, 0}, {0.2, 0.5}, {-0.4, 0.3}, {-0.4, -0.3}, {0.2, -0.5}}, 0.05)},
           {"half-plane", shape::half_space<2>({0, -0.1}, {0.6, 0.8})}};
 }
 
-Piece piece_of(const shape::Shape<2>& shape) { return TwoShapes(shape, shape::ball<2>(1.0)).carriers[0].pieces[0]; }
+Piece piece_of(const shape::Shape<2>& shape) {
+  return TwoShapes(shape, shape::ball<2>(1.0)).carriers[0].pieces[0];
+}
 
 std::vector<double> random_inputs(base::Random& random) {
   std::vector<double> inputs(1 + 2 * TwoShapes::kDofs);
@@ -155,8 +157,7 @@ TEST(FrameGaps, ChangeAtTheRelativeVelocityAlongTheNormal) {
       TwoShapes two(a.shape, b.shape);
       const std::vector<int> places = {1, 2, 3, 4, 5, 6};
       for (const Touch& touch : two.touches) {
-        const std::vector<formula::NodeId> slopes =
-            formula::gradient(two.graph, touch.gap, places);
+        const std::vector<formula::NodeId> slopes = formula::gradient(two.graph, touch.gap, places);
         ShapeGaps gaps(two.graph);
         const NodeVector velocity =
             difference(two.graph, gaps.velocity_at(two.carriers[0], touch.place, 6),
@@ -234,7 +235,8 @@ std::string woodpecker_by_hand() {
     const std::size_t begin = text.find(from);
     text.replace(begin, text.find(to, begin) - begin, put);
   };
-  cut("lG = 0.015 }", "\n", "lG = 0.015, r0 = 2.5e-3, rM = 3.1e-3, hM = 5.8e-3, hS = 0.02, lS = 0.0201 }");
+  cut("lG = 0.015 }", "\n",
+      "lG = 0.015, r0 = 2.5e-3, rM = 3.1e-3, hM = 5.8e-3, hS = 0.02, lS = 0.0201 }");
   cut("[world]", "[start]", R"toml([contact.low]
 keep     = "rM*cos(phiM) + hM*sin(phiM) >= r0"
 slip     = "-(y' + phiM'*r0)"
@@ -331,8 +333,8 @@ half_plane = { point = [0, 0], normal = [0, 1] }
 material   = "floor"
 )toml"));
   ASSERT_TRUE(motion.outcome.certificate.ok());
-  const std::vector<std::string> names = {"far",      "block.x", "block.y", "block.angle",
-                                          "pill.x",   "pill.y",  "pill.angle", "wheel.x",
+  const std::vector<std::string> names = {"far",     "block.x",    "block.y",    "block.angle",
+                                          "pill.x",  "pill.y",     "pill.angle", "wheel.x",
                                           "wheel.y", "wheel.angle"};
   EXPECT_EQ(motion.scene.columns.coordinates, names);
   const double slide = 9.81 * (std::sin(0.5) - 0.3 * std::cos(0.5));
@@ -532,8 +534,7 @@ TEST(FramePairs, AreThoseThatAreStated) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(contacts("default = \"none\""), Names{});
   EXPECT_EQ(contacts("default = \"none\"\n\"left right\" = {}"),
-            (Names{"one.other[1]", "one.other[2]", "other.wall[1]", "other.wall[2]",
-                   "other.peg"}));
+            (Names{"one.other[1]", "one.other[2]", "other.wall[1]", "other.wall[2]", "other.peg"}));
   EXPECT_EQ(contacts("default = {}\n\"left right\" = \"none\""),
             (Names{"one.wall", "one.peg[1]", "one.peg[2]"}));
   EXPECT_EQ(contacts("default = {}").size(), 6u);  // not of one with other
@@ -549,16 +550,16 @@ TEST(FramePairs, HaveAllLawsOfFrictionAndRestitution) {
 }
 
 TEST(FramePairs, ParametersOfWorldAndSystemAreSet) {
-  const scene::Scene scene = read_text(study::builtin_scene("frame-pendulum-strike"),
-                                       {"R=0.2", "L=1.5"});
+  const scene::Scene scene =
+      read_text(study::builtin_scene("frame-pendulum-strike"), {"R=0.2", "L=1.5"});
   EXPECT_NEAR(scene.start.q[1], 0.3, 1e-15);
   EXPECT_NEAR(scene.start.q[2], -1.5, 1e-15);
 }
 
 // A ball that slides starts to roll at 5/7 of its speed: a frame in space. (exact)
 TEST(FramesInSpace, ABallThatSlidesRollsInTheEnd) {
-  for (const char* attitude : {"axis_angle = [[0, 2, 0], \"a\"]",
-                               "quaternion = [\"cos(a/2)\", 0, \"sin(a/2)\", 0]"}) {
+  for (const char* attitude :
+       {"axis_angle = [[0, 2, 0], \"a\"]", "quaternion = [\"cos(a/2)\", 0, \"sin(a/2)\", 0]"}) {
     const Motion motion = run_text(std::string(R"toml([system]
 coordinates = ["x", "y", "z", "a"]
 kinetic     = "0.5*(x'^2 + y'^2 + z'^2) + 0.5*0.4*0.01*a'^2"

@@ -131,8 +131,7 @@ std::vector<formula::Locals> FrameReader::indices_of(const Value& table, const s
   return formulas_.index_values(*all, path + ".for");
 }
 
-void FrameReader::check_name(const std::string& kind, const std::string& name,
-                             const Value& value) {
+void FrameReader::check_name(const std::string& kind, const std::string& name, const Value& value) {
   const std::string path = kind + "." + name;
   const auto fail = [&](const std::string& message, const std::string& remedy) {
     throw base::InputError(path, message, remedy, document_.spot_of_key(value));
@@ -338,12 +337,11 @@ void FrameReader::read_attitude(TableReader& table, const Locals& locals, Carrie
     if (about->kind != Value::Kind::Array || about->items.size() != 2) {
       table.fail(*about, "axis_angle", "must be an axis and an angle", kExample);
     }
-    const NodeVector axis =
-        read_list(table, about->items[0], "axis_angle", 3, kExample, locals);
-    return set_axis_angle(axis,
-                          formulas_.formula(about->items[1], table.full("axis_angle"),
-                                            Speaks::Position, locals),
-                          frame);
+    const NodeVector axis = read_list(table, about->items[0], "axis_angle", 3, kExample, locals);
+    return set_axis_angle(
+        axis,
+        formulas_.formula(about->items[1], table.full("axis_angle"), Speaks::Position, locals),
+        frame);
   }
   NodeId node = graph.constant(0.0);
   if (angle != nullptr) {
@@ -404,9 +402,9 @@ void FrameReader::add_pieces(const std::vector<shape::Shape<D>>& shapes, const V
   for (const shape::Shape<D>& shape : shapes) {
     Piece piece;
     const bool is_hollow = shape.round < 0.0;  // see WorldReader::make_shape
-    piece.kind = is_hollow                                     ? Piece::Kind::Hollow
+    piece.kind = is_hollow                              ? Piece::Kind::Hollow
                  : shape.kind == shape::Kind::HalfSpace ? Piece::Kind::HalfSpace
-                                                               : Piece::Kind::Core;
+                                                        : Piece::Kind::Core;
     if (shape.kind != shape::Kind::Core && shape.kind != shape::Kind::HalfSpace) {
       throw base::InputError(
           (carrier.kind == Carrier::Kind::Frame ? "frame." : "body.") + carrier.name,
@@ -536,9 +534,8 @@ const Value& FrameReader::value_of(const Carrier& carrier) const {
 std::vector<NodeId> FrameReader::slips_of(const Carrier& a, const Carrier& b, const Touch& touch) {
   formula::Graph& graph = formulas_.graph();
   ShapeGaps gaps(graph);
-  const NodeVector velocity =
-      difference(graph, gaps.velocity_at(a, touch.place, system_.dofs()),
-                 gaps.velocity_at(b, touch.place, system_.dofs()));
+  const NodeVector velocity = difference(graph, gaps.velocity_at(a, touch.place, system_.dofs()),
+                                         gaps.velocity_at(b, touch.place, system_.dofs()));
   std::vector<NodeId> slips;
   bool slides = false;
   for (const NodeVector& tangent : tangents_of(graph, touch.normal)) {

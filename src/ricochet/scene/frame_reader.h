@@ -106,7 +106,7 @@ class FrameReader {
   const Value* pairs_{nullptr};
   NodeVector gravity_;
   std::vector<FreeBody> free_;
-  std::vector<Carrier> carriers_;  // frames, then bodies
+  std::vector<Carrier> carriers_;     // frames, then bodies
   std::vector<const Value*> tables_;  // of the carriers
   std::vector<std::string> material_names_;
   std::vector<Law> laws_;

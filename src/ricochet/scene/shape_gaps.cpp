@@ -89,8 +89,7 @@ Touch ShapeGaps::against_centre(const Corner& corner, const Carrier& b, const Pi
   for (NodeId& component : way) component = graph_.make(Op::Ratio, component, distance);
   if (other.kind == Piece::Kind::Hollow) {
     const NodeId room = graph_.constant(other.round - corner.round);
-    const NodeVector place =
-        sum(graph_, centre, times(graph_, graph_.constant(other.round), way));
+    const NodeVector place = sum(graph_, centre, times(graph_, graph_.constant(other.round), way));
     return {graph_.subtract(room, distance), -1, times(graph_, graph_.constant(-1.0), way), place};
   }
   const NodeId gap = graph_.subtract(distance, graph_.constant(corner.round + other.round));
@@ -158,19 +157,17 @@ ShapeGaps::Ray ShapeGaps::furthest_edge(const NodeVector& point, const Corner& c
       plain = {choose(more, gap, plain.gap), select(graph_, more, ray.normal, plain.normal)};
     }
     if (!looks_at_sides) continue;
-    const NodeId penalty =
-        choose(dips(corner, b, ray.normal), graph_.constant(4.0 * other.extent),
-               graph_.constant(0.0));
+    const NodeId penalty = choose(dips(corner, b, ray.normal), graph_.constant(4.0 * other.extent),
+                                  graph_.constant(0.0));
     const NodeId score = graph_.subtract(gap, penalty);
     const NodeId more = k == 0 ? graph_.constant(1.0) : graph_.make(Op::Less, best, score);
     best = k == 0 ? score : choose(more, score, best);
-    lying = k == 0 ? Ray{gap, ray.normal}
-                   : Ray{choose(more, gap, lying.gap),
-                         select(graph_, more, ray.normal, lying.normal)};
+    lying = k == 0
+                ? Ray{gap, ray.normal}
+                : Ray{choose(more, gap, lying.gap), select(graph_, more, ray.normal, lying.normal)};
   }
   if (!looks_at_sides) return plain;
-  const NodeId outside =
-      graph_.make(Op::Less, graph_.constant(1e-9 * other.extent), plain.gap);
+  const NodeId outside = graph_.make(Op::Less, graph_.constant(1e-9 * other.extent), plain.gap);
   return {choose(outside, plain.gap, lying.gap),
           select(graph_, outside, plain.normal, lying.normal)};
 }
@@ -187,8 +184,7 @@ Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const P
     const auto side = [&](std::size_t i) {
       return constants(graph_, unit_between(other.corners[i], other.corners[(i + 1) % n]));
     };
-    const NodeVector way =
-        difference(graph_, point, constants(graph_, other.corners[k]));
+    const NodeVector way = difference(graph_, point, constants(graph_, other.corners[k]));
     const NodeId before = graph_.make(Op::Less, dot(graph_, way, side(k)), zero);
     const NodeId after = graph_.make(Op::Less, zero, dot(graph_, way, side((k + n - 1) % n)));
     const NodeId here = graph_.make(Op::And, before, after);

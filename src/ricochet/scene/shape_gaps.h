@@ -27,10 +27,10 @@ struct Carrier {
   Kind kind{Kind::Frame};
   std::string name;
   int material{0};
-  NodeVector x;                 // of the origin of its frame
-  std::vector<NodeVector> R;    // rows of its rotation
-  formula::NodeId angle{-1};    // in the plane
-  bool moves{true};             // with coordinates
+  NodeVector x;               // of the origin of its frame
+  std::vector<NodeVector> R;  // rows of its rotation
+  formula::NodeId angle{-1};  // in the plane
+  bool moves{true};           // with coordinates
   std::vector<Piece> pieces;
 };
 
@@ -46,7 +46,8 @@ struct Touch {
 std::string why_apart(const Piece& a, const Piece& b, int dimension);
 
 /// Gaps between shapes, built in a graph from the formulas of their frames:
-/// - corners and centres against half-spaces, hollows, balls and segments: distances less the radii;
+/// - corners and centres against half-spaces, hollows, balls and segments: distances less the
+/// radii;
 /// - against a convex polygon: inside it and beside its edges the largest distance from an edge's
 ///   line, beyond its corners the distance from the corner;
 /// - segments and polygons against each other: the corners of each against the other. Where two

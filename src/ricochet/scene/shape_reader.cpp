@@ -173,8 +173,7 @@ shape::Shape<3> WorldReader<3>::make_shape(TableReader& table, const Value& valu
     const Value* there = table.find("at");
     if (there != nullptr) at.x = vector(*there, table.full("at"), locals);
     const bool turns = read_turn(table, locals, at);
-    if ((there != nullptr || turns) && kind != "sphere" && kind != "box" &&
-        kind != "hollow") {
+    if ((there != nullptr || turns) && kind != "sphere" && kind != "box" && kind != "hollow") {
       table.fail(there != nullptr ? *there : value, "at",
                  fmt::format("is for boxes and spheres, not {}", kind),
                  "write its points in place, or a body of its own");

@@ -12,8 +12,8 @@
 
 namespace ricochet::scene {
 
-/// Reads [system], [contact.*] and [hold.*] with a ConstraintReader, shapes with a FrameReader, into
-/// a formula model.
+/// Reads [system], [contact.*] and [hold.*] with a ConstraintReader, shapes with a FrameReader,
+/// into a formula model.
 class SystemReader {
  public:
   SystemReader(const Document& document, FormulaReader& formulas,
