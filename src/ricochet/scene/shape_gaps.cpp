@@ -99,8 +99,7 @@ Touch ShapeGaps::against_centre(const Corner& corner, const Carrier& b, const Pi
 }
 
 /// The foot on the segment is at v + s (w - v), 0 <= s <= 1.
-Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const Piece& other,
-                                 bool only_edges) {
+Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const Piece& other) {
   const NodeVector point = local_of(b, corner.place);
   const NodeVector v = constants(graph_, other.corners[0]);
   const NodeVector e = difference(graph_, constants(graph_, other.corners[1]), v);
@@ -117,10 +116,6 @@ Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const P
   touch.normal = turned(b, way);
   const NodeId reach = graph_.subtract(distance, graph_.constant(other.round));
   touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
-  if (only_edges) {
-    touch.where =
-        graph_.make(Op::And, graph_.make(Op::Less, zero, part), graph_.make(Op::Less, part, one));
-  }
   return touch;
 }
 
@@ -136,54 +131,54 @@ NodeId ShapeGaps::dips(const Corner& corner, const Carrier& b, const NodeVector&
   return found;
 }
 
-/// The largest distance of a point, in the frame of the polygon, from the lines of its edges. Of a
-/// point that is not outside by more than rounding, edges that a sharp corner lies on come first.
-ShapeGaps::Ray ShapeGaps::furthest_edge(const NodeVector& point, const Corner& corner,
-                                        const Carrier& b, const Piece& other) {
-  const std::size_t n = other.corners.size();
-  const bool looks_at_sides = !corner.sides.empty() && corner.round + other.round == 0.0;
-  Ray plain;
-  Ray lying;
-  NodeId best = -1;  // of `lying`: its distance, less a penalty where a side dips
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::vector<double> e = unit_between(other.corners[k], other.corners[(k + 1) % n]);
-    const Ray ray{-1, constants(graph_, {e[1], -e[0]})};
-    const NodeVector v = constants(graph_, other.corners[k]);
-    const NodeId gap = dot(graph_, ray.normal, difference(graph_, point, v));
-    if (k == 0) {
-      plain = {gap, ray.normal};
-    } else {
-      const NodeId more = graph_.make(Op::Less, plain.gap, gap);
-      plain = {choose(more, gap, plain.gap), select(graph_, more, ray.normal, plain.normal)};
-    }
-    if (!looks_at_sides) continue;
-    const NodeId penalty = choose(dips(corner, b, ray.normal), graph_.constant(4.0 * other.extent),
-                                  graph_.constant(0.0));
-    const NodeId score = graph_.subtract(gap, penalty);
-    const NodeId more = k == 0 ? graph_.constant(1.0) : graph_.make(Op::Less, best, score);
-    best = k == 0 ? score : choose(more, score, best);
-    lying = k == 0
-                ? Ray{gap, ray.normal}
-                : Ray{choose(more, gap, lying.gap), select(graph_, more, ray.normal, lying.normal)};
+/// The largest distance of a point, in the frame of the polygon, from the lines of its edges.
+ShapeGaps::Ray ShapeGaps::furthest_edge(const std::vector<Ray>& edges) {
+  Ray best = edges[0];
+  for (std::size_t k = 1; k < edges.size(); ++k) {
+    const NodeId more = graph_.make(Op::Less, best.gap, edges[k].gap);
+    best = {choose(more, edges[k].gap, best.gap),
+            select(graph_, more, edges[k].normal, best.normal)};
   }
-  if (!looks_at_sides) return plain;
-  const NodeId outside = graph_.make(Op::Less, graph_.constant(1e-9 * other.extent), plain.gap);
-  return {choose(outside, plain.gap, lying.gap),
-          select(graph_, outside, plain.normal, lying.normal)};
+  return best;
 }
 
-Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const Piece& other,
-                                 bool only_edges) {
-  const std::size_t n = other.corners.size();
-  const NodeVector point = local_of(b, corner.place);
-  Ray ray = furthest_edge(point, corner, b, other);
+/// Of a sharp corner against a sharp polygon: the edge that it lies on, which no side of it goes
+/// under; the row exists where the corner is over that edge, that is inside the lines of the
+/// others.
+ShapeGaps::Ray ShapeGaps::edge_below(const Corner& corner, const Carrier& b, const Piece& other,
+                                     const std::vector<Ray>& edges, NodeId& where) {
   const NodeId zero = graph_.constant(0.0);
-  NodeId beyond = zero;  // a corner
-  const bool is_round = corner.round + other.round > 0.0;
-  for (std::size_t k = 0; is_round && k < n; ++k) {
-    const auto side = [&](std::size_t i) {
-      return constants(graph_, unit_between(other.corners[i], other.corners[(i + 1) % n]));
-    };
+  const NodeId dipping = graph_.constant(4.0 * other.extent);
+  Ray best;
+  NodeId score = -1;
+  NodeId others = -1;  // the largest distance from all but the best
+  for (const Ray& edge : edges) {
+    const NodeId penalty = choose(dips(corner, b, edge.normal), dipping, zero);
+    const NodeId own = graph_.subtract(edge.gap, penalty);
+    if (score < 0) {
+      best = edge;
+      score = own;
+      continue;
+    }
+    const NodeId more = graph_.make(Op::Less, score, own);
+    const NodeId lesser = choose(more, best.gap, edge.gap);
+    others = others < 0 ? lesser : graph_.make(Op::Max, others, lesser);
+    best = {choose(more, edge.gap, best.gap), select(graph_, more, edge.normal, best.normal)};
+    score = choose(more, own, score);
+  }
+  where = graph_.make(Op::LessEqual, others, graph_.constant(1e-9 * other.extent));
+  const Ray plain = furthest_edge(edges);
+  return {choose(where, best.gap, plain.gap), select(graph_, where, best.normal, plain.normal)};
+}
+
+/// The distance from the corner of a polygon where the point is beyond it.
+ShapeGaps::Ray ShapeGaps::or_corner(const NodeVector& point, const Piece& other, Ray ray) {
+  const std::size_t n = other.corners.size();
+  const NodeId zero = graph_.constant(0.0);
+  const auto side = [&](std::size_t k) {
+    return constants(graph_, unit_between(other.corners[k], other.corners[(k + 1) % n]));
+  };
+  for (std::size_t k = 0; k < n; ++k) {
     const NodeVector way = difference(graph_, point, constants(graph_, other.corners[k]));
     const NodeId before = graph_.make(Op::Less, dot(graph_, way, side(k)), zero);
     const NodeId after = graph_.make(Op::Less, zero, dot(graph_, way, side((k + n - 1) % n)));
@@ -192,23 +187,41 @@ Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const P
     NodeVector normal = way;
     for (NodeId& component : normal) component = graph_.make(Op::Ratio, component, distance);
     ray = {choose(here, distance, ray.gap), select(graph_, here, normal, ray.normal)};
-    beyond = graph_.make(Op::Or, beyond, here);
   }
+  return ray;
+}
+
+Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const Piece& other) {
+  const std::size_t n = other.corners.size();
+  const NodeVector point = local_of(b, corner.place);
+  std::vector<Ray> edges;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::vector<double> e = unit_between(other.corners[k], other.corners[(k + 1) % n]);
+    const NodeVector normal = constants(graph_, {e[1], -e[0]});
+    const NodeVector v = constants(graph_, other.corners[k]);
+    edges.push_back({dot(graph_, normal, difference(graph_, point, v)), normal});
+  }
+  const bool is_round = corner.round + other.round > 0.0;
   Touch touch;
+  Ray ray;
+  if (!is_round && !corner.sides.empty()) {
+    ray = edge_below(corner, b, other, edges, touch.where);
+  } else {
+    ray = furthest_edge(edges);
+    if (is_round) ray = or_corner(point, other, ray);
+  }
   touch.gap = graph_.subtract(ray.gap, graph_.constant(corner.round + other.round));
   touch.normal = turned(b, ray.normal);
   const NodeId reach = graph_.subtract(ray.gap, graph_.constant(other.round));
   touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
-  if (only_edges && is_round) touch.where = graph_.make(Op::Not, beyond);
   return touch;
 }
 
-Touch ShapeGaps::against(const Corner& corner, const Carrier& b, const Piece& other,
-                         bool only_edges) {
+Touch ShapeGaps::against(const Corner& corner, const Carrier& b, const Piece& other) {
   if (other.kind == Piece::Kind::HalfSpace) return against_half_space(corner, b, other);
   if (other.corners.size() == 1) return against_centre(corner, b, other);
-  if (other.corners.size() == 2) return against_segment(corner, b, other, only_edges);
-  return against_polygon(corner, b, other, only_edges);
+  if (other.corners.size() == 2) return against_segment(corner, b, other);
+  return against_polygon(corner, b, other);
 }
 
 std::vector<Touch> ShapeGaps::touches(const Carrier& a, const Piece& one, const Carrier& b,
@@ -220,12 +233,12 @@ std::vector<Touch> ShapeGaps::touches(const Carrier& a, const Piece& one, const 
   std::vector<Touch> found;
   if (is_core && (!other_is_core || one.corners.size() == 1 || both_ways)) {
     for (std::size_t k = 0; k < one.corners.size(); ++k) {
-      found.push_back(against(corner_of(a, one, k), b, other, false));
+      found.push_back(against(corner_of(a, one, k), b, other));
     }
     if (!both_ways) return found;
   }
   for (std::size_t k = 0; k < other.corners.size(); ++k) {
-    found.push_back(against(corner_of(b, other, k), a, one, both_ways));
+    found.push_back(against(corner_of(b, other, k), a, one));
     found.back().normal = times(graph_, graph_.constant(-1.0), found.back().normal);
   }
   return found;

@@ -50,8 +50,9 @@ std::string why_apart(const Piece& a, const Piece& b, int dimension);
 /// radii;
 /// - against a convex polygon: inside it and beside its edges the largest distance from an edge's
 ///   line, beyond its corners the distance from the corner;
-/// - segments and polygons against each other: the corners of each against the other. Where two
-///   rounded corners face each other the row of the first shape's stands alone.
+/// - segments and polygons against each other: the corners of each against the other. A sharp
+/// corner
+///   against a sharp polygon has the distance from the edge below it, and exists over that edge.
 class ShapeGaps {
  public:
   explicit ShapeGaps(formula::Graph& graph) : graph_(graph) {}
@@ -82,15 +83,15 @@ class ShapeGaps {
   NodeVector turned_back(const Carrier& carrier, const NodeVector& world);
   NodeVector local_of(const Carrier& carrier, const NodeVector& place);
   Corner corner_of(const Carrier& carrier, const Piece& piece, std::size_t k);
-  Touch against(const Corner& corner, const Carrier& b, const Piece& other, bool only_edges);
+  Touch against(const Corner& corner, const Carrier& b, const Piece& other);
   Touch against_half_space(const Corner& corner, const Carrier& b, const Piece& other);
   Touch against_centre(const Corner& corner, const Carrier& b, const Piece& other);
-  Touch against_segment(const Corner& corner, const Carrier& b, const Piece& other,
-                        bool only_edges);
-  Touch against_polygon(const Corner& corner, const Carrier& b, const Piece& other,
-                        bool only_edges);
-  Ray furthest_edge(const NodeVector& point, const Corner& corner, const Carrier& b,
-                    const Piece& other);
+  Touch against_segment(const Corner& corner, const Carrier& b, const Piece& other);
+  Touch against_polygon(const Corner& corner, const Carrier& b, const Piece& other);
+  Ray furthest_edge(const std::vector<Ray>& edges);
+  Ray edge_below(const Corner& corner, const Carrier& b, const Piece& other,
+                 const std::vector<Ray>& edges, NodeId& where);
+  Ray or_corner(const NodeVector& point, const Piece& other, Ray ray);
   NodeId dips(const Corner& corner, const Carrier& b, const NodeVector& normal);
   NodeId rate(NodeId node, int dofs);
   NodeId choose(NodeId condition, NodeId a, NodeId b) {
