@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <array>
@@ -144,6 +145,68 @@ TEST(FrameGaps, AreDepthsWhereRoundShapesOverlapALittle) {
     }
   }
   EXPECT_GT(inside, 100);
+}
+
+/// A ball at (x, y, z), inputs 1 to 3, and a shape of space that is turned.
+double gap_in_space(const shape::Shape<3>& shape, const shape::Mat<3>& turn, double radius,
+                    const std::array<double, 3>& at, std::array<double, 3>& slope) {
+  formula::Graph graph;
+  const auto numbers = [](const auto& v) { return std::vector<double>{v[0], v[1], v[2]}; };
+  Carrier ball;
+  ball.x = {graph.input(1), graph.input(2), graph.input(3)};
+  Carrier solid;
+  solid.x = constants(graph, {0, 0, 0});
+  for (int k = 0; k < 3; ++k) {
+    solid.R.push_back(constants(graph, numbers(turn.row(k))));
+    ball.R.push_back(constants(graph, numbers(shape::Mat<3>::Identity().row(k))));
+  }
+  Piece small;
+  small.corners = {{0, 0, 0}};
+  small.round = radius;
+  Piece piece;
+  for (const shape::Vec<3>& corner : shape.corners) piece.corners.push_back(numbers(corner));
+  for (const shape::Face<3>& face : shape.faces) {
+    piece.normals.push_back(numbers(face.normal));
+    piece.faces.emplace_back(shape.around.begin() + face.begin, shape.around.begin() + face.end);
+  }
+  for (const shape::Edge& edge : shape.edges) piece.edges.push_back({edge.from, edge.to});
+  piece.round = shape.round;
+  const Touch touch = ShapeGaps(graph).touches(ball, small, solid, piece).at(0);
+  const std::vector<double> inputs = {0, at[0], at[1], at[2], 0, 0, 0};
+  for (std::size_t k = 0; k < 3; ++k) slope[k] = graph.evaluate(touch.normal[k], inputs);
+  const std::vector<formula::NodeId> slopes = formula::gradient(graph, touch.gap, {1, 2, 3});
+  for (std::size_t k = 0; k < 3; ++k) slope[k] -= graph.evaluate(slopes[k], inputs);
+  return graph.evaluate(touch.gap, inputs);
+}
+
+// In space: distances and small depths of balls, by support functions; dg/dx is the normal. (exact)
+TEST(FrameGaps, OfBallsInSpaceAreDistances) {
+  base::Random random(6);
+  const std::vector<shape::Shape<3>> solids = {
+      shape::box<3>({1.0, 0.6, 0.4}, 0.0), shape::box<3>({0.8, 0.5, 0.5}, 0.1),
+      shape::polytope({{0, 0, 0.7}, {0.6, 0, -0.2}, {-0.3, 0.5, -0.2}, {-0.3, -0.5, -0.2}}, 0.0),
+      shape::capsule<3>({-0.4, 0, 0.1}, {0.3, 0.2, 0}, 0.1)};
+  const double radius = 0.2;
+  int told = 0;
+  for (const shape::Shape<3>& solid : solids) {
+    for (int trial = 0; trial < 150; ++trial) {
+      const shape::Vec<3> axis(random.normal(), random.normal(), random.normal());
+      const shape::Mat<3> turn = Eigen::AngleAxisd(3.0, axis.normalized()).toRotationMatrix();
+      const std::array<double, 3> at = {random.uniform(-1, 1), random.uniform(-1, 1),
+                                        random.uniform(-1, 1)};
+      shape::Pose<3> pose;
+      pose.R = turn;
+      shape::Pose<3> there;
+      there.x = {at[0], at[1], at[2]};
+      const double exact = shape::separation(shape::ball<3>(radius), there, solid, pose);
+      if (exact < -0.9 * radius) continue;
+      ++told;
+      std::array<double, 3> off{};
+      EXPECT_NEAR(gap_in_space(solid, turn, radius, at, off), exact, 1e-9);
+      for (const double one : off) EXPECT_NEAR(one, 0.0, 1e-12);
+    }
+  }
+  EXPECT_GT(told, 300);
 }
 
 // dg/dt = n . (v_A - v_B) at the place they touch, for every row of every pair. (roundoff)

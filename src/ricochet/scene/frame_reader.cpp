@@ -38,6 +38,16 @@ std::vector<double> numbers_of(const Vector& vector) {
   return {vector.data(), vector.data() + vector.size()};
 }
 
+/// Of a polytope in space.
+void add_faces(const shape::Shape<3>& shape, Piece& piece) {
+  if (piece.kind != Piece::Kind::Core || shape.corners.size() < 3) return;
+  for (const shape::Face<3>& face : shape.faces) {
+    piece.normals.push_back(numbers_of(face.normal));
+    piece.faces.emplace_back(shape.around.begin() + face.begin, shape.around.begin() + face.end);
+  }
+  for (const shape::Edge& edge : shape.edges) piece.edges.push_back({edge.from, edge.to});
+}
+
 std::string words_of(const std::string& material) {
   return material.empty() ? "shapes without a material" : fmt::format("'{}'", material);
 }
@@ -417,6 +427,7 @@ void FrameReader::add_pieces(const std::vector<shape::Shape<D>>& shapes, const V
     }
     for (const auto& corner : shape.corners) piece.corners.push_back(numbers_of(corner));
     if (piece.kind == Piece::Kind::HalfSpace) piece.normal = numbers_of(shape.faces[0].normal);
+    if constexpr (D == 3) add_faces(shape, piece);
     piece.round = std::abs(shape.round);
     piece.extent = shape.extent;
     carrier.pieces.push_back(std::move(piece));

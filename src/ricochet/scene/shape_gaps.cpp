@@ -30,8 +30,9 @@ std::string why_apart(const Piece& a, const Piece& b, int dimension) {
   const std::size_t most = std::max(a.corners.size(), b.corners.size());
   const std::size_t least = std::min(a.corners.size(), b.corners.size());
   const bool is_flat = dimension == 2;
-  if (!is_flat && most > 2) return "in space boxes and polytopes know half-spaces and hollows";
-  if (!is_flat && least > 1) return "in space capsules know spheres, half-spaces and hollows";
+  if (!is_flat && least > 1) {
+    return "in space capsules, boxes and polytopes know spheres, points, half-spaces and hollows";
+  }
   const bool is_sharp = a.round + b.round == 0.0;
   if (is_sharp && (most <= 2 || least == 2)) return "both are without thickness: give one a radius";
   return "";
@@ -98,25 +99,86 @@ Touch ShapeGaps::against_centre(const Corner& corner, const Carrier& b, const Pi
   return {gap, -1, way, sum(graph_, centre, times(graph_, reach, way))};
 }
 
-/// The foot on the segment is at v + s (w - v), 0 <= s <= 1.
-Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const Piece& other) {
-  const NodeVector point = local_of(b, corner.place);
-  const NodeVector v = constants(graph_, other.corners[0]);
-  const NodeVector e = difference(graph_, constants(graph_, other.corners[1]), v);
-  const NodeId zero = graph_.constant(0.0);
-  const NodeId one = graph_.constant(1.0);
+/// From the nearest point of a segment, v + s (w - v) with 0 <= s <= 1, to the point.
+NodeVector ShapeGaps::from_segment(const NodeVector& point, const std::vector<double>& from,
+                                   const std::vector<double>& to) {
+  const NodeVector v = constants(graph_, from);
+  const NodeVector e = difference(graph_, constants(graph_, to), v);
   const NodeId part =
       graph_.divide(dot(graph_, difference(graph_, point, v), e), dot(graph_, e, e));
-  const NodeId s = graph_.make(Op::Max, zero, graph_.make(Op::Min, one, part));
-  NodeVector way = difference(graph_, point, sum(graph_, v, times(graph_, s, e)));
-  const NodeId distance = length(graph_, way);
-  for (NodeId& component : way) component = graph_.make(Op::Ratio, component, distance);
+  const NodeId s =
+      graph_.make(Op::Max, graph_.constant(0.0), graph_.make(Op::Min, graph_.constant(1.0), part));
+  return difference(graph_, point, sum(graph_, v, times(graph_, s, e)));
+}
+
+/// A ray from the core of the other shape, in its frame, to a corner.
+Touch ShapeGaps::touch_at(const Corner& corner, const Carrier& b, const Piece& other,
+                          const Ray& ray) {
   Touch touch;
-  touch.gap = graph_.subtract(distance, graph_.constant(corner.round + other.round));
-  touch.normal = turned(b, way);
-  const NodeId reach = graph_.subtract(distance, graph_.constant(other.round));
+  touch.gap = graph_.subtract(ray.gap, graph_.constant(corner.round + other.round));
+  touch.normal = turned(b, ray.normal);
+  const NodeId reach = graph_.subtract(ray.gap, graph_.constant(other.round));
   touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
   return touch;
+}
+
+Touch ShapeGaps::against_segment(const Corner& corner, const Carrier& b, const Piece& other) {
+  NodeVector way = from_segment(local_of(b, corner.place), other.corners[0], other.corners[1]);
+  const NodeId distance = length(graph_, way);
+  for (NodeId& component : way) component = graph_.make(Op::Ratio, component, distance);
+  return touch_at(corner, b, other, {distance, way});
+}
+
+/// Whether the foot of a point on the plane of a face lies in the face.
+NodeId ShapeGaps::is_over(const NodeVector& point, const Piece& other, std::size_t face) {
+  const std::vector<int>& around = other.faces[face];
+  const NodeVector n = constants(graph_, other.normals[face]);
+  NodeId over = graph_.constant(1.0);
+  for (std::size_t k = 0; k < around.size(); ++k) {
+    const NodeVector v = constants(graph_, other.corner(around[k]));
+    const NodeVector w = constants(graph_, other.corner(around[(k + 1) % around.size()]));
+    const NodeVector e = difference(graph_, w, v);
+    const auto cross = [&](std::size_t i, std::size_t j) {
+      return graph_.subtract(graph_.multiply(n[i], e[j]), graph_.multiply(n[j], e[i]));
+    };
+    const NodeVector inwards = {cross(1, 2), cross(2, 0), cross(0, 1)};
+    const NodeId depth = dot(graph_, inwards, difference(graph_, point, v));
+    over = graph_.make(Op::And, over, graph_.make(Op::LessEqual, graph_.constant(0.0), depth));
+  }
+  return over;
+}
+
+/// A ball against a polytope: inside it and over its faces the largest distance from a face's
+/// plane, else the distance from the nearest edge.
+Touch ShapeGaps::against_polytope(const Corner& corner, const Carrier& b, const Piece& other) {
+  const NodeVector point = local_of(b, corner.place);
+  const NodeId zero = graph_.constant(0.0);
+  std::vector<Ray> faces;
+  NodeId by_face = zero;
+  for (std::size_t k = 0; k < other.faces.size(); ++k) {
+    const NodeVector normal = constants(graph_, other.normals[k]);
+    const NodeVector v = constants(graph_, other.corner(other.faces[k][0]));
+    faces.push_back({dot(graph_, normal, difference(graph_, point, v)), normal});
+    const NodeId above = graph_.make(Op::Less, zero, faces.back().gap);
+    by_face = graph_.make(Op::Or, by_face, graph_.make(Op::And, above, is_over(point, other, k)));
+  }
+  const Ray plain = furthest_edge(faces);
+  if (corner.round + other.round == 0.0) return touch_at(corner, b, other, plain);
+  by_face = graph_.make(Op::Or, by_face, graph_.make(Op::LessEqual, plain.gap, zero));
+  NodeVector nearest;
+  NodeId least = -1;
+  for (const auto& [from, to] : other.edges) {
+    const NodeVector way = from_segment(point, other.corner(from), other.corner(to));
+    const NodeId square = dot(graph_, way, way);
+    const NodeId less = least < 0 ? graph_.constant(1.0) : graph_.make(Op::Less, square, least);
+    nearest = least < 0 ? way : select(graph_, less, way, nearest);
+    least = least < 0 ? square : choose(less, square, least);
+  }
+  const NodeId distance = length(graph_, nearest);
+  for (NodeId& component : nearest) component = graph_.make(Op::Ratio, component, distance);
+  return touch_at(
+      corner, b, other,
+      {choose(by_face, plain.gap, distance), select(graph_, by_face, plain.normal, nearest)});
 }
 
 /// Whether a side of the corner goes under a face by more than 30 degrees: then, of two faces that
@@ -202,18 +264,12 @@ Touch ShapeGaps::against_polygon(const Corner& corner, const Carrier& b, const P
     edges.push_back({dot(graph_, normal, difference(graph_, point, v)), normal});
   }
   const bool is_round = corner.round + other.round > 0.0;
-  Touch touch;
-  Ray ray;
-  if (!is_round && !corner.sides.empty()) {
-    ray = edge_below(corner, b, other, edges, touch.where);
-  } else {
-    ray = furthest_edge(edges);
-    if (is_round) ray = or_corner(point, other, ray);
-  }
-  touch.gap = graph_.subtract(ray.gap, graph_.constant(corner.round + other.round));
-  touch.normal = turned(b, ray.normal);
-  const NodeId reach = graph_.subtract(ray.gap, graph_.constant(other.round));
-  touch.place = difference(graph_, corner.place, times(graph_, reach, touch.normal));
+  if (is_round) return touch_at(corner, b, other, or_corner(point, other, furthest_edge(edges)));
+  if (corner.sides.empty()) return touch_at(corner, b, other, furthest_edge(edges));
+  NodeId where = -1;
+  const Ray below = edge_below(corner, b, other, edges, where);
+  Touch touch = touch_at(corner, b, other, below);
+  touch.where = where;
   return touch;
 }
 
@@ -221,7 +277,8 @@ Touch ShapeGaps::against(const Corner& corner, const Carrier& b, const Piece& ot
   if (other.kind == Piece::Kind::HalfSpace) return against_half_space(corner, b, other);
   if (other.corners.size() == 1) return against_centre(corner, b, other);
   if (other.corners.size() == 2) return against_segment(corner, b, other);
-  return against_polygon(corner, b, other);
+  return other.faces.empty() ? against_polygon(corner, b, other)
+                             : against_polytope(corner, b, other);
 }
 
 std::vector<Touch> ShapeGaps::touches(const Carrier& a, const Piece& one, const Carrier& b,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,15 @@ struct Piece {
   Kind kind{Kind::Core};
   std::vector<std::vector<double>> corners;  // of a polygon counterclockwise [m]
   std::vector<double> normal;                // of a half-space: unit, out of the solid
-  double round{0.0};                         // [m]
-  double extent{0.0};                        // [m] radius of a ball that contains it
+  // Of a polytope in space: faces as corners, counterclockwise as seen from outside, their unit
+  // normals, and edges as pairs of corners.
+  std::vector<std::vector<int>> faces;
+  std::vector<std::vector<double>> normals;
+  std::vector<std::array<int, 2>> edges;
+  double round{0.0};   // [m]
+  double extent{0.0};  // [m] radius of a ball that contains it
+
+  const std::vector<double>& corner(int k) const { return corners[static_cast<std::size_t>(k)]; }
 };
 
 /// What carries shapes: its place as formulas of t and coordinates.
@@ -50,6 +58,7 @@ std::string why_apart(const Piece& a, const Piece& b, int dimension);
 /// radii;
 /// - against a convex polygon: inside it and beside its edges the largest distance from an edge's
 ///   line, beyond its corners the distance from the corner;
+/// - against a polytope in space: the same, and beyond its edges the distance from the edge;
 /// - segments and polygons against each other: the corners of each against the other. A sharp
 /// corner
 ///   against a sharp polygon has the distance from the edge below it, and exists over that edge.
@@ -88,6 +97,11 @@ class ShapeGaps {
   Touch against_centre(const Corner& corner, const Carrier& b, const Piece& other);
   Touch against_segment(const Corner& corner, const Carrier& b, const Piece& other);
   Touch against_polygon(const Corner& corner, const Carrier& b, const Piece& other);
+  Touch against_polytope(const Corner& corner, const Carrier& b, const Piece& other);
+  NodeId is_over(const NodeVector& point, const Piece& other, std::size_t face);
+  NodeVector from_segment(const NodeVector& point, const std::vector<double>& from,
+                          const std::vector<double>& to);
+  Touch touch_at(const Corner& corner, const Carrier& b, const Piece& other, const Ray& ray);
   Ray furthest_edge(const std::vector<Ray>& edges);
   Ray edge_below(const Corner& corner, const Carrier& b, const Piece& other,
                  const std::vector<Ray>& edges, NodeId& where);
