@@ -13,6 +13,7 @@
 #include "ricochet/scene/shape_gaps.h"
 #include "ricochet/shape/gaps.h"
 #include "ricochet/study/builtin_scenes.h"
+#include "ricochet/study/facts.h"
 #include "support.h"
 
 namespace ricochet::scene::frame_test {
@@ -623,6 +624,49 @@ TEST(FramePairs, AreThoseThatAreStated) {
   EXPECT_EQ(contacts("default = {}\n\"left right\" = \"none\""),
             (Names{"one.wall", "one.peg[1]", "one.peg[2]"}));
   EXPECT_EQ(contacts("default = {}").size(), 6u);  // not of one with other
+}
+
+// Families, with indices below 0: facts speak of places, velocities and contacts of members.
+TEST(FramePairs, FamiliesHaveNames) {
+  const Motion motion = run_text(R"toml([system]
+coordinates = ["z[-1..1]"]
+kinetic     = "sum(i, -1, 1, 0.5*z[i]'^2)"
+[world]
+dimension = 2
+gravity   = [0, -10]
+[pair]
+default = "none"
+"ball floor" = {}
+[material]
+ball  = {}
+floor = {}
+[frame.bead]
+for      = "i in -1..1"
+position = ["3*i", "z[i]"]
+disc     = "0.1*(2 + i)"
+material = "ball"
+[body.stone]
+for      = "i in -2..0"
+disc     = 0.1
+mass     = 1
+at       = ["i + 0.5", 1]
+material = "ball"
+[body.ground]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+material   = "floor"
+[start]
+position = { z = "1 + 0.1*i" }
+[run]
+step  = 0.01
+until = 0.1
+[expect]
+falls = "stone[-2].x == -1.5 and abs(stone[0].y' + 1) < 1e-12"
+hangs = "abs(bead_minus1.ground.gap - 0.8) < 1e-12 and abs(bead_1.ground.gap - 0.8) < 1e-12"
+)toml");
+  for (const study::Fact& fact : study::check_expectations(motion)) {
+    EXPECT_TRUE(fact.holds) << fact.statement;
+  }
 }
 
 TEST(FramePairs, HaveAllLawsOfFrictionAndRestitution) {

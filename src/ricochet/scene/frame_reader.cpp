@@ -18,12 +18,13 @@ using formula::Op;
 
 constexpr std::array kBodyCoordinates = {"x", "y", "angle"};
 
-/// stone[3] as stone_3: contacts have their index last.
+/// stone[3] as stone_3, stone[-3] as stone_minus3: contacts have their index last.
 std::string flat(const std::string& name) {
   std::string made;
   for (const char c : name) {
     if (c == '[') made += '_';
-    if (c != '[' && c != ']') made += c;
+    if (c == '-') made += "minus";
+    if (c != '[' && c != ']' && c != '-') made += c;
   }
   return made;
 }
