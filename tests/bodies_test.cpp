@@ -75,7 +75,7 @@ TEST(Bodies, WrongInputIsRefusedWithWords) {
   expect_fault(changed(kBox, "friction = 0.5", "friction = -1"), "must be at least 0");
   expect_fault(changed(kBox, "friction = 0.5", "restitution = 2"), "[0, 1]");
   expect_fault(changed(kBox, "dimension  = 2", ""), "dimension");
-  expect_fault(kBox + "[system]\ncoordinates = [\"x\"]\n", "stands beside [world]");
+  expect_fault(kBox + "[system]\ncoordinates = [\"x\"]\n", "kinetic");
   expect_fault(kBox + "[watch.load]\nforce_on = \"flor\"\n", "did you mean 'floor'");
   expect_fault(kBox + "[expect]\nf = \"bix.x > 0\"\n", "bix");
   expect_fault(changed(kBox, "step  = 0.001", "step  = 0.001\nscheme = \"inel\""),

@@ -137,8 +137,8 @@ class Lowering {
   }
 
   NodeId name(const Syntax& s) {
-    std::string full = s.text + (s.primes > 0 ? "'" : "");
-    if (!s.suffix.empty()) full += "[]." + s.suffix;
+    const std::string prime = s.primes > 0 ? "'" : "";
+    const std::string full = s.suffix.empty() ? s.text + prime : s.text + "[]." + s.suffix + prime;
     if (!s.children.empty()) return indexed_name(s, full);
     if (s.primes == 0) {
       for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
@@ -184,7 +184,8 @@ class Lowering {
 
   /// pair[1][2].gap, which is kept under that name.
   NodeId member(const Syntax& s, const std::string& full) {
-    const std::string name = with_indices(s) + (s.suffix.empty() ? "" : "." + s.suffix);
+    std::string name = with_indices(s) + (s.suffix.empty() ? "" : "." + s.suffix);
+    if (s.primes > 0) name += "'";
     if (const std::optional<NodeId> found = scope_.find(name)) return *found;
     if (scope_.has(full)) {
       throw FormulaError(fmt::format("'{}' has no {} indices", s.text, s.children.size()),

@@ -336,7 +336,7 @@ class Parser {
     return node(Syntax::Kind::Call, std::move(name), std::move(arguments), begin);
   }
 
-  /// x, x', z[i], z[i]', z'[i], stack[i].gap and d[i][j], or d[i, j].
+  /// x, x', z[i], z[i]', z'[i], stack[i].gap, stone[i].x' and d[i][j], or d[i, j].
   Syntax reference(std::string name, int begin) {
     std::vector<Syntax> index;
     std::string suffix;
@@ -353,6 +353,7 @@ class Parser {
     if (is_indexed) {
       for (; is("'"); advance()) ++primes;
       if (is(".")) suffix = after_dot();
+      for (; is("'"); advance()) ++primes;
     }
     Syntax made = node(Syntax::Kind::Name, std::move(name), std::move(index), begin);
     made.primes = primes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ricochet/base/index.h"
 #include "ricochet/base/text.h"
@@ -13,6 +14,7 @@ namespace ricochet::scene {
 namespace {
 
 using base::index;
+constexpr int kTimeOnly = 1;  // the first slot after that of t
 
 /// How far the body reaches from its mass centre, and a length of it.
 template <int D>
@@ -130,6 +132,7 @@ bool WorldReader<3>::read_turn(TableReader& table, const Locals& locals, Motion&
 
 template <int D>
 void WorldReader<D>::read_kind(TableReader& table, const Locals& locals, Body& body) {
+  drive_.clear();
   const bool is_fixed = boolean(table, "fixed");
   const Value* driven = table.table("driven");
   if (is_fixed && driven != nullptr) {
@@ -164,6 +167,12 @@ void WorldReader<D>::read_kind(TableReader& table, const Locals& locals, Body& b
     nodes.back() = formulas_.formula(*angle, one.full("angle"), Speaks::Position, locals);
   }
   one.finish();
+  for (const formula::NodeId node : nodes) {
+    if (!formulas_.graph().depends_on(node, kTimeOnly, std::numeric_limits<int>::max())) continue;
+    table.fail(*driven, "driven", "depends on a coordinate of [system]",
+               "write [frame.NAME] with position and angle: a driven body follows t alone");
+  }
+  drive_ = nodes;
   body.drive = drive_of<D>(formulas_.graph(), nodes);
 }
 
@@ -222,7 +231,8 @@ void WorldReader<D>::read_mass(TableReader& table, const std::vector<Shape>& sha
   Vec first = Vec::Zero();
   std::vector<shape::MassProperties<D>> parts;
   for (const Shape& shape : shapes) {
-    if (shape.kind == shape::Kind::HalfSpace || shape.kind == shape::Kind::Surface) {
+    if (shape.kind == shape::Kind::HalfSpace || shape.kind == shape::Kind::Surface ||
+        shape.round < 0.0) {
       throw base::InputError(table.path(), "has a shape without end, and is free to move",
                              "write fixed = true, or driven = { position = [...] }",
                              document_.spot_of_key(table.value()));
@@ -355,6 +365,7 @@ void WorldReader<D>::read_body(TableReader& table, const std::string& name, Loca
   body.shapes = static_cast<int>(shapes.size());
   for (Shape& shape : shapes) world.solids.push_back({world.count(), std::move(shape)});
   world.bodies.push_back(std::move(body));
+  drives_.push_back(drive_);
 }
 
 template <int D>
@@ -394,9 +405,11 @@ void WorldReader<D>::check_start(const Value* start, double t, const WorldPart& 
 
 template void WorldReader<2>::read_family(const std::string&, const Value&, World&, WorldPart&);
 template int WorldReader<2>::material_of(TableReader&, const World&);
+template formula::Locals WorldReader<2>::with_definitions(TableReader&, Locals);
 template void WorldReader<2>::check_start(const Value*, double, const WorldPart&);
 template void WorldReader<3>::read_family(const std::string&, const Value&, World&, WorldPart&);
 template int WorldReader<3>::material_of(TableReader&, const World&);
+template formula::Locals WorldReader<3>::with_definitions(TableReader&, Locals);
 template void WorldReader<3>::check_start(const Value*, double, const WorldPart&);
 
 }  // namespace ricochet::scene

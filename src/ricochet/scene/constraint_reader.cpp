@@ -21,10 +21,11 @@ std::string numbered(std::string name, const formula::Locals& indices) {
 
 }  // namespace
 
-void ConstraintReader::read(TableReader& root) {
+void ConstraintReader::read(TableReader& root, const std::vector<ShapeRow>& shapes) {
   if (const Value* contacts = root.table("contact")) {
     for (const auto& [name, contact] : contacts->entries) read_contact(name, contact);
   }
+  for (const ShapeRow& row : shapes) add_shapes(row);
   if (const Value* frictions = root.table("friction")) {
     for (const auto& [name, friction] : frictions->entries) read_friction(name, friction);
   }
@@ -84,20 +85,44 @@ void ConstraintReader::read_contact(const std::string& name, const Value& table)
     const ImpactReader::Law law = impacts_.read(contact, locals);
     for (const Side& side : sides_of(contact, keep, locals)) {
       check_moves(contact, keep, "keep", side.gap);
-      system_.contacts.push_back(numbered(name, locals) + side.suffix);
-      system_.gaps.push_back(side.gap);
-      system_.where.push_back(where);
-      system_.slips.push_back(friction_.read(contact, side.gap, locals));
-      take_slip_restitution(contact, law);
-      if (law.node >= 0) {
-        system_.restitution_nodes.emplace_back(system_.restitution.size(), law.node);
-      }
-      system_.restitution.push_back(law.restitution);
-      system_.laws.push_back(law.impact);
+      add_contact(contact, numbered(name, locals) + side.suffix, side.gap, where,
+                  friction_.read(contact, side.gap, locals), law);
     }
   }
   formulas_.add_gap(name, keep);
   contact.finish();
+}
+
+void ConstraintReader::add_contact(TableReader& contact, std::string name, NodeId gap, NodeId where,
+                                   model::Slip slip, const ImpactReader::Law& law) {
+  system_.contacts.push_back(std::move(name));
+  system_.gaps.push_back(gap);
+  system_.where.push_back(where);
+  system_.slips.push_back(std::move(slip));
+  take_slip_restitution(contact, law);
+  if (law.node >= 0) {
+    system_.restitution_nodes.emplace_back(system_.restitution.size(), law.node);
+  }
+  system_.restitution.push_back(law.restitution);
+  system_.laws.push_back(law.impact);
+}
+
+/// A row between two shapes: its law is a table of [pair].
+void ConstraintReader::add_shapes(const ShapeRow& row) {
+  const auto& names = system_.contacts;
+  if (std::find(names.begin(), names.end(), row.name) != names.end()) {
+    throw base::InputError(row.key, fmt::format("two contacts are called '{}'", row.name),
+                           "choose another name for a frame, a body or a [contact]",
+                           document_.spot_of_key(*row.law));
+  }
+  TableReader table(document_, *row.law, row.key);
+  const ImpactReader::Law law = impacts_.read(table, {});
+  model::Slip slip;
+  if (const Value* friction = table.find("friction"); friction != nullptr && !row.slips.empty()) {
+    frictions_.emplace_back(table.full("friction"), friction);
+    slip = friction_.read_on(table, row.slips);
+  }
+  add_contact(table, row.name, row.gap, row.where, std::move(slip), law);
 }
 
 void ConstraintReader::take_slip_restitution(TableReader& contact, const ImpactReader::Law& law) {

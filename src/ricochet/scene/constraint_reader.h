@@ -6,6 +6,7 @@
 
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/frame_reader.h"
 #include "ricochet/scene/friction_reader.h"
 #include "ricochet/scene/impact_reader.h"
 #include "ricochet/scene/table_reader.h"
@@ -25,7 +26,8 @@ class ConstraintReader {
         friction_(document, formulas, system),
         impacts_(document, formulas, system, groups) {}
 
-  void read(TableReader& root);
+  /// `shapes` are contacts too, after those that are written.
+  void read(TableReader& root, const std::vector<ShapeRow>& shapes);
 
   /// The laws that contacts state must be what the scheme does.
   void check_laws(const step::Scheme& scheme) const;
@@ -48,6 +50,9 @@ class ConstraintReader {
   void check_name(const std::string& kind, const std::string& name, const Value& table);
   [[noreturn]] void refuse_new(const std::string& name, const Value& table) const;
   void read_contact(const std::string& name, const Value& table);
+  void add_shapes(const ShapeRow& row);
+  void add_contact(TableReader& contact, std::string name, formula::NodeId gap,
+                   formula::NodeId where, model::Slip slip, const ImpactReader::Law& law);
   void take_slip_restitution(TableReader& contact, const ImpactReader::Law& law);
   void check_joints(const step::Scheme& scheme) const;
   bool take_outside(const std::string& name, TableReader& contact, const Value& keep);

@@ -18,9 +18,7 @@ std::string stem_of(const std::string& file) {
 
 void apply_overrides(Document& document, const std::vector<Override>& overrides) {
   for (const Override& change : overrides) {
-    const char* const table = document.root().find("structure") ? "structure"
-                              : document.root().find("world")   ? "world"
-                                                                : "system";
+    const char* const table = parameter_table(document.root(), change.key);
     const Value* system = document.root().find(table);
     const Value* parameters = system == nullptr ? nullptr : system->find("parameters");
     const bool dotted = change.key.find('.') != std::string::npos;

@@ -144,10 +144,7 @@ class FamilyReader {
     const std::string name = full_name(found.name);
     if (!name.starts_with("parameters.")) return name;
     const Value& root = document_.root();
-    return (root.find("structure") != nullptr ? "structure."
-            : root.find("world") != nullptr   ? "world."
-                                              : "system.") +
-           name;
+    return fmt::format("{}.{}", parameter_table(root, name.substr(name.find('.') + 1)), name);
   }
 
   void check_key(const Found& found) const {
@@ -283,6 +280,15 @@ class FamilyReader {
 };
 
 }  // namespace
+
+const char* parameter_table(const Value& root, const std::string& name) {
+  if (root.find("structure") != nullptr) return "structure";
+  const Value* world = root.find("world");
+  if (world == nullptr) return "system";
+  if (root.find("system") == nullptr) return "world";
+  const Value* parameters = world->find("parameters");
+  return parameters != nullptr && parameters->find(name) != nullptr ? "world" : "system";
+}
 
 bool is_same_key(const std::string& one, const std::string& other) {
   return full_name(one) == full_name(other);

@@ -16,6 +16,10 @@ struct Override {
   std::string argument;  // as typed, for messages
 };
 
+/// The table that has the parameters of a scene: "system", "structure" or "world"; of a scene with
+/// the first and the last, that which has this one.
+const char* parameter_table(const Value& root, const std::string& name);
+
 /// A key that varies: a parameter or a dotted key, and its values in order.
 struct FamilyKey {
   std::string name;

@@ -382,6 +382,14 @@ void FormulaReader::add_units(const Value& units, const std::vector<CoordinateGr
   }
 }
 
+void FormulaReader::add_unit(const CoordinateGroup& group, const std::string& unit) {
+  if (!has_units_) return;
+  const formula::Dimension found = formula::parse_unit(unit)->dimension;
+  dimensions_.names[group.name] = found;
+  units_.emplace_back(group.name, unit);
+  coordinate_dimensions_[static_cast<std::size_t>(group.begin)] = found;
+}
+
 std::string FormulaReader::unit_of(const std::string& name) const {
   if (has_units_ && name == "t") return "s";
   for (const auto& [coordinate, unit] : units_) {

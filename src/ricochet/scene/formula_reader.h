@@ -44,6 +44,10 @@ class FormulaReader {
   bool has_units() const { return has_units_; }
   /// The inequality of a contact, which has been read: facts and pictures may speak of its gap.
   void add_gap(const std::string& contact, const Value& keep);
+  /// Contacts whose gap is a length; `name` is what their names begin with, to the first dot.
+  void add_length_gap(const std::string& name) { dimensions_.gaps[name] = {{1, 0, 0}}; }
+  /// The unit of one coordinate, where scenes state units.
+  void add_unit(const CoordinateGroup& group, const std::string& unit);
   /// The unit of a coordinate or of t as a picture shows it, "" where scenes state none.
   std::string unit_of(const std::string& name) const;
   /// The dimension of a coordinate by its number among all.

@@ -11,6 +11,7 @@
 #include "ricochet/formula/derivative.h"
 #include "ricochet/formula/range.h"
 #include "ricochet/formula/substitute.h"
+#include "ricochet/scene/vector_formulas.h"
 
 namespace ricochet::scene {
 namespace {
@@ -18,37 +19,6 @@ namespace {
 using formula::NodeId;
 using formula::Op;
 using model::FrictionKind;
-
-NodeId dot(formula::Graph& graph, const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
-  NodeId sum = graph.constant(0.0);
-  for (std::size_t i = 0; i < a.size(); ++i) sum = graph.add(sum, graph.multiply(a[i], b[i]));
-  return sum;
-}
-
-/// n / |n|.
-std::vector<NodeId> normalized(formula::Graph& graph, std::vector<NodeId> n) {
-  const NodeId length = graph.make(Op::Sqrt, dot(graph, n, n));
-  for (NodeId& component : n) component = graph.divide(component, length);
-  return n;
-}
-
-/// Directions orthogonal to a unit vector and to each other: in the plane n turned clockwise, so
-/// that a floor (0, 1) has (1, 0); in space those of [Duff 2017], so that (0, 0, 1) has the first
-/// two axes.
-std::vector<std::vector<NodeId>> tangents_of(formula::Graph& graph, const std::vector<NodeId>& n) {
-  if (n.size() == 2) return {{n[1], graph.negate(n[0])}};
-  const NodeId zero = graph.constant(0.0);
-  const NodeId one = graph.constant(1.0);
-  const NodeId below = graph.make(Op::Less, n[2], zero);
-  const NodeId sign = graph.make(Op::Select, below, graph.constant(-1.0), one);
-  const NodeId a = graph.divide(graph.constant(-1.0), graph.add(sign, n[2]));
-  const NodeId b = graph.multiply(graph.multiply(n[0], n[1]), a);
-  const auto square = [&](NodeId x) { return graph.multiply(x, x); };
-  const NodeId xx = graph.multiply(graph.multiply(sign, square(n[0])), a);
-  const NodeId yy = graph.multiply(square(n[1]), a);
-  return {{graph.add(one, xx), graph.multiply(sign, b), graph.negate(graph.multiply(sign, n[0]))},
-          {b, graph.add(sign, yy), graph.negate(n[1])}};
-}
 
 constexpr const char* kSlipRemedy =
     "write the velocity of the contact particle along the wall, as slip = [\"x'\"] on y >= 0; if "
@@ -529,6 +499,13 @@ void FrictionReader::read_body(TableReader& contact, const Value& value, NodeId 
     slip.velocities.push_back(dot(graph, tangent, velocity));
   }
   check_normal(contact, gap, slip, value, "body");
+}
+
+model::Slip FrictionReader::read_on(TableReader& law, std::vector<NodeId> velocities) {
+  model::Slip slip;
+  slip.velocities = std::move(velocities);
+  slip.friction = read_law(law, *law.find("friction"), slip, {});
+  return slip;
 }
 
 NodeId FrictionReader::speed_of(const model::Slip& slip) {

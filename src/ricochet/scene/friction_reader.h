@@ -23,6 +23,8 @@ class FrictionReader {
                    bool is_function = false);
   /// Friction without a contact: `slip`, what presses, and the coefficient, 1 unless it is stated.
   model::Slip read_alone(TableReader& friction, const formula::Locals& locals);
+  /// The `friction` of a law, for a contact whose slip velocities are known.
+  model::Slip read_on(TableReader& law, std::vector<formula::NodeId> velocities);
   /// A velocity, affine in those of the coordinates.
   formula::NodeId read_velocity(TableReader& table, const Value& value, const std::string& key,
                                 const formula::Locals& locals);

@@ -60,7 +60,8 @@ step::RunSettings RunReader::read_run(const Value* table, step::Scheme& scheme,
   TableReader run(document_, table == nullptr ? empty_table() : *table, "run");
   (void)run.find("scheme");
   step::RunSettings settings;
-  const bool has_bodies = document_.root().find("world") != nullptr;
+  const bool has_bodies =
+      document_.root().find("world") != nullptr && document_.root().find("system") == nullptr;
   if (has_bodies) (void)run.find("stop");
   if (has_bodies) read_level(run, settings);
   const Value& step = run.require("step", "write step = 0.001, in the scene's unit of time");
@@ -254,7 +255,7 @@ void RunReader::refuse_key(TableReader& run, const Value& value, const std::stri
 
 void RunReader::read_vector(TableReader& start, const std::string& key,
                             const std::vector<CoordinateGroup>& groups,
-                            const model::FormulaModel& model, bool required,
+                            const model::FormulaModel& model, int dofs, bool required,
                             model::Vector<model::kDynamic>& vector,
                             std::vector<formula::NodeId>& nodes) {
   vector.setZero(model.dofs());
@@ -273,7 +274,7 @@ void RunReader::read_vector(TableReader& start, const std::string& key,
             vector[i] = formulas_.number(value, name, locals, &nodes[static_cast<std::size_t>(i)]);
             given[static_cast<std::size_t>(i)] = 1;
           });
-  for (int i = 0; i < model.dofs() && required; ++i) {
+  for (int i = 0; i < dofs && required; ++i) {
     if (given[static_cast<std::size_t>(i)] != 0) continue;
     const std::string& name = model.coordinates()[static_cast<std::size_t>(i)];
     throw base::InputError(start.full(key) + "." + name, "is missing",
@@ -294,6 +295,7 @@ double RunReader::read_tolerance(TableReader& start) {
 
 RunReader::State RunReader::read_start(const Value* table,
                                        const std::vector<CoordinateGroup>& groups,
+                                       const std::vector<FreeBody>& bodies,
                                        model::FormulaModel& model, const step::RunSettings& run,
                                        std::vector<std::string>& warnings) {
   if (table == nullptr) {
@@ -304,8 +306,15 @@ RunReader::State RunReader::read_start(const Value* table,
   TableReader start(document_, *table, "start");
   State state;
   state.t = run.start_time;
-  read_vector(start, "position", groups, model, true, state.q, slots_.q);
-  read_vector(start, "velocity", groups, model, false, state.u, slots_.u);
+  const int dofs = model.dofs() - 3 * static_cast<int>(bodies.size());
+  read_vector(start, "position", groups, model, dofs, true, state.q, slots_.q);
+  read_vector(start, "velocity", groups, model, dofs, false, state.u, slots_.u);
+  for (const FreeBody& body : bodies) {
+    for (int k = 0; k < 3; ++k) {
+      state.q[body.begin + k] = body.place[static_cast<std::size_t>(k)];
+      state.u[body.begin + k] = body.velocity[static_cast<std::size_t>(k)];
+    }
+  }
   const double tolerance = slots_.tolerance = read_tolerance(start);
   start.finish();
   StartCheck check(model, state, run.step, tolerance);

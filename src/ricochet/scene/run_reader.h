@@ -5,6 +5,7 @@
 
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/frame_reader.h"
 #include "ricochet/scene/slots.h"
 #include "ricochet/scene/table_reader.h"
 #include "ricochet/step/scheme.h"
@@ -21,9 +22,11 @@ class RunReader {
   step::Scheme read_scheme(const Value* table, bool of_structure = false, bool has_friction = true);
   step::RunSettings read_run(const Value* table, step::Scheme& scheme,
                              std::vector<std::string>& warnings, bool of_structure = false);
-  /// The start; the model takes its scale from it.
+  /// The start: of the groups by [start], of free bodies as they say themselves; the model takes
+  /// its scale from it.
   model::State<model::kDynamic> read_start(const Value* table,
                                            const std::vector<CoordinateGroup>& groups,
+                                           const std::vector<FreeBody>& bodies,
                                            model::FormulaModel& model, const step::RunSettings& run,
                                            std::vector<std::string>& warnings);
   /// What slots set in the start.
@@ -41,7 +44,7 @@ class RunReader {
   double whole(TableReader& table, const Value& value, const std::string& key);
   void read_vector(TableReader& start, const std::string& key,
                    const std::vector<CoordinateGroup>& groups, const model::FormulaModel& model,
-                   bool required, model::Vector<model::kDynamic>& vector,
+                   int dofs, bool required, model::Vector<model::kDynamic>& vector,
                    std::vector<formula::NodeId>& nodes);
   void read_duration(TableReader& run, step::RunSettings& settings);
   void read_step_control(const Value& table, step::RunSettings& settings);

@@ -137,7 +137,9 @@ void read_system(const Document& document, TableReader& root,
   scene.parameters = formulas.parameters();
   scene.run = runs.read_run(tables.run, scene.scheme, scene.warnings);
   scene.names_scheme = names_scheme(tables);
-  scene.start = runs.read_start(tables.start, part.groups, *model, scene.run, scene.warnings);
+  scene.warnings.insert(scene.warnings.end(), system.warnings().begin(), system.warnings().end());
+  scene.start = runs.read_start(tables.start, system.own_groups(), system.free_bodies(), *model,
+                                scene.run, scene.warnings);
   scene.slots = slots_of(formulas, runs, system);
   scene.columns = step::columns_of(*model);
   std::vector<std::string> units;
@@ -296,7 +298,7 @@ Scene read_document(const Document& document, std::shared_ptr<const model::Outsi
   try {
     if (root.find("structure") != nullptr) {
       read_structure(document, root, scene);
-    } else if (root.find("world") != nullptr) {
+    } else if (root.find("world") != nullptr && root.find("system") == nullptr) {
       read_world(document, root, scene);
     } else {
       read_system(document, root, std::move(outside), slots, scene);

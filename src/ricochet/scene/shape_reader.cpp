@@ -10,10 +10,10 @@ namespace {
 
 template <int D>
 constexpr auto kShapeKeys =
-    std::array{"disc", "capsule", "polygon", "box", "half_plane", "chain", "point"};
+    std::array{"disc", "capsule", "polygon", "box", "half_plane", "chain", "point", "hollow"};
 template <>
 constexpr auto kShapeKeys<3> =
-    std::array{"sphere",    "capsule",    "polytope", "box",         "cylinder",
+    std::array{"sphere",    "capsule",    "polytope", "box",         "cylinder", "hollow",
                "ellipsoid", "half_space", "mesh",     "heightfield", "point"};
 
 /// A box of a list of shapes may stand aside, and turned.
@@ -32,6 +32,22 @@ shape::Shape<3> box_at(const body::Vec<3>& sides, double round, const body::Moti
 }
 
 }  // namespace
+
+/// The wall about a disc or ball: a ball of negative radius, that only formulas know.
+template <int D>
+shape::Shape<D> WorldReader<D>::make_hollow(TableReader& table, const Value& value, const Vec& at,
+                                            const Locals& locals) {
+  if (!beside_system_) {
+    table.fail(value, "hollow", "is a shape of scenes with [system]",
+               "write a chain, a mesh or several half-planes");
+  }
+  Shape made = shape::ball<D>(number(table, value, "hollow", locals), at);
+  if (!(made.round > 0.0)) {
+    table.fail(value, "hollow", "must have a radius", "write hollow = 1: what is inside stays so");
+  }
+  made.round = -made.round;
+  return made;
+}
 
 template <int D>
 std::vector<typename WorldReader<D>::Vec> WorldReader<D>::read_points(TableReader& table,
@@ -139,6 +155,7 @@ shape::Shape<2> WorldReader<2>::make_shape(TableReader& table, const Value& valu
     (void)read_turn(table, locals, at);
   }
   if (kind == "disc") return shape::ball<2>(number(table, value, kind, locals), at.x);
+  if (kind == "hollow") return make_hollow(table, value, at.x, locals);
   if (kind == "point") return shape::ball<2>(0.0, vector(value, table.full(kind), locals));
   if (kind == "box") return box_at(vector(value, table.full(kind), locals), round, at);
   if (kind == "capsule") return read_capsule(table, value, locals);
@@ -156,13 +173,14 @@ shape::Shape<3> WorldReader<3>::make_shape(TableReader& table, const Value& valu
     const Value* there = table.find("at");
     if (there != nullptr) at.x = vector(*there, table.full("at"), locals);
     const bool turns = read_turn(table, locals, at);
-    if ((there != nullptr || turns) && kind != "sphere" && kind != "box") {
+    if ((there != nullptr || turns) && kind != "sphere" && kind != "box" && kind != "hollow") {
       table.fail(there != nullptr ? *there : value, "at",
                  fmt::format("is for boxes and spheres, not {}", kind),
                  "write its points in place, or a body of its own");
     }
   }
   if (kind == "sphere") return shape::ball<3>(number(table, value, kind, locals), at.x);
+  if (kind == "hollow") return make_hollow(table, value, at.x, locals);
   if (kind == "point") return shape::ball<3>(0.0, vector(value, table.full(kind), locals));
   if (kind == "box") return box_at(vector(value, table.full(kind), locals), round, at);
   if (kind == "ellipsoid") return shape::ellipsoid(vector(value, table.full(kind), locals));

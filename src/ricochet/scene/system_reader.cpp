@@ -46,19 +46,27 @@ void SystemReader::read(TableReader& root) {
   TableReader system(document_, table, "system");
   const Value* parameters = system.table("parameters");
   const Value* units = system.table("units");
+  frames_.open(root);
   formulas_.open_units(parameters, units);
   if (parameters != nullptr) formulas_.add_parameters(*parameters);
+  frames_.read_parameters();
   read_coordinates(system);
-  if (units != nullptr) formulas_.add_units(*units, groups_);
+  if (units != nullptr) formulas_.add_units(*units, own_groups_);
+  for (std::size_t k = own_groups_.size(); k < groups_.size(); ++k) {
+    formulas_.add_unit(groups_[k], groups_[k].name.ends_with(".angle") ? "rad" : "m");
+  }
   if (const Value* definitions = system.table("define")) formulas_.add_definitions(*definitions);
+  frames_.read_definitions();
+  frames_.read();
   read_mass(system);
   read_forces(system);
+  frames_.add_gravity();
   if (const Value* period = system.find("period")) {
     has_period_ = true;
     period_ = formulas_.number(*period, "system.period", {}, &period_node_);
   }
   system.finish();
-  constraints_.read(root);
+  constraints_.read(root, frames_.rows());
 }
 
 void SystemReader::read_coordinates(TableReader& system) {
@@ -88,6 +96,8 @@ void SystemReader::read_coordinates(TableReader& system) {
     system.fail(value, "coordinates", fmt::format("there are more than {} of them", kMost),
                 "split the system into smaller ones");
   }
+  own_groups_ = groups_;
+  frames_.add_coordinates(groups_);
   check_column_names(value);
   formulas_.add_coordinates(groups_);
 }
@@ -146,8 +156,8 @@ void SystemReader::read_mass_numbers(const Value& value) {
   Eigen::VectorXd mass = Eigen::VectorXd::Zero(n);
   const std::string remedy =
       fmt::format("write a list of {} masses, a table by name, or {} lists of {} numbers",
-                  groups_.size(), n, n);
-  CoordinateValues(document_, groups_)
+                  own_groups_.size(), own_dofs(), own_dofs());
+  CoordinateValues(document_, own_groups_)
       .for_each(
           value, "system.mass", remedy,
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {
@@ -159,11 +169,19 @@ void SystemReader::read_mass_numbers(const Value& value) {
             if (node < 0) node = formulas_.graph().constant(mass[i]);
             system_.mass_nodes.push_back({i, i, node});
           });
+  for (const FreeBody& body : frames_.free_bodies()) {
+    for (int k = 0; k < 3; ++k) {
+      mass[body.begin + k] = k < 2 ? body.mass : body.inertia;
+      if (!formulas_.graph().has_slots()) continue;
+      const NodeId node = formulas_.graph().constant(mass[body.begin + k]);
+      system_.mass_nodes.push_back({body.begin + k, body.begin + k, node});
+    }
+  }
   set_diagonal_mass(mass, "system.mass", value);
 }
 
 void SystemReader::read_mass_matrix(const Value& value) {
-  const auto n = static_cast<Eigen::Index>(system_.coordinates.size());
+  const Eigen::Index n = own_dofs();
   const auto fail = [&](const Value& at, const std::string& message) {
     throw base::InputError("system.mass", message,
                            fmt::format("write {} lists of {} numbers", n, n),
@@ -172,7 +190,10 @@ void SystemReader::read_mass_matrix(const Value& value) {
   if (static_cast<Eigen::Index>(value.items.size()) != n) {
     fail(value, fmt::format("has {} entries for {} coordinates", value.items.size(), n));
   }
-  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(n, n);
+  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(system_.dofs(), system_.dofs());
+  for (const FreeBody& body : frames_.free_bodies()) {
+    mass.diagonal().segment<3>(body.begin) << body.mass, body.mass, body.inertia;
+  }
   for (Eigen::Index i = 0; i < n; ++i) {
     const Value& row = value.items[static_cast<std::size_t>(i)];
     if (row.kind != Value::Kind::Array || static_cast<Eigen::Index>(row.items.size()) != n) {
@@ -188,7 +209,8 @@ void SystemReader::read_mass_matrix(const Value& value) {
 /// M = d2T/du2, in symbols. Where it is constant it is kept as numbers.
 void SystemReader::read_kinetic(const Value& value) {
   formulas_.expect(value, "system.kinetic", kEnergy, "an energy");
-  const NodeId kinetic = formulas_.formula(value, "system.kinetic", Speaks::Velocity);
+  const NodeId kinetic =
+      frames_.kinetic(formulas_.formula(value, "system.kinetic", Speaks::Velocity));
   system_.graph = formulas_.graph();
   const std::vector<MassEntry> entries = formulas_.guarded(
       value, "system.kinetic", [&] { return model::mass_entries(system_, kinetic); });
@@ -321,7 +343,7 @@ void SystemReader::read_forces(TableReader& system) {
     system_.outside_force = true;
     return;
   }
-  CoordinateValues(document_, groups_)
+  CoordinateValues(document_, own_groups_)
       .for_each(
           *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {

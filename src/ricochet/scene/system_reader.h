@@ -7,17 +7,20 @@
 #include "ricochet/model/formula_model.h"
 #include "ricochet/scene/constraint_reader.h"
 #include "ricochet/scene/formula_reader.h"
+#include "ricochet/scene/frame_reader.h"
 #include "ricochet/scene/table_reader.h"
 
 namespace ricochet::scene {
 
-/// Reads [system], and [contact.*] and [hold.*] with a ConstraintReader, into a formula model.
+/// Reads [system], [contact.*] and [hold.*] with a ConstraintReader, shapes with a FrameReader,
+/// into a formula model.
 class SystemReader {
  public:
   SystemReader(const Document& document, FormulaReader& formulas,
                std::shared_ptr<const model::Outside> outside)
       : document_(document),
         formulas_(formulas),
+        frames_(document, formulas, system_),
         constraints_(document, formulas, system_, groups_) {
     system_.outside = std::move(outside);
   }
@@ -34,12 +37,19 @@ class SystemReader {
   std::shared_ptr<model::FormulaModel> build();
 
   const std::vector<CoordinateGroup>& groups() const { return groups_; }
+  /// Without those of free bodies.
+  const std::vector<CoordinateGroup>& own_groups() const { return own_groups_; }
+  const std::vector<FreeBody>& free_bodies() const { return frames_.free_bodies(); }
+  const std::vector<std::string>& warnings() const { return frames_.warnings(); }
   const std::vector<std::string>& contact_names() const { return system_.contacts; }
   bool has_period() const { return has_period_; }
   double period() const { return period_; }  // 0: none is stated
   formula::NodeId period_node() const { return period_node_; }
 
  private:
+  int own_dofs() const {  // without those of free bodies
+    return own_groups_.back().begin + own_groups_.back().count;
+  }
   void read_coordinates(TableReader& system);
   void check_column_names(const Value& coordinates) const;
   void read_mass(TableReader& system);
@@ -61,6 +71,8 @@ class SystemReader {
   double period_{0.0};
   formula::NodeId period_node_{-1};
   std::vector<CoordinateGroup> groups_;
+  std::vector<CoordinateGroup> own_groups_;
+  FrameReader frames_;
   ConstraintReader constraints_;
 };
 

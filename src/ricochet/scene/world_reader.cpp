@@ -138,6 +138,28 @@ int dimension_of(const Document& document, TableReader& root) {
              "write dimension = 2 for a plane, 3 for space");
 }
 
+std::array<std::size_t, 2> pair_of(const Document& document, const std::string& key,
+                                   const Value& value, const std::vector<std::string>& materials) {
+  const std::size_t blank = key.find(' ');
+  const std::array<std::string, 2> names = {
+      base::trimmed(key.substr(0, blank)),
+      blank == std::string::npos ? "" : base::trimmed(key.substr(blank))};
+  std::array<std::size_t, 2> which{};
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto at = std::find(materials.begin() + 1, materials.end(), names[k]);
+    if (names[k].empty() || at == materials.end()) {
+      const std::vector<std::string> known(materials.begin() + 1, materials.end());
+      throw base::InputError(fmt::format("pair.\"{}\"", key),
+                             fmt::format("'{}' is no material", names[k]),
+                             fmt::format("write two materials, as \"stone stone\"; known: {}",
+                                         known.empty() ? "none" : base::list_names(known)),
+                             document.spot_of_key(value));
+    }
+    which[k] = static_cast<std::size_t>(at - materials.begin());
+  }
+  return which;
+}
+
 template <int D>
 double WorldReader<D>::number(TableReader& table, const Value& value, const std::string& key,
                               const Locals& locals) {
@@ -326,22 +348,7 @@ void WorldReader<D>::read_pairs(const Value* table, World& world) {
   for (const auto& [key, value] : table->entries) {
     if (key == "default") continue;
     const std::string path = fmt::format("pair.\"{}\"", key);
-    const std::size_t blank = key.find(' ');
-    std::array<std::size_t, 2> which{};
-    const std::array<std::string, 2> names = {
-        base::trimmed(key.substr(0, blank)),
-        blank == std::string::npos ? "" : base::trimmed(key.substr(blank))};
-    for (std::size_t k = 0; k < 2; ++k) {
-      const auto at = std::find(world.materials.begin() + 1, world.materials.end(), names[k]);
-      if (names[k].empty() || at == world.materials.end()) {
-        const std::vector<std::string> known(world.materials.begin() + 1, world.materials.end());
-        throw base::InputError(path, fmt::format("'{}' is no material", names[k]),
-                               fmt::format("write two materials, as \"stone stone\"; known: {}",
-                                           known.empty() ? "none" : base::list_names(known)),
-                               document_.spot_of_key(value));
-      }
-      which[k] = static_cast<std::size_t>(at - world.materials.begin());
-    }
+    const std::array<std::size_t, 2> which = pair_of(document_, key, value, world.materials);
     if (!seen.insert(std::minmax(which[0], which[1])).second) {
       throw base::InputError(path, "is stated twice", "remove one of the two",
                              document_.spot_of_key(value));
@@ -362,7 +369,11 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   table.finish();
   read_materials(root.table("material"), *world);
   read_pairs(root.table("pair"), *world);
-  root.not_yet({"frame"}, "leave it out");
+  if (const Value* frame = root.find("frame")) {
+    throw base::InputError("frame", "rides on formulas of [system], and the scene has none",
+                           "write [system] with coordinates and kinetic, or a [body]",
+                           document_.spot_of_key(*frame));
+  }
   (void)root.find("write");  // read once the step is known
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
@@ -496,6 +507,7 @@ template double WorldReader<2>::at_least(TableReader&, const Value&, const std::
 template body::Vec<2> WorldReader<2>::vector(const Value&, const std::string&, const Locals&);
 template bool WorldReader<2>::boolean(TableReader&, const std::string&);
 template void WorldReader<2>::read_names(TableReader&);
+template void WorldReader<2>::read_materials(const Value*, body::World<2>&);
 template void WorldReader<2>::check_run(const Value*, const step::Scheme&) const;
 template void WorldReader<2>::read(TableReader&, WorldPart&);
 template double WorldReader<3>::number(TableReader&, const Value&, const std::string&,
@@ -505,6 +517,7 @@ template double WorldReader<3>::at_least(TableReader&, const Value&, const std::
 template body::Vec<3> WorldReader<3>::vector(const Value&, const std::string&, const Locals&);
 template bool WorldReader<3>::boolean(TableReader&, const std::string&);
 template void WorldReader<3>::read_names(TableReader&);
+template void WorldReader<3>::read_materials(const Value*, body::World<3>&);
 template void WorldReader<3>::check_run(const Value*, const step::Scheme&) const;
 template void WorldReader<3>::read(TableReader&, WorldPart&);
 

@@ -18,6 +18,10 @@ namespace ricochet::scene {
 /// 2 or 3, as [world] says.
 int dimension_of(const Document& document, TableReader& root);
 
+/// The numbers of the two materials that a key of [pair] names.
+std::array<std::size_t, 2> pair_of(const Document& document, const std::string& key,
+                                   const Value& value, const std::vector<std::string>& materials);
+
 /// Reads [world], [material], [pair], [body] and [watch] into a world of the plane or of space.
 template <int D>
 class WorldReader {
@@ -39,6 +43,17 @@ class WorldReader {
   /// [write], of a run with steps of this length that is no member of a family.
   void read_write(TableReader& root, double step, WorldPart& part);
 
+  /// The scene has [system]: shapes become formulas, and may be hollow. See FrameReader.
+  void stand_beside_system() { beside_system_ = true; }
+  void read_materials(const Value* table, body::World<D>& world);
+  int material_of(TableReader& table, const body::World<D>& world);
+  void read_family(const std::string& name, const Value& value, body::World<D>& world,
+                   WorldPart& part);
+  formula::Locals with_definitions(TableReader& table, formula::Locals locals);
+  std::vector<shape::Shape<D>> read_shapes(TableReader& table, const formula::Locals& locals);
+  /// By body: the nodes of `drive_of`; empty where it is not driven.
+  const std::vector<std::vector<formula::NodeId>>& drives() const { return drives_; }
+
  private:
   using World = body::World<D>;
   using Body = body::Body<D>;
@@ -55,18 +70,14 @@ class WorldReader {
   Vec vector(const Value& value, const std::string& key, const Locals& locals);
   bool boolean(TableReader& table, const std::string& key);
   void read_gravity(TableReader& world, World& made);
-  void read_materials(const Value* table, World& world);
   void read_pairs(const Value* table, World& world);
   body::PairLaw read_law(const Value& value, const std::string& key);
   void read_rolling(TableReader& table, body::PairLaw& law);
-  int material_of(TableReader& table, const World& world);
-  void read_family(const std::string& name, const Value& value, World& world, WorldPart& part);
   void read_body(TableReader& table, const std::string& name, Locals locals, World& world);
-  Locals with_definitions(TableReader& table, Locals locals);
-  std::vector<Shape> read_shapes(TableReader& table, const Locals& locals);
   std::optional<Shape> read_shape(TableReader& table, const Locals& locals);
   Shape make_shape(TableReader& table, const Value& value, const std::string& kind, double round,
                    const Locals& locals);
+  Shape make_hollow(TableReader& table, const Value& value, const Vec& at, const Locals& locals);
   Shape read_half_space(TableReader& table, const Value& value, const std::string& key,
                         const Locals& locals);
   Shape read_capsule(TableReader& table, const Value& value, const Locals& locals);
@@ -119,7 +130,10 @@ class WorldReader {
 
   const Document& document_;
   FormulaReader& formulas_;
-  std::vector<double> densities_;  // by material; 0: none
+  bool beside_system_{false};
+  std::vector<formula::NodeId> drive_;                // of the body being read
+  std::vector<std::vector<formula::NodeId>> drives_;  // of all
+  std::vector<double> densities_;                     // by material; 0: none
   const Value* pairs_{nullptr};
   const Value* bodies_{nullptr};
   double start_time_{0.0};                    // of the run, for joints to driven bodies

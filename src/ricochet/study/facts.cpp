@@ -17,6 +17,10 @@ using Values = std::map<std::string, double>;
 void add_families(const Motion& motion, formula::Graph& graph, formula::Scope& scope) {
   if (motion.scene.formulas() == nullptr) return;
   for (const scene::CoordinateGroup& group : motion.scene.system().groups) {
+    if (!group.indexed && group.name.find('[') != std::string::npos) {  // of a body, stone[3].x
+      scope.define_member(group.name, graph.constant(motion.final_state.q[group.begin]));
+      scope.define_member(group.name + "'", graph.constant(motion.final_state.u[group.begin]));
+    }
     if (!group.indexed) continue;
     formula::Scope::Family positions{group.first, {}};
     formula::Scope::Family velocities{group.first, {}};

@@ -10,6 +10,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/base/text.h"
 #include "ricochet/study/gallery_bodies.h"
+#include "ricochet/study/gallery_frames.h"
 #include "ricochet/study/gallery_friction.h"
 #include "ricochet/study/gallery_impacts.h"
 #include "ricochet/study/gallery_inelastic.h"
@@ -329,6 +330,7 @@ const std::vector<GalleryEntry>& gallery() {
       {"machines", "Pendulum, arm, box, crank, block, column", "closed forms", show_mechanisms},
       {"friction", "Incline, belt, disc, brick, oscillator, rod", "closed forms", show_friction},
       {"bodies", "Rolling, standing, falling, bouncing", "closed forms", show_bodies},
+      {"frames", "Formulas with shapes: rods, crank, toy", "closed forms", show_frames},
       {"structures", "Tubes in supports, string, bar", "Paoli 2001, par. 3c", show_structures},
       {"shock-laws", "Shocks with friction, two ways", "Moreau 1986, par. 11", show_shock_laws},
   };
