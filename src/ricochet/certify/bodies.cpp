@@ -219,6 +219,11 @@ bool is_turned_alike(const body::Motion<3>& from, const body::Motion<3>& to) {
          std::abs(to.turn.squaredNorm() - 1.0) <= 8.0 * kEpsilon;
 }
 
+template <int D>
+bool is_ball(const shape::Shape<D>& shape) {
+  return shape.kind == shape::Kind::Core && shape.corners.size() == 1;
+}
+
 /// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
 /// the particle of the only body that is free.
 template <int D>
@@ -239,6 +244,20 @@ body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, doub
   row.slack = body::slack_of(world.body(row.body_a), world.body(row.body_b), point);
   return row;
 }
+
+/// The parts (n, t) of vectors of space at a row, its frame made once.
+struct Parts2 {
+  const body::Row<2>& row;
+  explicit Parts2(const body::Row<2>& of) : row(of) {}
+  Vec<2> operator()(const Vec<2>& u) const { return body::in_frame(row, u); }
+};
+struct Parts3 {
+  Mat3 back;
+  explicit Parts3(const body::Row<3>& of) : back(body::frame_of(of).transpose()) {}
+  Vec<3> operator()(const Vec<3>& u) const { return back * u; }
+};
+template <int D>
+using Parts = std::conditional_t<D == 2, Parts2, Parts3>;
 
 /// The free body by which a row belongs to an island.
 template <int D>
@@ -270,6 +289,7 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
       reach_(world.bodies.size(), 0.0),
       speed_(world.bodies.size(), 0.0),
       given_(world.bodies.size()),
+      paces_(world.bodies.size()),
       parent_(world.bodies.size()),
       scale_(world.bodies.size()),
       rest_(world.bodies.size(), kMoves),
@@ -304,9 +324,9 @@ void BodyJudge<D>::list_facts() {
     if (!body.is_free() || fact.end - fact.first != 1) continue;
     const shape::Shape<D>& shape = world_.solids[fact.first].shape;
     fact.is_centred = shape.centre == body.centre && std::isfinite(shape.extent);
-    const bool is_ball = shape.kind == shape::Kind::Core && shape.corners.size() == 1 &&
-                         shape.corners[0] == Vec<D>::Zero() && body.centre == Vec<D>::Zero();
-    fact.turns = D == 2 || !is_ball || !world_.joints.empty();
+    const bool is_round = is_ball(shape) && shape.corners[0] == Vec<D>::Zero() &&
+                          body.centre == Vec<D>::Zero();
+    fact.turns = D == 2 || !is_round || !world_.joints.empty();
   }
   for (const body::PairLaw& law : world_.laws) {
     all_look_ahead_ = all_look_ahead_ && law.looks_ahead();
@@ -435,7 +455,7 @@ void BodyJudge<D>::make_middle(std::size_t i) {
 /// by the residual.
 template <int D>
 void BodyJudge<D>::set_reach(std::size_t i, const Vec<D>& x, double speed) {
-  reach_[i] = 1.001 * h_ * speed + 16.0 * kEpsilon * x.norm() + facts_[i].room +
+  reach_[i] = 1.001 * h_ * speed + 16.0 * kEpsilon * x.template lpNorm<1>() + facts_[i].room +
               depth_of(0.0, law_, h_, creep_limit_);
 }
 
@@ -464,6 +484,8 @@ void BodyJudge<D>::make_ready(std::size_t i) {
     set_spins(body, from(i), end_->bodies[i], h_, middle_[i], after_[i]);
   }
   poses_[i] = body::pose_of(body, middle_[i]);
+  paces_[i] = {body::speed_bound(body, middle_[i]) + body::speed_bound(body, after_[i]),
+               middle_[i].x.norm()};
 }
 
 template <int D>
@@ -550,16 +572,22 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
     const double room = 0.5 * depth_of(row.slack, law_, h_, creep_limit_);
     if (end > room + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
   }
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    shift_[i] += moved[i].v;
-    middle_[i].x += moved[i].v;
-    turn(middle_[i], moved[i].spin);
-    if constexpr (D == 3) {  // its rates in its own frame stay
-      turn(from_[i], moved[i].spin);
-      from_[i].spin = rotation_by(moved[i].spin) * from_[i].spin;
+  shift_bodies();
+  return true;
+}
+
+/// Bodies go where a round of the projection puts them; their rates in their own frames stay.
+template <int D>
+void BodyJudge<D>::shift_bodies() {
+  for (std::size_t i = 0; i < moved_.size(); ++i) {
+    shift_[i] += moved_[i].v;
+    middle_[i].x += moved_[i].v;
+    turn(middle_[i], moved_[i].spin);
+    if constexpr (D == 3) {
+      turn(from_[i], moved_[i].spin);
+      from_[i].spin = rotation_by(moved_[i].spin) * from_[i].spin;
     }
   }
-  return true;
 }
 
 template <int D>
@@ -607,8 +635,14 @@ template <int D>
 bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const auto& one = world_.solid(a);
   const auto& other = world_.solid(b);
-  const double apart = shape::separation(one.shape, poses_[index(one.body)], other.shape,
-                                         poses_[index(other.body)], 0.0);
+  const shape::Pose<D>& at = poses_[index(one.body)];
+  const shape::Pose<D>& other_at = poses_[index(other.body)];
+  const bool are_balls = is_ball(one.shape) && is_ball(other.shape);
+  const double apart =
+      are_balls
+          ? (at.place(one.shape.corners[0]) - other_at.place(other.shape.corners[0])).norm() -
+                one.shape.round - other.shape.round
+          : shape::separation(one.shape, at, other.shape, other_at, 0.0);
   const Vec<D>& where =
       world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
@@ -638,7 +672,7 @@ bool BodyJudge<D>::find_rows(const BodyClaim<D>& claim) {
     shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
                 reach_[index(one.body)] + reach_[index(other.body)], found_);
     for (const shape::Row<D>& row : found_) {
-      Judged judged;
+      Judged& judged = rows_.emplace_back();
       judged.row =
           make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
       judged.law = &world_.law_between(one.body, other.body);
@@ -651,7 +685,6 @@ bool BodyJudge<D>::find_rows(const BodyClaim<D>& claim) {
         judged.moment = moment_on_a(judged.row, push->moment);
         ++used;
       }
-      rows_.push_back(judged);
     }
   }
   if (used == claim.pushes.size()) return true;
@@ -730,17 +763,21 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   const body::Row<D>& row = one.row;
   const std::size_t a = index(row.body_a);
   const std::size_t b = index(row.body_b);
-  one.before = body::relative(row, middle_[a], middle_[b]);
-  one.after = body::relative(row, after_[a], after_[b]);
+  const Parts<D> parts(row);
+  const auto relative = [&](const std::vector<body::Motion<D>>& of) {
+    return parts(Vec<D>(body::velocity_at(of[a], row.arm_a) - body::velocity_at(of[b], row.arm_b)));
+  };
+  one.before = relative(middle_);
+  one.after = relative(after_);
   Vec<D> forced = one.before;
   double trace = 0.0;
-  const Vec<D> g = gravity_ * h;
+  const Vec<D> g = parts(Vec<D>(gravity_ * h));
   for (const bool of_a : {true, false}) {
     const body::Body<D>& body = world_.body(of_a ? row.body_a : row.body_b);
     if (!body.is_free()) continue;
     const Vec<D>& arm = of_a ? row.arm_a : row.arm_b;
     trace += D / body.mass + turning_trace(body, middle_[of_a ? a : b], arm);
-    forced += (of_a ? 1.0 : -1.0) * body::in_frame(row, g);
+    forced += (of_a ? 1.0 : -1.0) * g;
   }
   one.rho = D / trace;
   const double mu = one.law->friction;
@@ -754,15 +791,9 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   const Vec<D> ends = lifted(Vec<D>(one.after + bend_of(row, h)));
   const Vec<D> z = one.impulse - one.rho * ends;
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
-  double speed = 0.0;
-  for (const auto* motions : {&middle_, &after_}) {
-    speed += body::speed_bound(world_.bodies[a], (*motions)[a]) +
-             body::speed_bound(world_.bodies[b], (*motions)[b]);
-  }
-  const double place =
-      8.0 * kEpsilon *
-      (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
-  double rounding = 32.0 * kEpsilon * speed;
+  const double place = 8.0 * kEpsilon * (paces_[a].place + paces_[b].place + row.arm_a.norm() +
+                                         row.arm_b.norm());
+  double rounding = 32.0 * kEpsilon * (paces_[a].speeds + paces_[b].speeds);
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
   if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);

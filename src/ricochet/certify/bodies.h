@@ -117,6 +117,10 @@ class BodyJudge {
     double size{0.0};
     double lever{0.0};
   };
+  struct Pace {  // of a body that is near others
+    double speeds{0.0};  // no particle is faster: before and after together [m/s]
+    double place{0.0};   // |x_M| [m]
+  };
   struct Speeds {  // of a free body, before and after together
     double v{0.0};
     double spin{0.0};
@@ -139,6 +143,7 @@ class BodyJudge {
   bool replay_shifts(const BodyClaim<D>& claim, double t);
   bool replay_round(const std::vector<body::Push<D>>& round,
                     const std::vector<body::Reaction<D>>* joints, double t);
+  void shift_bodies();
   bool replay_joints(const std::vector<body::Reaction<D>>& weights, double t, bool& is_needed,
                      std::vector<body::Motion<D>>& moved);
   bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
@@ -205,6 +210,7 @@ class BodyJudge {
   std::vector<double> reach_;
   std::vector<double> speed_;            // by body, at the end
   std::vector<Given> given_;
+  std::vector<Pace> paces_;
   Sums sums_;
   std::vector<body::Row<D>> put_rows_;   // of a round of the projection
   std::vector<body::Motion<D>> moved_;
