@@ -39,8 +39,8 @@ body::World<D> random_world(base::Random& random, int count) {
   using Vec = body::Vec<D>;
   for (int i = 0; i < count; ++i) {
     const double r = 0.5 * std::pow(30.0, -random.uniform());
-    add(body::Kind::Free, i % 7 == 0 ? shape::capsule<D>(Vec::Zero(), 8.0 * r * Vec::UnitX(), r)
-                                     : shape::ball<D>(r));
+    add(body::Kind::Free,
+        i % 7 == 0 ? shape::capsule<D>(Vec::Zero(), 8.0 * r * Vec::UnitX(), r) : shape::ball<D>(r));
   }
   add(body::Kind::Fixed, shape::half_space<D>(Vec::Zero(), Vec::UnitY()));
   add(body::Kind::Driven, shape::half_space<D>(Vec::Zero(), Vec::UnitX()));
@@ -70,9 +70,7 @@ void expect_pairs(const body::World<D>& world, const std::vector<shape::Pose<D>>
     for (int b = a + 1; b < world.count(); ++b) {
       const bool is_found = next != found.end() && *next == std::pair(a, b);
       if (is_found) ++next;
-      const auto middle = [&](int i) {
-        return poses[index(i)].place(world.solid(i).shape.centre);
-      };
+      const auto middle = [&](int i) { return poses[index(i)].place(world.solid(i).shape.centre); };
       double apart = -1.0;
       if (a < floor && b < floor) apart = (middle(a) - middle(b)).norm();
       if (a < floor && b < floor) apart -= world.solid(b).shape.extent;
@@ -103,7 +101,9 @@ void expect_all_pairs(std::uint64_t seed) {
     std::vector<double> reach(count, 0.0);
     const double room = 1.2 * std::pow(static_cast<double>(count), 1.0 / D);
     const double beside = std::pow(10.0, random.uniform(-4.0, -1.0));
-    const auto anywhere = [&] { return Vec(Vec::NullaryExpr([&] { return random.uniform(0.0, room); })); };
+    const auto anywhere = [&] {
+      return Vec(Vec::NullaryExpr([&] { return random.uniform(0.0, room); }));
+    };
     for (std::size_t i = 0; i + 2 < count; ++i) {
       poses[i] = {anywhere(), random_rotation<D>(random)};
       speeds[i] = beside * (anywhere() / room - Vec::Constant(0.5));
@@ -257,7 +257,8 @@ material = "wood"
 }
 
 TEST(Coverage, SeesWhoTurns) {
-  // A bar of half thickness 0.1 about its end; the disc's middle is 0.6 from its axis when it comes.
+  // A bar of half thickness 0.1 about its end; the disc's middle is 0.6 from its axis when it
+  // comes.
   expect_refused<2>(head(2) + R"toml(
 [body.one]
 disc = 0.5

@@ -134,15 +134,14 @@ void expect_near(std::uint64_t seed) {
       ASSERT_TRUE(std::is_sorted(near.begin(), near.end()));
       for (const auto& [i, j] : all_pairs<D>(boxes, 0.0)) {
         const int other = i == plane.box ? j : i;
-        const bool is_high = boxes[static_cast<std::size_t>(other)].low[D - 1] >
-                             list.planes()[0].level;
+        const bool is_high =
+            boxes[static_cast<std::size_t>(other)].low[D - 1] > list.planes()[0].level;
         if ((i == plane.box || j == plane.box) && is_high) continue;
         ASSERT_TRUE(std::binary_search(near.begin(), near.end(), std::pair(i, j)));
       }
       for (int i = 0; i < count; ++i) {
         if (i == plane.box) continue;
-        const bool is_low =
-            boxes[static_cast<std::size_t>(i)].low[D - 1] <= list.planes()[0].level;
+        const bool is_low = boxes[static_cast<std::size_t>(i)].low[D - 1] <= list.planes()[0].level;
         const std::pair pair(std::min(i, plane.box), std::max(i, plane.box));
         ASSERT_TRUE(!is_low || std::binary_search(near.begin(), near.end(), pair));
       }

@@ -53,7 +53,8 @@ std::vector<typename find::NearList<D>::Plane> planes_of(const World<D>& world) 
   return planes;
 }
 
-/// The radius of a body that is one ball about its mass centre, at the origin of its frame; else -1.
+/// The radius of a body that is one ball about its mass centre, at the origin of its frame; else
+/// -1.
 template <int D>
 double radius_of(const Body<D>& body, std::span<const Solid<D>> solids) {
   if (solids.size() != 1 || body.centre != Vec<D>::Zero()) return -1.0;

@@ -111,7 +111,6 @@ double turning_trace(const body::Body<2>& body, const body::Motion<2>&, const Ve
   return arm.squaredNorm() / body.inertia;
 }
 double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& arm) {
-  if (body.is_even) return 2.0 * arm.squaredNorm() / body.inertia(0, 0);
   double trace = 0.0;
   for (int k = 0; k < 3; ++k) {
     const Vec<3> moment = arm.cross(Vec<3>::Unit(k));
@@ -324,8 +323,8 @@ void BodyJudge<D>::list_facts() {
     if (!body.is_free() || fact.end - fact.first != 1) continue;
     const shape::Shape<D>& shape = world_.solids[fact.first].shape;
     fact.is_centred = shape.centre == body.centre && std::isfinite(shape.extent);
-    const bool is_round = is_ball(shape) && shape.corners[0] == Vec<D>::Zero() &&
-                          body.centre == Vec<D>::Zero();
+    const bool is_round =
+        is_ball(shape) && shape.corners[0] == Vec<D>::Zero() && body.centre == Vec<D>::Zero();
     fact.turns = D == 2 || !is_round || !world_.joints.empty();
   }
   for (const body::PairLaw& law : world_.laws) {
@@ -401,8 +400,8 @@ bool BodyJudge<D>::check_time(const State& before, const State& after, double h)
   return true;
 }
 
-/// That states are numbers; who is there, and how fast at the end. The balls of bodies, and all else
-/// of those that are not one centred shape; where places were put back that comes after it.
+/// That states are numbers; who is there, and how fast at the end. The balls of bodies, and all
+/// else of those that are not one centred shape; where places were put back that comes after it.
 template <int D>
 bool BodyJudge<D>::look_at_states() {
   for (const int i : ready_) is_ready_[index(i)] = 0;
@@ -416,8 +415,7 @@ bool BodyJudge<D>::look_at_states() {
       return fail_body(Failure::Kinematics, t_mid_, 0.0, i);
     }
     exists_[i] = fact.born <= begin_->t + 1e-9 * h_ && begin_->gone[i] == 0 ? 1 : 0;
-    speed_[i] =
-        fact.kind == Kind::Fixed ? 0.0 : to.v.norm() + body::size_of(to.spin) * fact.reach;
+    speed_[i] = fact.kind == Kind::Fixed ? 0.0 : to.v.norm() + body::size_of(to.spin) * fact.reach;
     if (is_whole_) {
       shift_[i].setZero();
       shift_rounding_[i] = {};
@@ -639,10 +637,9 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const shape::Pose<D>& other_at = poses_[index(other.body)];
   const bool are_balls = is_ball(one.shape) && is_ball(other.shape);
   const double apart =
-      are_balls
-          ? (at.place(one.shape.corners[0]) - other_at.place(other.shape.corners[0])).norm() -
-                one.shape.round - other.shape.round
-          : shape::separation(one.shape, at, other.shape, other_at, 0.0);
+      are_balls ? (at.place(one.shape.corners[0]) - other_at.place(other.shape.corners[0])).norm() -
+                      one.shape.round - other.shape.round
+                : shape::separation(one.shape, at, other.shape, other_at, 0.0);
   const Vec<D>& where =
       world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
@@ -730,7 +727,6 @@ template <int D>
 Vec<D> BodyJudge<D>::bend_of(const body::Row<D>& row, double h) const {
   Vec<D> bend = Vec<D>::Zero();
   if constexpr (D == 3) {
-    if (!world_.rolls(row.key)) return bend;
     const bool of_a = world_.body(row.body_a).is_free();
     const std::size_t i = index(of_a ? row.body_a : row.body_b);
     const body::Motion<D>& end = end_->bodies[i];
@@ -773,10 +769,13 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   double trace = 0.0;
   const Vec<D> g = parts(Vec<D>(gravity_ * h));
   for (const bool of_a : {true, false}) {
-    const body::Body<D>& body = world_.body(of_a ? row.body_a : row.body_b);
-    if (!body.is_free()) continue;
+    const std::size_t i = of_a ? a : b;
+    const Fact& fact = facts_[i];
+    if (fact.kind != Kind::Free) continue;
     const Vec<D>& arm = of_a ? row.arm_a : row.arm_b;
-    trace += D / body.mass + turning_trace(body, middle_[of_a ? a : b], arm);
+    trace +=
+        D / fact.mass + (D == 3 && fact.is_even ? 2.0 * arm.squaredNorm() / fact.moment
+                                                : turning_trace(world_.bodies[i], middle_[i], arm));
     forced += (of_a ? 1.0 : -1.0) * g;
   }
   one.rho = D / trace;
@@ -788,14 +787,15 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
   };
-  const Vec<D> ends = lifted(Vec<D>(one.after + bend_of(row, h)));
+  const bool rolls = one.law->looks_ahead() && world_.rolls(row.key);
+  const Vec<D> ends = lifted(rolls ? Vec<D>(one.after + bend_of(row, h)) : one.after);
   const Vec<D> z = one.impulse - one.rho * ends;
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
-  const double place = 8.0 * kEpsilon * (paces_[a].place + paces_[b].place + row.arm_a.norm() +
-                                         row.arm_b.norm());
+  const double place =
+      8.0 * kEpsilon * (paces_[a].place + paces_[b].place + row.arm_a.norm() + row.arm_b.norm());
   double rounding = 32.0 * kEpsilon * (paces_[a].speeds + paces_[b].speeds);
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
-  if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
+  if (rolls) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);
   one.free = lifted(forced).norm();
   one.scale = std::max(one.impulse.norm(), one.rho * one.free);
@@ -1272,9 +1272,8 @@ void BodyJudge<D>::add_up(std::size_t i) {
   sums_.removed += end_->gone[i] - begin_->gone[i];
   if (fact.kind != Kind::Free) return;
   const body::Motion<D>& to = end_->bodies[i];
-  const double turning = D == 2 || fact.is_even
-                             ? 0.5 * fact.moment * square_of(to.spin)
-                             : energy_of(world_.bodies[i], to);
+  const double turning = D == 2 || fact.is_even ? 0.5 * fact.moment * square_of(to.spin)
+                                                : energy_of(world_.bodies[i], to);
   sums_.kinetic.add(0.5 * fact.mass * to.v.squaredNorm() + turning);
   sums_.potential.add(-fact.mass * gravity_.dot(to.x));
   if (exists_[i] == 0) return;
@@ -1313,8 +1312,7 @@ double BodyJudge<D>::work_of_turning(const Judged& one) const {
 
 /// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
 template <int D>
-void BodyJudge<D>::enter_works(const State& before, double h,
-                               const typename JointCourt<D>::Works& joints) {
+void BodyJudge<D>::enter_works(const State& before, const typename JointCourt<D>::Works& joints) {
   Ledger& ledger = c_.ledger;
   const double threshold =
       limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
@@ -1336,12 +1334,14 @@ void BodyJudge<D>::enter_works(const State& before, double h,
     ledger.contacts.add(normal + tangential);
     ledger.tangential.add(tangential);
     all += normal + tangential;
-    lent += 0.5 * one.impulse.norm() * h * gravity_.norm();
+    lent += 0.5 * one.impulse.norm() * gravity_step_;
     bounces = bounces || !one.law->looks_ahead();
-    const bool pushed = std::binary_search(
-        before.pushes.begin(), before.pushes.end(), body::Push<D>{one.row.key, {}},
-        [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
-    if (!pushed && -one.before[0] > threshold) {
+    const auto has_pushed = [&] {
+      return std::binary_search(
+          before.pushes.begin(), before.pushes.end(), body::Push<D>{one.row.key, {}},
+          [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
+    };
+    if (-one.before[0] > threshold && !has_pushed()) {
       ++told_.shocks;
       c_.shocks_cut = true;  // pairs have no names to list them by
       ledger.shocks.add(normal + tangential);
@@ -1350,7 +1350,7 @@ void BodyJudge<D>::enter_works(const State& before, double h,
     }
     for (const bool of_a : {true, false}) {  // what moving walls give
       const int i = of_a ? one.row.body_a : one.row.body_b;
-      if (world_.body(i).kind != Kind::Driven) continue;
+      if (facts_[index(i)].kind != Kind::Driven) continue;
       const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
       const Vec<D> wall = 0.5 * (body::velocity_at(middle_[index(i)], arm) +
                                  body::velocity_at(after_[index(i)], arm));
@@ -1393,7 +1393,7 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   const double contacts = ledger.contacts.value();
   const double walls = ledger.joints.value();
   const auto joints = enter_joints(before, h, claim);
-  enter_works(before, h, joints);
+  enter_works(before, joints);
   base::Sum forces = sums_.forces;
   forces.add(joints.forces);
   speed_max_ = std::max(speed_max_, sums_.fastest);

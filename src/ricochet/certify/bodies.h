@@ -103,9 +103,9 @@ class BodyJudge {
     double mass{0.0};
     double moment{0.0};  // of inertia, where all are equal
     double reach{0.0};
-    double room{0.0};           // what is looked for beyond its way [m]
-    std::size_t first{0};    // solid
-    std::size_t end{0};      // one after its last solid
+    double room{0.0};      // what is looked for beyond its way [m]
+    std::size_t first{0};  // solid
+    std::size_t end{0};    // one after its last solid
     body::Kind kind{};
     bool is_even{false};     // all its moments of inertia are equal
     bool is_centred{false};  // free, the middle of its one shape's ball is its mass centre
@@ -117,7 +117,7 @@ class BodyJudge {
     double size{0.0};
     double lever{0.0};
   };
-  struct Pace {  // of a body that is near others
+  struct Pace {          // of a body that is near others
     double speeds{0.0};  // no particle is faster: before and after together [m/s]
     double place{0.0};   // |x_M| [m]
   };
@@ -174,7 +174,7 @@ class BodyJudge {
   bool check_position(std::size_t body, const Speeds& speeds);
   void add_up(std::size_t body);
   void enter(const State& before, double h, const BodyClaim<D>& claim);
-  void enter_works(const State& before, double h, const typename JointCourt<D>::Works& joints);
+  void enter_works(const State& before, const typename JointCourt<D>::Works& joints);
   void place(const std::vector<body::Motion<D>>& at);
   /// The start of the step, as it was put back.
   const body::Motion<D>& from(std::size_t body) const {
@@ -205,14 +205,14 @@ class BodyJudge {
   std::vector<std::array<double, 2>> shift_rounding_;  // by joints: of places, of angles
   const State* begin_{nullptr};                        // of the step that is looked at
   const State* end_{nullptr};
-  std::vector<body::Motion<D>> next_;                  // with joints: the next middle
+  std::vector<body::Motion<D>> next_;  // with joints: the next middle
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
-  std::vector<double> speed_;            // by body, at the end
+  std::vector<double> speed_;  // by body, at the end
   std::vector<Given> given_;
   std::vector<Pace> paces_;
   Sums sums_;
-  std::vector<body::Row<D>> put_rows_;   // of a round of the projection
+  std::vector<body::Row<D>> put_rows_;  // of a round of the projection
   std::vector<body::Motion<D>> moved_;
   bool all_look_ahead_{true};
   std::vector<shape::Row<D>> found_;

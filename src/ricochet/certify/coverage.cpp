@@ -9,11 +9,11 @@
 namespace ricochet::certify {
 namespace {
 
-constexpr double kGrown = 0.1;      // of the extent, by which balls are larger
-constexpr double kMostGrown = 10.0;       // extents: no ball is larger by more
-constexpr double kPlaces = 1e-9;  // what rounding makes of them, at most
-constexpr std::size_t kTogether = 24;    // balls that are tried with each other
-constexpr int kDeepest = 60;        // halvings
+constexpr double kGrown = 0.1;         // of the extent, by which balls are larger
+constexpr double kMostGrown = 10.0;    // extents: no ball is larger by more
+constexpr double kPlaces = 1e-9;       // what rounding makes of them, at most
+constexpr std::size_t kTogether = 24;  // balls that are tried with each other
+constexpr int kDeepest = 60;           // halvings
 
 }  // namespace
 
@@ -41,26 +41,30 @@ Coverage<D>::Coverage(const body::World<D>& world)
   typical_ = ends_.empty() ? 0.0 : static_cast<double>(ends_.size()) / sum;
 }
 
-/// Whether the ball of every shape is within its larger one.
+/// Whether the ball of every shape is within its larger one; who is not there has none, half < 0.
 template <int D>
 bool Coverage<D>::holds(const std::vector<char>& exists) {
-  if (!is_searched_) return false;
   drift_ = mean_ + change_;
   Vec sum = Vec::Zero();
+  double count = 0.0;
   bool within = true;
   for (const int k : ends_) {
-    if (exists[index(body_[index(k)])] == 0) continue;
-    const Ball& ball = balls_[index(k)];
+    Ball& ball = balls_[index(k)];
+    if (exists[index(body_[index(k)])] == 0) {
+      ball.half = -1.0;
+      continue;
+    }
     const Ball& large = large_[index(k)];
     const Vec moved = ball.middle - large.middle;
     const double room = large.half - ball.half;
     within = within && room >= 0.0 && (moved - drift_).squaredNorm() <= room * room;
     sum += moved;
+    count += 1.0;
   }
-  const Vec mean = sum / static_cast<double>(std::max<std::size_t>(1, ends_.size()));
+  const Vec mean = sum / std::max(1.0, count);
   change_ = mean - mean_;
   mean_ = mean;
-  return within && mean.allFinite();
+  return is_searched_ && within && mean.allFinite();
 }
 
 /// Larger balls: by a part of their extent, and by the way that a ball made beside the mean, for as
@@ -77,8 +81,10 @@ void Coverage<D>::choose_balls() {
     const Ball& ball = balls_[index(k)];
     Ball& large = large_[index(k)];
     const double most = kMostGrown * std::max(typical_, ball.half);
-    const double way = longer * (ball.middle - large.middle - mean_).norm();
-    large.middle = ball.middle;
+    const bool was_there = large.half >= 0.0;
+    const double way = was_there ? longer * (ball.middle - large.middle - mean_).norm() : 0.0;
+    large = ball;
+    if (ball.half < 0.0) continue;
     large.half = ball.half + kGrown * std::min(typical_, ball.half) + (way < most ? way : most) +
                  kPlaces * ball.middle.template lpNorm<1>();
   }
@@ -88,12 +94,15 @@ template <int D>
 void Coverage<D>::renew() {
   choose_balls();
   found_.clear();
-  items_ = ends_;
+  items_.clear();
+  for (const int k : ends_) {
+    if (large_[index(k)].half >= 0.0) items_.push_back(k);
+  }
   const Vec all = Vec::Constant(std::numeric_limits<double>::infinity());
   halve(0, items_.size(), {-all, all}, 0);
   drift_.setZero();
   mean_.setZero();
-  if (!change_.allFinite()) change_.setZero();
+  if (!is_searched_ || !change_.allFinite()) change_.setZero();
   is_searched_ = true;
   held_ = 0;
   list_near();
@@ -115,8 +124,8 @@ void Coverage<D>::halve(std::size_t begin, std::size_t end, const Cell& cell, in
     for (std::size_t i = begin; i < end; ++i) {
       const int k = items_[i];
       const Ball& ball = large_[index(k)];
-      const bool is_in = is_lower ? ball.middle[axis] - ball.half < at
-                                  : ball.middle[axis] + ball.half >= at;
+      const bool is_in =
+          is_lower ? ball.middle[axis] - ball.half < at : ball.middle[axis] + ball.half >= at;
       if (is_in) items_.push_back(k);
     }
     halve(end, items_.size(), half, depth + 1);
@@ -173,8 +182,8 @@ void Coverage<D>::try_all(std::size_t begin, std::size_t end, const Cell& cell) 
       const double near = one.half + other.half;
       if (!((one.middle - other.middle).squaredNorm() <= near * near)) continue;
       const Vec corner = (one.middle.array() - one.half).max(other.middle.array() - other.half);
-      const bool is_here = (corner.array() >= cell.low.array()).all() &&
-                           (corner.array() < cell.high.array()).all();
+      const bool is_here =
+          (corner.array() >= cell.low.array()).all() && (corner.array() < cell.high.array()).all();
       if (is_here) add(items_[i], items_[j], found_);
     }
   }
@@ -197,23 +206,19 @@ void Coverage<D>::place_grounds(const std::vector<shape::Pose<D>>& poses,
     if (point != ground.point || normal != ground.normal) knows_grounds_ = false;
     ground.point = point;
     ground.normal = normal;
-    ground.near =
-        1.0001 * (reach[index(solid.body)] + solid.shape.round) + kPlaces * point.norm();
+    ground.near = 1.0001 * (reach[index(solid.body)] + solid.shape.round) + kPlaces * point.norm();
   }
 }
 
 template <int D>
 double Coverage<D>::height_of(const Ground& ground, const Ball& ball) {
-  return ground.normal.dot(ball.middle - ground.point) - ball.half -
-         kPlaces * ball.middle.norm();
+  return ground.normal.dot(ball.middle - ground.point) - ball.half - kPlaces * ball.middle.norm();
 }
 
 template <int D>
 bool Coverage<D>::grounds_hold() const {
-  return knows_grounds_ &&
-         std::all_of(grounds_.begin(), grounds_.end(), [&](const Ground& ground) {
-           return ground.above + ground.normal.dot(drift_) - kPlaces * drift_.norm() >
-                  ground.near;
+  return knows_grounds_ && std::all_of(grounds_.begin(), grounds_.end(), [&](const Ground& ground) {
+           return ground.above + ground.normal.dot(drift_) - kPlaces * drift_.norm() > ground.near;
          });
 }
 
@@ -226,6 +231,7 @@ void Coverage<D>::list_near() {
     const double soon = 0.25 * typical_ + 16.0 * std::abs(ground.normal.dot(change_));
     ground.above = std::numeric_limits<double>::infinity();
     for (const int k : ends_) {
+      if (large_[index(k)].half < 0.0) continue;
       const double height = height_of(ground, large_[index(k)]);
       if (height + way > ground.near + soon) {
         ground.above = std::min(ground.above, height);
@@ -235,7 +241,9 @@ void Coverage<D>::list_near() {
     }
   }
   for (const int k : endless_) {
-    for (const int other : ends_) add(k, other, near_);
+    for (const int other : ends_) {
+      if (large_[index(other)].half >= 0.0) add(k, other, near_);
+    }
   }
   std::sort(near_.begin(), near_.end());
   knows_grounds_ = true;

@@ -73,27 +73,27 @@ class Coverage {
   static double height_of(const Ground& ground, const Ball& ball);
 
   const body::World<D>& world_;
-  std::vector<double> extent_;   // by solid
-  std::vector<int> body_;        // by solid
-  std::vector<int> ground_of_;   // by solid: its number in grounds_, or -1
-  std::vector<int> ends_;        // solids in balls
-  std::vector<int> endless_;     // solids without end that are no ground: near everybody
+  std::vector<double> extent_;  // by solid
+  std::vector<int> body_;       // by solid
+  std::vector<int> ground_of_;  // by solid: its number in grounds_, or -1
+  std::vector<int> ends_;       // solids in balls
+  std::vector<int> endless_;    // solids without end that are no ground: near everybody
   std::vector<Ground> grounds_;
-  std::vector<Ball> balls_;      // by solid
-  std::vector<Ball> large_;      // by solid, at the search
-  std::vector<int> items_;       // of cells that are halved
-  std::vector<double> values_;   // of which the median is taken
-  std::vector<Pair> found_;      // pairs of large_ that meet
-  std::vector<Pair> near_;       // with those beside endless solids and grounds, sorted
+  std::vector<Ball> balls_;     // by solid
+  std::vector<Ball> large_;     // by solid, at the search
+  std::vector<int> items_;      // of cells that are halved
+  std::vector<double> values_;  // of which the median is taken
+  std::vector<Pair> found_;     // pairs of large_ that meet
+  std::vector<Pair> near_;      // with those beside endless solids and grounds, sorted
   std::vector<Pair> pairs_;
-  Vec drift_ = Vec::Zero();      // d
-  Vec mean_ = Vec::Zero();       // displacement of all balls since the search
-  Vec change_ = Vec::Zero();     // of mean_ since it was looked at last
-  double typical_{0.0};          // extent
+  Vec drift_ = Vec::Zero();   // d
+  Vec mean_ = Vec::Zero();    // displacement of all balls since the search
+  Vec change_ = Vec::Zero();  // of mean_ since it was looked at last
+  double typical_{0.0};       // extent
   bool is_searched_{false};
   bool knows_grounds_{false};
-  int held_{0};                  // how often pairs were asked for since the search
-  int wanted_{16};               // how often they should be
+  int held_{0};     // how often pairs were asked for since the search
+  int wanted_{16};  // how often they should be
 };
 
 extern template class Coverage<2>;

@@ -33,7 +33,8 @@ bool NearList<D>::holds(const std::vector<Box>& boxes) {
       sum[k] += low + high;
     }
   }
-  const shape::Vec<D> mean = sum * (0.5 / static_cast<double>(std::max<std::size_t>(1, ends_.size())));
+  const shape::Vec<D> mean =
+      sum * (0.5 / static_cast<double>(std::max<std::size_t>(1, ends_.size())));
   if (!mean.allFinite()) return false;
   change_ = mean - mean_;
   mean_ = mean;
@@ -153,9 +154,8 @@ void NearList<D>::list_planes() {
     };
     for (const int i : ends_) {
       const Box& box = large_[at(i)];
-      const double height =
-          0.5 * (plane.normal.dot(box.low + box.high) -
-                 plane.normal.cwiseAbs().dot(box.high - box.low));
+      const double height = 0.5 * (plane.normal.dot(box.low + box.high) -
+                                   plane.normal.cwiseAbs().dot(box.high - box.low));
       if (height > low) {
         plane.above = std::min(plane.above, height);
       } else {

@@ -51,27 +51,27 @@ class NearList {
 
   std::vector<Plane> planes_;
   Grid<D> grid_;
-  std::vector<Box> large_;     // F, by box
-  std::vector<int> ends_;      // boxes with an end
-  std::vector<int> endless_;   // those without one, planes left out
-  std::vector<char> is_plane_;  // by box
-  std::vector<Box> searched_;  // F of all but planes
-  std::vector<int> numbers_;   // and their boxes
-  std::vector<double> skins_;  // by box
-  std::vector<Pair> pairs_;    // without planes
-  std::vector<Pair> beside_;   // with planes
-  std::vector<Pair> near_;     // both
+  std::vector<Box> large_;                        // F, by box
+  std::vector<int> ends_;                         // boxes with an end
+  std::vector<int> endless_;                      // those without one, planes left out
+  std::vector<char> is_plane_;                    // by box
+  std::vector<Box> searched_;                     // F of all but planes
+  std::vector<int> numbers_;                      // and their boxes
+  std::vector<double> skins_;                     // by box
+  std::vector<Pair> pairs_;                       // without planes
+  std::vector<Pair> beside_;                      // with planes
+  std::vector<Pair> near_;                        // both
   shape::Vec<D> drift_ = shape::Vec<D>::Zero();   // d
   shape::Vec<D> mean_ = shape::Vec<D>::Zero();    // displacement of all boxes since the search
   shape::Vec<D> change_ = shape::Vec<D>::Zero();  // of mean_ in the last step
   double typical_{0.0};                           // size of a box
   bool is_new_{false};
   bool knows_planes_{false};
-  int held_{0};      // searches since the list was made
-  int wanted_{16};   // for how many it should hold
-  int hasty_{0};     // lists in a row that held for too few
-  int pause_{0};     // searches to go without skins
-  int pauses_{8};    // length of the next pause
+  int held_{0};     // searches since the list was made
+  int wanted_{16};  // for how many it should hold
+  int hasty_{0};    // lists in a row that held for too few
+  int pause_{0};    // searches to go without skins
+  int pauses_{8};   // length of the next pause
 };
 
 extern template class NearList<2>;

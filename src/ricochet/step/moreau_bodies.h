@@ -101,8 +101,8 @@ class MoreauBodies {
   std::vector<int> who_;       // bodies that do not fly
   const std::vector<body::Motion<D>>* start_{nullptr};  // of the step: the state's, or from_
   body::Vec<D> given_ = body::Vec<D>::Zero();           // h g(t_M)
-  std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
-  std::vector<body::Motion<D>> after_;   // the same places, velocities after
+  std::vector<body::Motion<D>> middle_;                 // places at the middle, velocities before
+  std::vector<body::Motion<D>> after_;                  // the same places, velocities after
   std::vector<body::Row<D>> rows_;
   std::vector<body::Row<D>> wider_;          // those of a larger reach
   std::vector<body::RowKey> put_;            // rows that were put back in this step, sorted
