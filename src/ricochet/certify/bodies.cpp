@@ -56,15 +56,24 @@ bool finite(const body::Motion<3>& m) {
 
 using Mat3 = shape::Mat<3>;
 
-/// The judge's own rotations are matrices: by |a| about a, as Rodrigues wrote it.
+/// The judge's own rotations are matrices: by |a| about a, as Rodrigues wrote it,
+/// 1 + sin|a|/|a| [a] + (1 - cos|a|)/|a|^2 [a]^2; where |a| is small by series, to rounding.
 Mat3 rotation_by(const Vec<3>& a) {
-  const double angle = a.norm();
-  if (angle == 0.0) return Mat3::Identity();
-  const Vec<3> n = a / angle;
+  constexpr double kSmall = 1e-2;  // |a|^2; the next terms are below 3e-18
+  const double s = a.squaredNorm();
+  double one = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)));
+  double two = 0.5 - s / 24.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0)));
+  if (s > kSmall) {
+    const double angle = std::sqrt(s);
+    const double half = std::sin(0.5 * angle);
+    one = std::sin(angle) / angle;
+    two = 2.0 * half * half / s;
+  }
   Mat3 cross;
-  cross << 0.0, -n[2], n[1], n[2], 0.0, -n[0], -n[1], n[0], 0.0;
-  const double half = std::sin(0.5 * angle);
-  return Mat3::Identity() + std::sin(angle) * cross + 2.0 * half * half * cross * cross;
+  cross << 0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0;
+  Mat3 made = one * cross + two * a * a.transpose();
+  made.diagonal().array() += 1.0 - two * s;
+  return made;
 }
 Mat3 matrix_of(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
 
