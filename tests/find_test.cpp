@@ -11,6 +11,7 @@
 
 #include "allocations.h"
 #include "ricochet/base/random.h"
+#include "ricochet/find/near_list.h"
 
 namespace ricochet::find::find_test {
 namespace {
@@ -104,6 +105,71 @@ TEST(Find, SearchingAgainDoesNotAllocate) {
   const long long before = testing::allocations();
   EXPECT_GT(grid.search(boxes, 0.1).size(), 100U);
   EXPECT_EQ(testing::allocations(), before);
+}
+
+/// Boxes that fall together, beside that each on its way, some by leaps; a half-space below them.
+template <int D>
+void expect_near(std::uint64_t seed) {
+  base::Random random(seed);
+  using Vec = shape::Vec<D>;
+  for (int round = 0; round < 20; ++round) {
+    Boxes<D> boxes = random_boxes<D>(random, 2 + random.below(200));
+    const int count = static_cast<int>(boxes.size());
+    typename NearList<D>::Plane plane;
+    plane.box = random.below(count);
+    plane.normal = Vec::Unit(D - 1);
+    NearList<D> list({plane});
+    std::vector<Vec> ways(boxes.size());
+    const double fast = std::pow(10.0, random.uniform(-4.0, -0.5));
+    for (Vec& way : ways) way = fast * Vec::NullaryExpr([&] { return random.normal(); });
+    Vec fall = Vec::Zero();
+    for (int step = 0; step < 50; ++step) {
+      fall[D - 1] -= 0.01 * random.uniform();
+      for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const Vec way = random.below(2000) == 0 ? Vec(1e3 * ways[i]) : Vec(ways[i] + fall);
+        boxes[i] = {boxes[i].low + way, boxes[i].high + way};
+      }
+      list.planes()[0].level = -1.0 + 0.1 * random.uniform();
+      const Pairs near = list.search(boxes);
+      ASSERT_TRUE(std::is_sorted(near.begin(), near.end()));
+      for (const auto& [i, j] : all_pairs<D>(boxes, 0.0)) {
+        const int other = i == plane.box ? j : i;
+        const bool is_high =
+            boxes[static_cast<std::size_t>(other)].low[D - 1] > list.planes()[0].level;
+        if ((i == plane.box || j == plane.box) && is_high) continue;
+        ASSERT_TRUE(std::binary_search(near.begin(), near.end(), std::pair(i, j)));
+      }
+      for (int i = 0; i < count; ++i) {
+        if (i == plane.box) continue;
+        const bool is_low = boxes[static_cast<std::size_t>(i)].low[D - 1] <= list.planes()[0].level;
+        const std::pair pair(std::min(i, plane.box), std::max(i, plane.box));
+        ASSERT_TRUE(!is_low || std::binary_search(near.begin(), near.end(), pair));
+      }
+    }
+  }
+}
+
+TEST(Find, ListsHoldAllPairsInThePlane) { expect_near<2>(5); }
+TEST(Find, ListsHoldAllPairsInSpace) { expect_near<3>(6); }
+
+TEST(Find, WhatFallsTogetherIsSearchedOnce) {
+  base::Random random(7);
+  Boxes<3> boxes;
+  for (int i = 0; i < 300; ++i) {
+    const shape::Vec<3> at = shape::Vec<3>::NullaryExpr([&] { return random.uniform(0.0, 20.0); });
+    boxes.push_back({at, at.array() + 1.0});
+  }
+  NearList<3> list;
+  int searches = 0;
+  for (int step = 0; step < 500; ++step) {
+    for (auto& box : boxes) {
+      box.low[2] -= 1e-4 * step;
+      box.high[2] -= 1e-4 * step;
+    }
+    (void)list.search(boxes);
+    searches += list.is_new() ? 1 : 0;
+  }
+  EXPECT_EQ(searches, 1);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "ricochet/body/finder.h"
 
 #include <algorithm>
+#include <cassert>
+#include <span>
 
 #include "ricochet/base/index.h"
 #include "ricochet/shape/gaps.h"
@@ -34,24 +36,95 @@ template Row<2> row_of(const World<2>&, int, int, const shape::Row<2>&,
 template Row<3> row_of(const World<3>&, int, int, const shape::Row<3>&,
                        const std::vector<Motion<3>>&);
 
+namespace {
+
+/// Half-spaces of fixed bodies.
+template <int D>
+std::vector<typename find::NearList<D>::Plane> planes_of(const World<D>& world) {
+  std::vector<typename find::NearList<D>::Plane> planes;
+  for (std::size_t k = 0; k < world.solids.size(); ++k) {
+    const Solid<D>& solid = world.solids[k];
+    const Body<D>& body = world.body(solid.body);
+    if (solid.shape.kind != shape::Kind::HalfSpace || body.kind != Kind::Fixed) continue;
+    typename find::NearList<D>::Plane plane;
+    plane.box = static_cast<int>(k);
+    planes.push_back(plane);
+  }
+  return planes;
+}
+
+/// The radius of a body that is one ball about its mass centre, at the origin of its frame; else
+/// -1.
+template <int D>
+double radius_of(const Body<D>& body, std::span<const Solid<D>> solids) {
+  if (solids.size() != 1 || body.centre != Vec<D>::Zero()) return -1.0;
+  const shape::Shape<D>& shape = solids[0].shape;
+  const bool is_ball = shape.kind == shape::Kind::Core && shape.corners.size() == 1 &&
+                       shape.corners[0] == Vec<D>::Zero();
+  return is_ball ? shape.round : -1.0;
+}
+
+}  // namespace
+
 template <int D>
 Finder<D>::Finder(const World<D>& world)
-    : world_(world), poses_(world.bodies.size()), boxes_(world.solids.size()) {}
+    : world_(world),
+      poses_(world.bodies.size()),
+      boxes_(world.solids.size()),
+      list_(planes_of(world)),
+      is_near_(world.bodies.size(), 0) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < world.bodies.size(); ++i) {
+    const std::size_t begin = end;
+    while (end < world.solids.size() && index(world.solids[end].body) == i) ++end;
+    first_.push_back(begin);
+    size_.push_back(world.bodies[i].size);
+    radius_.push_back(
+        radius_of<D>(world.bodies[i], std::span(world.solids).subspan(begin, end - begin)));
+  }
+  first_.push_back(end);
+  assert(end == world.solids.size());
+}
 
-/// Boxes around the shapes, larger by what each may come nearer.
 template <int D>
-void Finder<D>::place(const std::vector<Motion<D>>& at, const std::vector<double>& reach) {
-  constexpr double kSlack = 1e-8;  // of the size: more than any slack
-  for (std::size_t i = 0; i < poses_.size(); ++i) poses_[i] = pose_of(world_.bodies[i], at[i]);
-  for (std::size_t k = 0; k < boxes_.size(); ++k) {
-    const Solid<D>& solid = world_.solids[k];
-    const shape::Pose<D>& pose = poses_[index(solid.body)];
-    boxes_[k] = shape::bounds(solid.shape, pose);
-    const double room =
-        1.001 * reach[index(solid.body)] + kSlack * (world_.body(solid.body).size + pose.x.norm());
+void Finder<D>::place(std::size_t i, const Motion<D>& at, double reach) {
+  if (is_round(i)) {
+    place_round(i, at.x, reach);
+    return;
+  }
+  const shape::Pose<D>& pose = poses_[i] = pose_of(world_.bodies[i], at);
+  const double room = 1.001 * reach + kSlack * (size_[i] + pose.x.norm());
+  for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
+    boxes_[k] = shape::bounds(world_.solids[k].shape, pose);
     boxes_[k].low.array() -= room;
     boxes_[k].high.array() += room;
   }
+}
+
+template <int D>
+const std::vector<int>& Finder<D>::look(const std::vector<double>& reach) {
+  constexpr double kRounding = 1e-12;  // of places of planes
+  for (auto& plane : list_.planes()) {
+    const Solid<D>& solid = world_.solid(plane.box);
+    const shape::Pose<D>& pose = poses_[index(solid.body)];
+    const Vec<D> point = pose.place(solid.shape.corners[0]);
+    const Vec<D> normal = pose.R * solid.shape.faces[0].normal;
+    if (normal != plane.normal) list_.forget_planes();
+    plane.normal = normal;
+    plane.level = normal.dot(point) + solid.shape.round + 1.001 * reach[index(solid.body)] +
+                  kRounding * point.norm();
+  }
+  near_ = &list_.search(boxes_);
+  if (!list_.is_new()) return who_;
+  for (const int i : who_) is_near_[index(i)] = 0;
+  who_.clear();
+  for (const auto& [a, b] : *near_) {
+    for (const int solid : {a, b}) is_near_[index(world_.solid(solid).body)] = 1;
+  }
+  for (int i = 0; i < world_.count(); ++i) {
+    if (is_near_[index(i)] != 0) who_.push_back(i);
+  }
+  return who_;
 }
 
 template <int D>
@@ -71,17 +144,30 @@ void Finder<D>::add_rows(int a, int b, const std::vector<Motion<D>>& at, double 
 }
 
 template <int D>
-void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
+void Finder<D>::rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
                      const std::vector<double>& reach, std::vector<Row<D>>& rows) {
   rows.clear();
-  place(at, reach);
-  for (const auto& [a, b] : grid_.search(boxes_, 0.0)) {
+  for (const auto& [a, b] : *near_) {
+    const shape::Bounds<D>& box = boxes_[index(a)];
+    const shape::Bounds<D>& other_box = boxes_[index(b)];
+    if (!(box.low.array() <= other_box.high.array()).all() ||
+        !(other_box.low.array() <= box.high.array()).all()) {
+      continue;
+    }
     const int one = world_.solid(a).body;
     const int other = world_.solid(b).body;
     if (exists[index(one)] == 0 || exists[index(other)] == 0) continue;
     if (!world_.may_touch(one, other)) continue;
     add_rows(a, b, at, reach[index(one)] + reach[index(other)], rows);
   }
+}
+
+template <int D>
+void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
+                     const std::vector<double>& reach, std::vector<Row<D>>& out) {
+  for (std::size_t i = 0; i < poses_.size(); ++i) place(i, at[i], reach[i]);
+  look(reach);
+  rows(at, exists, reach, out);
 }
 
 template class Finder<2>;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ricochet/body/world.h"
-#include "ricochet/find/grid.h"
+#include "ricochet/find/near_list.h"
 
 namespace ricochet::body {
 
@@ -19,15 +19,38 @@ class Finder {
   void find(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
             const std::vector<double>& reach, std::vector<Row<D>>& rows);
 
+  /// The same in parts, for steps that do not make motions of bodies which are near nobody:
+  /// `place` every body, `look` who is near another, then `rows` with `at` of those who are.
+  /// A round body is one ball about its mass centre; how it is turned does not matter.
+  bool is_round(std::size_t body) const { return radius_[body] >= 0.0; }
+  void place_round(std::size_t body, const Vec<D>& x, double reach) {
+    const double room = 1.001 * reach + kSlack * (size_[body] + x.norm());
+    poses_[body].x = x;
+    shape::Bounds<D>& box = boxes_[first_[body]];
+    box.low = (x.array() - radius_[body]) - room;
+    box.high = (x.array() + radius_[body]) + room;
+  }
+  void place(std::size_t body, const Motion<D>& at, double reach);
+  /// Bodies that may be near others, ascending.
+  const std::vector<int>& look(const std::vector<double>& reach);
+  void rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
+            const std::vector<double>& reach, std::vector<Row<D>>& rows);
+
  private:
-  void place(const std::vector<Motion<D>>& at, const std::vector<double>& reach);
+  static constexpr double kSlack = 1e-8;  // of the size: more than any slack
   void add_rows(int a, int b, const std::vector<Motion<D>>& at, double reach,
                 std::vector<Row<D>>& rows);
 
   const World<D>& world_;
+  std::vector<double> radius_;           // by body: of a round one; else < 0
+  std::vector<double> size_;             // by body
+  std::vector<std::size_t> first_;       // by body: its first solid; one more than there are
   std::vector<shape::Pose<D>> poses_;    // by body
-  std::vector<shape::Bounds<D>> boxes_;  // by solid
-  find::Grid<D> grid_;
+  std::vector<shape::Bounds<D>> boxes_;  // by solid: larger by what each may come nearer
+  find::NearList<D> list_;
+  const std::vector<std::pair<int, int>>* near_{nullptr};
+  std::vector<char> is_near_;  // by body
+  std::vector<int> who_;
   std::vector<shape::Row<D>> found_;
 };
 

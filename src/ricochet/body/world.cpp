@@ -9,6 +9,7 @@ namespace ricochet::body {
 Eigen::Quaterniond rotation(const Vec<3>& a) {
   constexpr double kSmall = 1e-4;
   const double angle = a.norm();
+  if (angle == 0.0) return {1.0, 0.5 * a[0], 0.5 * a[1], 0.5 * a[2]};
   const double part = angle > kSmall ? std::sin(0.5 * angle) / angle : 0.5 - angle * angle / 48.0;
   return {std::cos(0.5 * angle), part * a[0], part * a[1], part * a[2]};
 }

@@ -49,20 +49,31 @@ bool finite(const body::Motion<2>& m) {
   return m.x.allFinite() && std::isfinite(m.angle) && m.v.allFinite() && std::isfinite(m.spin);
 }
 bool finite(const body::Motion<3>& m) {
+  const double sum = m.x.sum() + m.turn.coeffs().sum() + m.v.sum() + m.spin.sum();
+  if (std::isfinite(sum)) return true;
   return m.x.allFinite() && m.turn.coeffs().allFinite() && m.v.allFinite() && m.spin.allFinite();
 }
 
 using Mat3 = shape::Mat<3>;
 
-/// The judge's own rotations are matrices: by |a| about a, as Rodrigues wrote it.
+/// The judge's own rotations are matrices: by |a| about a, as Rodrigues wrote it,
+/// 1 + sin|a|/|a| [a] + (1 - cos|a|)/|a|^2 [a]^2; where |a| is small by series, to rounding.
 Mat3 rotation_by(const Vec<3>& a) {
-  const double angle = a.norm();
-  if (angle == 0.0) return Mat3::Identity();
-  const Vec<3> n = a / angle;
+  constexpr double kSmall = 1e-2;  // |a|^2; the next terms are below 3e-18
+  const double s = a.squaredNorm();
+  double one = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)));
+  double two = 0.5 - s / 24.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0)));
+  if (s > kSmall) {
+    const double angle = std::sqrt(s);
+    const double half = std::sin(0.5 * angle);
+    one = std::sin(angle) / angle;
+    two = 2.0 * half * half / s;
+  }
   Mat3 cross;
-  cross << 0.0, -n[2], n[1], n[2], 0.0, -n[0], -n[1], n[0], 0.0;
-  const double half = std::sin(0.5 * angle);
-  return Mat3::Identity() + std::sin(angle) * cross + 2.0 * half * half * cross * cross;
+  cross << 0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0;
+  Mat3 made = one * cross + two * a * a.transpose();
+  made.diagonal().array() += 1.0 - two * s;
+  return made;
 }
 Mat3 matrix_of(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
 
@@ -83,12 +94,14 @@ double turning_momentum(const body::Body<2>& body, const body::Motion<2>& m) {
   return body.inertia * m.spin;
 }
 Vec<3> turning_momentum(const body::Body<3>& body, const body::Motion<3>& m) {
+  if (body.is_even) return body.inertia(0, 0) * m.spin;
   return matrix_of(m) * (body.inertia * rates_of(body, m));
 }
 double energy_of(const body::Body<2>& body, const body::Motion<2>& m) {
   return 0.5 * body.inertia * m.spin * m.spin;
 }
 double energy_of(const body::Body<3>& body, const body::Motion<3>& m) {
+  if (body.is_even) return 0.5 * body.inertia(0, 0) * m.spin.squaredNorm();
   const Vec<3> rates = rates_of(body, m);
   return 0.5 * rates.dot(body.inertia * rates);
 }
@@ -107,7 +120,6 @@ double turning_trace(const body::Body<2>& body, const body::Motion<2>&, const Ve
   return arm.squaredNorm() / body.inertia;
 }
 double turning_trace(const body::Body<3>& body, const body::Motion<3>& m, const Vec<3>& arm) {
-  if (body.is_even) return 2.0 * arm.squaredNorm() / body.inertia(0, 0);
   double trace = 0.0;
   for (int k = 0; k < 3; ++k) {
     const Vec<3> moment = arm.cross(Vec<3>::Unit(k));
@@ -147,6 +159,8 @@ double moment_on_a(const body::Row<2>&, double moment) { return moment; }
 Vec<3> moment_on_a(const body::Row<3>& row, const Vec<3>& moment) {
   return body::in_space(row, moment);
 }
+double square_of(double spin) { return spin * spin; }
+double square_of(const Vec<3>& spin) { return spin.squaredNorm(); }
 double power_of(double moment, double spin) { return moment * spin; }
 double power_of(const Vec<3>& moment, const Vec<3>& spin) { return moment.dot(spin); }
 
@@ -179,33 +193,43 @@ void set_spins(const body::Body<D>& body, const body::Motion<D>& from, const bod
   }
 }
 
-/// How far a rotation is from where it should be.
-double angle_off(const body::Motion<2>& is, const body::Motion<2>& wanted) {
-  return std::abs(is.angle - wanted.angle);
-}
-double angle_off(const body::Motion<3>& is, const body::Motion<3>& wanted) {
-  return std::max(std::abs(is.turn.norm() - 1.0), (matrix_of(is) - matrix_of(wanted)).norm());
-}
-
 /// That a state says of its spin the same in both frames.
 bool spins_agree(const body::Body<2>&, const body::Motion<2>&) { return true; }
 bool spins_agree(const body::Body<3>& body, const body::Motion<3>& m) {
+  if (body.is_even) return true;  // it has one spin only
   return (matrix_of(m) * rates_of(body, m) - m.spin).norm() <= 32.0 * kEpsilon * m.spin.norm();
 }
 double angle_size(const body::Motion<2>& m) { return std::abs(m.angle); }
 double angle_size(const body::Motion<3>&) { return 8.0; }  // of matrices made in two ways
 
-/// Where a free body's rotation ends: in space R⁺ = R exp(½h(Ω + Ω⁺)).
-void finish_turn(const body::Body<2>&, const body::Motion<2>&, const body::Motion<2>& to, double h,
-                 body::Motion<2>& wanted) {
-  wanted.angle += 0.5 * h * to.spin;
+/// How far a rotation is from where it should be: where it began, for a body that is not free.
+double angle_off(const body::Motion<2>& is, double wanted) { return std::abs(is.angle - wanted); }
+double angle_off(const body::Motion<3>& is, const Mat3& wanted) {
+  return std::max(std::abs(is.turn.norm() - 1.0), (matrix_of(is) - wanted).norm());
 }
-void finish_turn(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to,
-                 double h, body::Motion<3>& wanted) {
+double angle_of(const body::Motion<2>& m) { return m.angle; }
+Mat3 angle_of(const body::Motion<3>& m) { return matrix_of(m); }
+
+/// How far a free body's rotation in space ends from R⁺ = R exp(½h(Ω + Ω⁺)).
+double turn_off(const body::Body<3>& body, const body::Motion<3>& from, const body::Motion<3>& to,
+                double h) {
+  if (body.is_even) {
+    const Vec<3> by = 0.5 * h * (from.spin + to.spin);
+    return angle_off(to, rotation_by(by) * matrix_of(from));
+  }
   const Turn turn = turn_of(body, from, to);
-  const Mat3 end = body.is_even ? Mat3(rotation_by(0.5 * h * (from.spin + to.spin)) * turn.from)
-                                : Mat3(turn.from * rotation_by(h * turn.mean));
-  wanted.turn = Eigen::Quaterniond(end);
+  return angle_off(to, turn.from * rotation_by(h * turn.mean));
+}
+
+/// Whether a body that does not spin ends as it was turned, a unit quaternion to rounding.
+bool is_turned_alike(const body::Motion<3>& from, const body::Motion<3>& to) {
+  return to.turn.coeffs() == from.turn.coeffs() &&
+         std::abs(to.turn.squaredNorm() - 1.0) <= 8.0 * kEpsilon;
+}
+
+template <int D>
+bool is_ball(const shape::Shape<D>& shape) {
+  return shape.kind == shape::Kind::Core && shape.corners.size() == 1;
 }
 
 /// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
@@ -229,6 +253,20 @@ body::Row<D> make_row(const body::World<D>& world, const body::RowKey& key, doub
   return row;
 }
 
+/// The parts (n, t) of vectors of space at a row, its frame made once.
+struct Parts2 {
+  const body::Row<2>& row;
+  explicit Parts2(const body::Row<2>& of) : row(of) {}
+  Vec<2> operator()(const Vec<2>& u) const { return body::in_frame(row, u); }
+};
+struct Parts3 {
+  Mat3 back;
+  explicit Parts3(const body::Row<3>& of) : back(body::frame_of(of).transpose()) {}
+  Vec<3> operator()(const Vec<3>& u) const { return back * u; }
+};
+template <int D>
+using Parts = std::conditional_t<D == 2, Parts2, Parts3>;
+
 /// The free body by which a row belongs to an island.
 template <int D>
 int hub_of(const body::World<D>& world, const body::Row<D>& row) {
@@ -242,65 +280,6 @@ std::string name_of(Level level) {
   return kNames[static_cast<std::size_t>(level)];
 }
 
-/// Whether the ball of a shape, grown by its reach, does not meet a half-space, grown by its own.
-template <int D>
-bool Coverage<D>::is_beyond(const Span& span, int endless, const std::vector<shape::Pose<D>>& poses,
-                            const std::vector<double>& reach) const {
-  const body::Solid<D>& solid = world_.solid(endless);
-  if (solid.shape.kind != shape::Kind::HalfSpace) return false;
-  const bool is_fixed = world_.body(solid.body).kind == body::Kind::Fixed;
-  if (!is_fixed) return false;  // one that turns reaches far
-  const shape::Pose<D>& pose = poses[index(solid.body)];
-  const Vec point = pose.place(solid.shape.corners[0]);
-  const double height = (pose.R * solid.shape.faces[0].normal).dot(span.middle - point);
-  const double near =
-      0.5 * (span.high - span.low) + 1.0001 * (reach[index(solid.body)] + solid.shape.round);
-  return height > near + 1e-9 * (span.middle.norm() + point.norm());
-}
-
-template <int D>
-const std::vector<std::pair<int, int>>& Coverage<D>::pairs(const std::vector<shape::Pose<D>>& poses,
-                                                           const std::vector<char>& exists,
-                                                           const std::vector<double>& reach) {
-  spans_.clear();
-  endless_.clear();
-  pairs_.clear();
-  for (int k = 0; k < static_cast<int>(world_.solids.size()); ++k) {
-    const body::Solid<D>& solid = world_.solid(k);
-    if (exists[index(solid.body)] == 0) continue;
-    if (!std::isfinite(solid.shape.extent)) {
-      endless_.push_back(k);
-      continue;
-    }
-    const shape::Pose<D>& pose = poses[index(solid.body)];
-    const Vec middle = pose.place(solid.shape.centre);
-    const double at = middle[0];
-    const double half =
-        1.0001 * (solid.shape.extent + reach[index(solid.body)]) + 1e-9 * std::abs(at);
-    spans_.push_back({at - half, at + half, middle, k});
-  }
-  std::sort(spans_.begin(), spans_.end(), [](const Span& one, const Span& other) {
-    return one.low != other.low ? one.low < other.low : one.solid < other.solid;
-  });
-  const auto add = [&](int a, int b) {
-    if (!world_.may_touch(world_.solid(a).body, world_.solid(b).body)) return;
-    pairs_.emplace_back(std::min(a, b), std::max(a, b));
-  };
-  for (std::size_t i = 0; i < spans_.size(); ++i) {
-    const Span& mine = spans_[i];
-    for (const int other : endless_) {
-      if (!is_beyond(mine, other, poses, reach)) add(mine.solid, other);
-    }
-    for (std::size_t j = i + 1; j < spans_.size() && spans_[j].low <= mine.high; ++j) {
-      const Span& its = spans_[j];
-      const double near = 0.5 * (mine.high - mine.low + its.high - its.low);
-      if ((its.middle - mine.middle).squaredNorm() <= near * near) add(mine.solid, its.solid);
-    }
-  }
-  std::sort(pairs_.begin(), pairs_.end());
-  return pairs_;
-}
-
 template <int D>
 BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const State& start)
     : world_(world),
@@ -308,14 +287,22 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
       coverage_(world),
       joints_(world),
       exists_(world.bodies.size(), 1),
+      is_ready_(world.bodies.size(), 0),
+      middle_(world.bodies.size()),
+      after_(world.bodies.size()),
+      from_(world.bodies.size()),
       shift_(world.bodies.size()),
       shift_rounding_(world.bodies.size()),
       poses_(world.bodies.size()),
       reach_(world.bodies.size(), 0.0),
+      speed_(world.bodies.size(), 0.0),
+      given_(world.bodies.size()),
+      paces_(world.bodies.size()),
       parent_(world.bodies.size()),
       scale_(world.bodies.size()),
       rest_(world.bodies.size(), kMoves),
       creeps_(400, 0) {
+  list_facts();
   for (std::size_t i = 0; i < rest_.size(); ++i) {
     if (body::speed_bound(world.bodies[i], start.bodies[i]) == 0.0) rest_[i] = kRests;
   }
@@ -326,13 +313,41 @@ BodyJudge<D>::BodyJudge(const body::World<D>& world, const Limits& limits, const
 }
 
 template <int D>
+void BodyJudge<D>::list_facts() {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    const body::Body<D>& body = world_.bodies[i];
+    Fact& fact = facts_.emplace_back();
+    fact.born = body.born;
+    fact.mass = body.mass;
+    fact.reach = body.reach;
+    fact.room = 1e-6 * (std::isfinite(body.size) ? body.size : 0.0);
+    fact.kind = body.kind;
+    fact.is_even = body.is_even;
+    if constexpr (D == 2) fact.moment = body.inertia;
+    if constexpr (D == 3) fact.moment = body.inertia(0, 0);
+    fact.first = end;
+    while (end < world_.solids.size() && index(world_.solids[end].body) == i) ++end;
+    fact.end = end;
+    if (!body.is_free() || fact.end - fact.first != 1) continue;
+    const shape::Shape<D>& shape = world_.solids[fact.first].shape;
+    fact.is_centred = shape.centre == body.centre && std::isfinite(shape.extent);
+    const bool is_round =
+        is_ball(shape) && shape.corners[0] == Vec<D>::Zero() && body.centre == Vec<D>::Zero();
+    fact.turns = D == 2 || !is_round || !world_.joints.empty();
+  }
+  for (const body::PairLaw& law : world_.laws) {
+    all_look_ahead_ = all_look_ahead_ && law.looks_ahead();
+  }
+}
+
+template <int D>
 double BodyJudge<D>::kinetic(const State& s) const {
   base::Sum sum;
   for (std::size_t i = 0; i < s.bodies.size(); ++i) {
     const body::Body<D>& body = world_.bodies[i];
     if (!body.is_free()) continue;
-    sum.add(0.5 * body.mass * s.bodies[i].v.squaredNorm());
-    sum.add(energy_of(body, s.bodies[i]));
+    sum.add(0.5 * body.mass * s.bodies[i].v.squaredNorm() + energy_of(body, s.bodies[i]));
   }
   return sum.value();
 }
@@ -382,39 +397,109 @@ bool BodyJudge<D>::fail_body(Failure failure, double t, double value, std::size_
 
 template <int D>
 bool BodyJudge<D>::check_time(const State& before, const State& after, double h) {
-  const double t = before.t + 0.5 * h;
+  t_mid_ = before.t + 0.5 * h;
+  gravity_ = world_.gravity(t_mid_);
+  h_ = h;
+  begin_ = &before;
+  end_ = &after;
   if (std::abs(after.t - before.t - h) > 8.0 * kEpsilon * (std::abs(after.t) + h) + 1e-12 * h) {
-    fail(Failure::Kinematics, t);
+    fail(Failure::Kinematics, t_mid_);
     return false;
   }
-  for (std::size_t i = 0; i < after.bodies.size(); ++i) {
-    const bool is_free = world_.bodies[i].is_free();
-    if (!finite(after.bodies[i])) return fail_body(Failure::NotFinite, t, 0.0, i);
-    if (is_free && !spins_agree(world_.bodies[i], after.bodies[i])) {
-      return fail_body(Failure::Kinematics, t, 0.0, i);
+  return true;
+}
+
+/// That states are numbers; who is there, and how fast at the end. The balls of bodies, and all
+/// else of those that are not one centred shape; where places were put back that comes after it.
+template <int D>
+bool BodyJudge<D>::look_at_states() {
+  for (const int i : ready_) is_ready_[index(i)] = 0;
+  ready_.clear();
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const Fact& fact = facts_[i];
+    const body::Motion<D>& to = end_->bodies[i];
+    const bool is_free = fact.kind == Kind::Free;
+    if (!finite(to)) return fail_body(Failure::NotFinite, t_mid_, 0.0, i);
+    if (is_free && !fact.is_even && !spins_agree(world_.bodies[i], to)) {
+      return fail_body(Failure::Kinematics, t_mid_, 0.0, i);
+    }
+    exists_[i] = fact.born <= begin_->t + 1e-9 * h_ && begin_->gone[i] == 0 ? 1 : 0;
+    speed_[i] = fact.kind == Kind::Fixed ? 0.0 : to.v.norm() + body::size_of(to.spin) * fact.reach;
+    if (is_whole_) {
+      shift_[i].setZero();
+      shift_rounding_[i] = {};
+      make_middle(i);
+    } else if (fact.is_centred) {
+      const body::Motion<D>& from = begin_->bodies[i];
+      const Vec<D> x = exists_[i] != 0 ? Vec<D>(from.x + 0.5 * h_ * from.v) : from.x;
+      set_reach(i, x, speed_[i]);
+      coverage_.set_ball(fact.first, x, reach_[i]);
+    } else {
+      make_ready(i);
+      set_balls(i);
     }
   }
   return true;
 }
 
+/// x_M = x + h/2 v and its rotation; driven bodies where their formulas say.
 template <int D>
-void BodyJudge<D>::make_middle(const State& before, double h) {
-  t_mid_ = before.t + 0.5 * h;
-  gravity_ = world_.gravity(t_mid_);
-  middle_ = before.bodies;
-  from_ = before.bodies;
-  for (std::size_t i = 0; i < middle_.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    exists_[i] = body.born <= before.t + 1e-9 * h && before.gone[i] == 0 ? 1 : 0;
-    shift_[i].setZero();
-    shift_rounding_[i] = {};
-    if (exists_[i] == 0 || body.kind == Kind::Fixed) continue;
-    if (body.kind == Kind::Driven) {
-      body::drive(body, t_mid_, -h, middle_[i]);
-    } else {
-      middle_[i].x += 0.5 * h * before.bodies[i].v;
-      turn(middle_[i], 0.5 * h * before.bodies[i].spin);
-    }
+void BodyJudge<D>::make_middle(std::size_t i) {
+  const Fact& fact = facts_[i];
+  const body::Motion<D>& start = begin_->bodies[i];
+  middle_[i] = start;
+  if (is_whole_) from_[i] = start;
+  if (exists_[i] == 0 || fact.kind == Kind::Fixed) return;
+  if (fact.kind == Kind::Driven) {
+    body::drive(world_.bodies[i], t_mid_, -h_, middle_[i]);
+  } else {
+    middle_[i].x += 0.5 * h_ * start.v;
+    if (fact.turns) turn(middle_[i], 0.5 * h_ * start.spin);
+  }
+}
+
+/// How far rows of a body are looked for: farther than the law needs, as rows that push may miss it
+/// by the residual.
+template <int D>
+void BodyJudge<D>::set_reach(std::size_t i, const Vec<D>& x, double speed) {
+  reach_[i] = 1.001 * h_ * speed + 16.0 * kEpsilon * x.template lpNorm<1>() + facts_[i].room +
+              depth_of(0.0, law_, h_, creep_limit_);
+}
+
+template <int D>
+void BodyJudge<D>::set_balls(std::size_t i) {
+  set_reach(i, middle_[i].x, body::speed_bound(world_.bodies[i], after_[i]));
+  for (std::size_t k = facts_[i].first; k < facts_[i].end; ++k) {
+    coverage_.set_ball(k, poses_[i].place(world_.solids[k].shape.centre), reach_[i]);
+  }
+}
+
+/// A body at the middle with its velocities before and after, and its pose there.
+template <int D>
+void BodyJudge<D>::make_ready(std::size_t i) {
+  if (is_ready_[i] != 0) return;
+  is_ready_[i] = 1;
+  ready_.push_back(static_cast<int>(i));
+  given_[i] = {};
+  if (!is_whole_) make_middle(i);
+  const body::Body<D>& body = world_.bodies[i];
+  after_[i] = middle_[i];
+  if (exists_[i] != 0 && body.kind == Kind::Driven) {
+    body::drive(body, t_mid_, h_, after_[i]);
+  } else {
+    after_[i].v = end_->bodies[i].v;
+    set_spins(body, from(i), end_->bodies[i], h_, middle_[i], after_[i]);
+  }
+  poses_[i] = body::pose_of(body, middle_[i]);
+  paces_[i] = {body::speed_bound(body, middle_[i]) + body::speed_bound(body, after_[i]),
+               middle_[i].x.norm()};
+}
+
+template <int D>
+void BodyJudge<D>::make_all_ready() {
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    make_ready(i);
+    set_balls(i);
   }
 }
 
@@ -447,8 +532,10 @@ template <int D>
 bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
                                 const std::vector<body::Reaction<D>>* joints, double t) {
   place(middle_);
-  std::vector<body::Row<D>> rows;
-  std::vector<body::Motion<D>> moved(middle_.size());
+  std::vector<body::Row<D>>& rows = put_rows_;
+  std::vector<body::Motion<D>>& moved = moved_;
+  rows.clear();
+  moved.assign(middle_.size(), {});
   double deepest = 0.0;
   for (const body::Push<D>& push : round) {
     Vec<D> normal;
@@ -492,16 +579,22 @@ bool BodyJudge<D>::replay_round(const std::vector<body::Push<D>>& round,
     const double room = 0.5 * depth_of(row.slack, law_, h_, creep_limit_);
     if (end > room + 1e-6 * way) return fail_at(Failure::Correction, t, end, row);
   }
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    shift_[i] += moved[i].v;
-    middle_[i].x += moved[i].v;
-    turn(middle_[i], moved[i].spin);
-    if constexpr (D == 3) {  // its rates in its own frame stay
-      turn(from_[i], moved[i].spin);
-      from_[i].spin = rotation_by(moved[i].spin) * from_[i].spin;
+  shift_bodies();
+  return true;
+}
+
+/// Bodies go where a round of the projection puts them; their rates in their own frames stay.
+template <int D>
+void BodyJudge<D>::shift_bodies() {
+  for (std::size_t i = 0; i < moved_.size(); ++i) {
+    shift_[i] += moved_[i].v;
+    middle_[i].x += moved_[i].v;
+    turn(middle_[i], moved_[i].spin);
+    if constexpr (D == 3) {
+      turn(from_[i], moved_[i].spin);
+      from_[i].spin = rotation_by(moved_[i].spin) * from_[i].spin;
     }
   }
-  return true;
 }
 
 template <int D>
@@ -549,8 +642,13 @@ template <int D>
 bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const auto& one = world_.solid(a);
   const auto& other = world_.solid(b);
-  const double apart = shape::separation(one.shape, poses_[index(one.body)], other.shape,
-                                         poses_[index(other.body)], 0.0);
+  const shape::Pose<D>& at = poses_[index(one.body)];
+  const shape::Pose<D>& other_at = poses_[index(other.body)];
+  const bool are_balls = is_ball(one.shape) && is_ball(other.shape);
+  const double apart =
+      are_balls ? (at.place(one.shape.corners[0]) - other_at.place(other.shape.corners[0])).norm() -
+                      one.shape.round - other.shape.round
+                : shape::separation(one.shape, at, other.shape, other_at, 0.0);
   const Vec<D>& where =
       world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
@@ -564,36 +662,23 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
 /// All rows that could matter in this step, from the judge's own pairs, with what is claimed of
 /// them. What nobody claims has no impulse, and its law is checked all the same.
 template <int D>
-bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& claim) {
-  end_ = &after;
-  after_ = middle_;
-  for (std::size_t i = 0; i < after_.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    if (exists_[i] != 0 && body.kind == Kind::Driven) {
-      body::drive(body, t_mid_, h, after_[i]);
-    } else {
-      after_[i].v = after.bodies[i].v;
-      set_spins(body, from_[i], after.bodies[i], h, middle_[i], after_[i]);
-    }
-    // Farther than the law needs: rows that push may miss it by the residual.
-    reach_[i] =
-        1.001 * h * body::speed_bound(body, after_[i]) + 16.0 * kEpsilon * middle_[i].x.norm() +
-        1e-6 * (std::isfinite(body.size) ? body.size : 0.0) + depth_of(0.0, law_, h, creep_limit_);
-  }
-  place(middle_);
+bool BodyJudge<D>::find_rows(const BodyClaim<D>& claim) {
+  if (is_whole_) make_all_ready();
   rows_.clear();
   std::size_t used = 0;
-  const auto& pairs = coverage_.pairs(poses_, exists_, reach_);
+  const auto& pairs = coverage_.meet(poses_, exists_, reach_);
   told_.pairs_checked = static_cast<long long>(pairs.size());
   for (const auto& [a, b] : pairs) {
-    if (!check_separation(a, b, t_mid_)) return false;
     const auto& one = world_.solid(a);
     const auto& other = world_.solid(b);
+    make_ready(index(one.body));
+    make_ready(index(other.body));
+    if (!check_separation(a, b, t_mid_)) return false;
     found_.clear();
     shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
                 reach_[index(one.body)] + reach_[index(other.body)], found_);
     for (const shape::Row<D>& row : found_) {
-      Judged judged;
+      Judged& judged = rows_.emplace_back();
       judged.row =
           make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
       judged.law = &world_.law_between(one.body, other.body);
@@ -606,7 +691,6 @@ bool BodyJudge<D>::find_rows(const State& after, double h, const BodyClaim<D>& c
         judged.moment = moment_on_a(judged.row, push->moment);
         ++used;
       }
-      rows_.push_back(judged);
     }
   }
   if (used == claim.pushes.size()) return true;
@@ -625,6 +709,8 @@ bool BodyJudge<D>::add_far_pushes(const BodyClaim<D>& claim) {
     if (k < near && rows_[k].row.key == push.key) continue;
     const auto& a = world_.solid(push.key.a);
     const auto& b = world_.solid(push.key.b);
+    make_ready(index(a.body));
+    make_ready(index(b.body));
     Vec<D> normal;
     Vec<D> on_a;
     Vec<D> on_b;
@@ -650,7 +736,6 @@ template <int D>
 Vec<D> BodyJudge<D>::bend_of(const body::Row<D>& row, double h) const {
   Vec<D> bend = Vec<D>::Zero();
   if constexpr (D == 3) {
-    if (!world_.rolls(row.key)) return bend;
     const bool of_a = world_.body(row.body_a).is_free();
     const std::size_t i = index(of_a ? row.body_a : row.body_b);
     const body::Motion<D>& end = end_->bodies[i];
@@ -683,17 +768,24 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   const body::Row<D>& row = one.row;
   const std::size_t a = index(row.body_a);
   const std::size_t b = index(row.body_b);
-  one.before = body::relative(row, middle_[a], middle_[b]);
-  one.after = body::relative(row, after_[a], after_[b]);
+  const Parts<D> parts(row);
+  const auto relative = [&](const std::vector<body::Motion<D>>& of) {
+    return parts(Vec<D>(body::velocity_at(of[a], row.arm_a) - body::velocity_at(of[b], row.arm_b)));
+  };
+  one.before = relative(middle_);
+  one.after = relative(after_);
   Vec<D> forced = one.before;
   double trace = 0.0;
-  const Vec<D> g = gravity_ * h;
+  const Vec<D> g = parts(Vec<D>(gravity_ * h));
   for (const bool of_a : {true, false}) {
-    const body::Body<D>& body = world_.body(of_a ? row.body_a : row.body_b);
-    if (!body.is_free()) continue;
+    const std::size_t i = of_a ? a : b;
+    const Fact& fact = facts_[i];
+    if (fact.kind != Kind::Free) continue;
     const Vec<D>& arm = of_a ? row.arm_a : row.arm_b;
-    trace += D / body.mass + turning_trace(body, middle_[of_a ? a : b], arm);
-    forced += (of_a ? 1.0 : -1.0) * body::in_frame(row, g);
+    trace +=
+        D / fact.mass + (D == 3 && fact.is_even ? 2.0 * arm.squaredNorm() / fact.moment
+                                                : turning_trace(world_.bodies[i], middle_[i], arm));
+    forced += (of_a ? 1.0 : -1.0) * g;
   }
   one.rho = D / trace;
   const double mu = one.law->friction;
@@ -704,20 +796,15 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;
   };
-  const Vec<D> ends = lifted(Vec<D>(one.after + bend_of(row, h)));
+  const bool rolls = one.law->looks_ahead() && world_.rolls(row.key);
+  const Vec<D> ends = lifted(rolls ? Vec<D>(one.after + bend_of(row, h)) : one.after);
   const Vec<D> z = one.impulse - one.rho * ends;
   const double distance = (one.impulse - nearest_in_cone<D>(mu, z)).norm();
-  double speed = 0.0;
-  for (const auto* motions : {&middle_, &after_}) {
-    speed += body::speed_bound(world_.bodies[a], (*motions)[a]) +
-             body::speed_bound(world_.bodies[b], (*motions)[b]);
-  }
   const double place =
-      8.0 * kEpsilon *
-      (middle_[a].x.norm() + middle_[b].x.norm() + row.arm_a.norm() + row.arm_b.norm());
-  double rounding = 32.0 * kEpsilon * speed;
+      8.0 * kEpsilon * (paces_[a].place + paces_[b].place + row.arm_a.norm() + row.arm_b.norm());
+  double rounding = 32.0 * kEpsilon * (paces_[a].speeds + paces_[b].speeds);
   if (one.law->looks_ahead() && row.gap > -place) rounding += place / h;
-  if (world_.rolls(row.key)) rounding += 4.0 * place / h;  // gaps of two places, turned
+  if (rolls) rounding += 4.0 * place / h;  // gaps of two places, turned
   one.defect = std::max(0.0, distance - one.rho * rounding);
   one.free = lifted(forced).norm();
   one.scale = std::max(one.impulse.norm(), one.rho * one.free);
@@ -988,12 +1075,12 @@ void BodyJudge<D>::watch_rest(const State& after, double h) {
     if (one.off > kTight * scale_[index(root(static_cast<int>(hub)))]) mark(hub, kBounded);
   }
   for (std::size_t i = 0; i < rest_.size(); ++i) {
-    if (!world_.bodies[i].is_free() || exists_[i] == 0) continue;
+    if (facts_[i].kind != Kind::Free || exists_[i] == 0) continue;
     if (rest_[i] == kMoves) mark(i, kStruck);
-    if (body::speed_bound(world_.bodies[i], after.bodies[i]) > rest) mark(i, kAwake);
+    if (speed_[i] > rest) mark(i, kAwake);
   }
   for (std::size_t i = 0; i < rest_.size(); ++i) {
-    if (!world_.bodies[i].is_free() || exists_[i] == 0) continue;
+    if (facts_[i].kind != Kind::Free || exists_[i] == 0) continue;
     const char marks = island_[index(root(static_cast<int>(i)))];
     const bool is_bounded = (marks & kBounded) != 0;
     if ((marks & kAwake) == 0) {
@@ -1004,7 +1091,7 @@ void BodyJudge<D>::watch_rest(const State& after, double h) {
       rest_[i] = is_bounded ? kDoubtful : kMoves;
     }
     if (rest_[i] != kDoubtful) continue;
-    if (body::speed_bound(world_.bodies[i], after.bodies[i]) <= moves) continue;
+    if (speed_[i] <= moves) continue;
     rest_[i] = kMoves;
     if (told_.left_rest++ > 0) continue;
     told_.left_time = after.t;
@@ -1015,7 +1102,6 @@ void BodyJudge<D>::watch_rest(const State& after, double h) {
 /// Whether the step may be made for the level that it names.
 template <int D>
 bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
-  h_ = h;
   law_ = claim.level;
   creep_limit_ = limits_.creep_limit(h * gravity_.norm());
   if (law_ <= told_.law) return true;
@@ -1032,9 +1118,8 @@ bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
 template <int D>
 bool BodyJudge<D>::check_passing(double h) {
   constexpr int kLooks = 16;
-  const auto looks_ahead = [](const body::PairLaw& law) { return law.looks_ahead(); };
-  if (std::all_of(world_.laws.begin(), world_.laws.end(), looks_ahead)) return true;
-  for (const auto& [a, b] : coverage_.pairs(poses_, exists_, reach_)) {
+  if (all_look_ahead_) return true;
+  for (const auto& [a, b] : coverage_.last()) {
     const auto& one = world_.solid(a);
     const auto& other = world_.solid(b);
     const body::Body<D>& body_a = world_.body(one.body);
@@ -1064,21 +1149,14 @@ bool BodyJudge<D>::check_passing(double h) {
   return true;
 }
 
-/// m (v+ - v) = h m g + sum p, and the same of moments, body by body.
+/// Impulses and moments on bodies, with the sums of their sizes.
 template <int D>
-bool BodyJudge<D>::check_balance(const State& before, const State& after, double h,
-                                 const BodyClaim<D>& claim) {
-  struct Given {
-    Vec<D> p = Vec<D>::Zero();
-    body::Spin<D> moment = body::Motion<D>{}.spin;
-    double size{0.0};
-    double lever{0.0};
-  };
-  std::vector<Given> given(world_.bodies.size());
+void BodyJudge<D>::find_given(const BodyClaim<D>& claim) {
   for (const Judged& one : rows_) {
+    if (one.impulse == Vec<D>::Zero() && body::size_of(one.moment) == 0.0) continue;
     const Vec<D> p = body::in_space(one.row, one.impulse);
     for (const bool of_a : {true, false}) {
-      Given& to = given[index(of_a ? one.row.body_a : one.row.body_b)];
+      Given& to = given_[index(of_a ? one.row.body_a : one.row.body_b)];
       const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
       const double sign = of_a ? 1.0 : -1.0;
       to.p += sign * p;
@@ -1091,67 +1169,142 @@ bool BodyJudge<D>::check_balance(const State& before, const State& after, double
   }
   joints_.each_impulse(claim.reactions, [&](int i, const Vec<D>& p, const body::Spin<D>& moment,
                                             double size, double lever) {
-    Given& to = given[index(i)];
+    Given& to = given_[index(i)];
     to.p += p;
     to.moment += moment;
     to.size += size;
     to.lever += lever;
   });
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    const body::Motion<D>& from = before.bodies[i];
-    const body::Motion<D>& to = after.bodies[i];
-    const double kept = exists_[i] == 0 || body.kind == Kind::Fixed
-                            ? (to.v - from.v).norm() + body::size_of(to.spin - from.spin)
-                            : 0.0;
+}
+
+/// Bodies that impulses do not move: fixed and unborn ones are where they were, driven ones where
+/// their formulas say.
+template <int D>
+bool BodyJudge<D>::check_unmoved(std::size_t i) {
+  const body::Motion<D>& start = begin_->bodies[i];
+  const body::Motion<D>& to = end_->bodies[i];
+  body::Motion<D> wanted = start;
+  if (exists_[i] != 0 && facts_[i].kind == Kind::Driven) {
+    world_.bodies[i].drive(t_mid_ + 0.5 * h_, wanted);
+  } else {
+    const double kept = (to.v - start.v).norm() + body::size_of(to.spin - start.spin);
     if (kept > 0.0) return fail_body(Failure::Balance, t_mid_, kept, i);
-    if (!body.is_free() || exists_[i] == 0) continue;
-    const Vec<D> miss = body.mass * (to.v - from.v - h * gravity_) - given[i].p;
-    const double scale =
-        body.mass * (from.v.norm() + to.v.norm() + h * gravity_.norm()) + given[i].size;
-    const body::Spin<D> start = turning_momentum(body, from_[i]);
-    const body::Spin<D> end = turning_momentum(body, to);
-    const double turning = body::size_of(body::Spin<D>(end - start - given[i].moment));
-    const double turn_scale = body::size_of(start) + body::size_of(end) + given[i].lever;
-    const double found = std::max(miss.norm() > 0.0 ? miss.norm() / scale : 0.0,
-                                  turning != 0.0 ? turning / turn_scale : 0.0);
-    const bool are_numbers = std::isfinite(miss.norm()) && std::isfinite(turning);
-    if (!are_numbers || !(found <= limits_.balance)) {
-      return fail_body(Failure::Balance, t_mid_, found, i);
-    }
-    c_.balance_max = std::max(c_.balance_max, found);
   }
+  if ((end_->gone[i] != 0) != (begin_->gone[i] != 0)) {
+    return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
+  }
+  const double off = (to.x - wanted.x).norm();
+  const double turned = angle_off(to, angle_of(wanted));
+  const double way = h_ * (wanted.v.norm() + start.v.norm());
+  const double turn = h_ * (body::size_of(wanted.spin) + body::size_of(start.spin));
+  const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
+                     turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted);
+  return holds || fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
+}
+
+/// m (v+ - v) = h m g + sum p, and the same of moments.
+template <int D>
+bool BodyJudge<D>::check_balance(std::size_t i, const Speeds& speeds) {
+  const Fact& fact = facts_[i];
+  const body::Motion<D>& to = end_->bodies[i];
+  Vec<D> miss = fact.mass * (to.v - begin_->bodies[i].v - h_ * gravity_);
+  double scale = fact.mass * (speeds.v + gravity_step_);
+  body::Spin<D> turning;
+  double turn_scale = 0.0;
+  if (D == 2 || fact.is_even) {
+    turning = fact.moment * (to.spin - from(i).spin);
+    turn_scale = fact.moment * speeds.spin;
+  } else {
+    const body::Spin<D> begin = turning_momentum(world_.bodies[i], from(i));
+    const body::Spin<D> end = turning_momentum(world_.bodies[i], to);
+    turning = end - begin;
+    turn_scale = body::size_of(begin) + body::size_of(end);
+  }
+  if (is_ready_[i] != 0) {
+    miss -= given_[i].p;
+    scale += given_[i].size;
+    turning -= given_[i].moment;
+    turn_scale += given_[i].lever;
+  }
+  const double off = miss.norm();
+  const double turned = body::size_of(turning);
+  const double found =
+      std::max(off > 0.0 ? off / scale : 0.0, turned != 0.0 ? turned / turn_scale : 0.0);
+  const bool are_numbers = std::isfinite(off) && std::isfinite(turned);
+  if (!are_numbers || !(found <= limits_.balance)) {
+    return fail_body(Failure::Balance, t_mid_, found, i);
+  }
+  c_.balance_max = std::max(c_.balance_max, found);
   return true;
 }
 
-/// x+ = x_M + h/2 v+, fixed and unborn bodies where they were, driven ones where their formulas
-/// say.
+/// x+ = x_M + h/2 v+, and how a free body ends turned.
 template <int D>
-bool BodyJudge<D>::check_positions(const State& before, const State& after, double h) {
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    body::Motion<D> wanted = before.bodies[i];
-    if (exists_[i] != 0 && body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, wanted);
-    if (exists_[i] != 0 && body.kind == Kind::Free) {
-      wanted = middle_[i];
-      wanted.v = after.bodies[i].v;
-      wanted.spin = after.bodies[i].spin;
-      wanted.x += 0.5 * h * wanted.v;
-      finish_turn(body, from_[i], after.bodies[i], h, wanted);
+bool BodyJudge<D>::check_position(std::size_t i, const Speeds& speeds) {
+  const body::Motion<D>& start = begin_->bodies[i];
+  const body::Motion<D>& to = end_->bodies[i];
+  const bool leaves = !world_.keeps(to.x);
+  if ((end_->gone[i] != 0) != (leaves || begin_->gone[i] != 0)) {
+    return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
+  }
+  const Vec<D> middle = is_whole_ ? middle_[i].x : Vec<D>(start.x + 0.5 * h_ * start.v);
+  const Vec<D> x = middle + 0.5 * h_ * to.v;
+  double room = limits_.balance * h_ * speeds.v;
+  const double off = (to.x - x).squaredNorm();
+  bool holds = off <= room * room;
+  if (!holds) {
+    room += 8.0 * kEpsilon * x.norm() + (is_whole_ ? shift_rounding_[i][0] : 0.0);
+    holds = std::sqrt(off) <= room;
+  }
+  double turned = 0.0;
+  double size = 0.0;
+  if constexpr (D == 2) {
+    const double halfway = is_whole_ ? middle_[i].angle : start.angle + 0.5 * h_ * start.spin;
+    const double wanted = halfway + 0.5 * h_ * to.spin;
+    turned = angle_off(to, wanted);
+    size = std::abs(wanted);
+  } else {
+    size = angle_size(to);
+    if (speeds.spin > 0.0 || is_whole_ || !is_turned_alike(start, to)) {
+      turned = turn_off(world_.bodies[i], from(i), to, h_);
     }
-    const bool leaves = exists_[i] != 0 && body.is_free() && !world_.keeps(after.bodies[i].x);
-    if ((after.gone[i] != 0) != (leaves || before.gone[i] != 0)) {
-      return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
+  }
+  holds = holds && turned <= limits_.balance * h_ * speeds.spin + 8.0 * kEpsilon * size +
+                                 (is_whole_ ? shift_rounding_[i][1] : 0.0);
+  return holds || fail_body(Failure::Kinematics, t_mid_, std::max(std::sqrt(off), turned), i);
+}
+
+/// Energies at the end, and works of gravity.
+template <int D>
+void BodyJudge<D>::add_up(std::size_t i) {
+  const Fact& fact = facts_[i];
+  sums_.removed += end_->gone[i] - begin_->gone[i];
+  if (fact.kind != Kind::Free) return;
+  const body::Motion<D>& to = end_->bodies[i];
+  const double turning = D == 2 || fact.is_even ? 0.5 * fact.moment * square_of(to.spin)
+                                                : energy_of(world_.bodies[i], to);
+  sums_.kinetic.add(0.5 * fact.mass * to.v.squaredNorm() + turning);
+  sums_.potential.add(-fact.mass * gravity_.dot(to.x));
+  if (exists_[i] == 0) return;
+  sums_.forces.add(0.5 * h_ * fact.mass * gravity_.dot(begin_->bodies[i].v + to.v));
+  sums_.fastest = std::max(sums_.fastest, speed_[i]);
+}
+
+template <int D>
+bool BodyJudge<D>::check_bodies() {
+  sums_ = {};
+  gravity_step_ = h_ * gravity_.norm();
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (exists_[i] == 0 || facts_[i].kind != Kind::Free) {
+      if (!check_unmoved(i)) return false;
+    } else {
+      const body::Motion<D>& start = begin_->bodies[i];
+      const body::Motion<D>& to = end_->bodies[i];
+      const Speeds speeds = {start.v.norm() + to.v.norm(),
+                             body::size_of(start.spin) + body::size_of(to.spin)};
+      if (!check_balance(i, speeds) || !check_position(i, speeds)) return false;
     }
-    const double off = (after.bodies[i].x - wanted.x).norm();
-    const double turned = angle_off(after.bodies[i], wanted);
-    const double way = h * (wanted.v.norm() + before.bodies[i].v.norm());
-    const double turn = h * (body::size_of(wanted.spin) + body::size_of(before.bodies[i].spin));
-    const auto& [moved, tilted] = shift_rounding_[i];
-    const bool holds =
-        off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() + moved &&
-        turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted) + tilted;
-    if (!holds) return fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
+    add_up(i);
   }
   return true;
 }
@@ -1168,8 +1321,7 @@ double BodyJudge<D>::work_of_turning(const Judged& one) const {
 
 /// Works of rows: dT = h m g . (v + v+)/2 + sum p . (U + U+)/2 + what driven bodies give.
 template <int D>
-void BodyJudge<D>::enter_works(const State& before, double h,
-                               const typename JointCourt<D>::Works& joints) {
+void BodyJudge<D>::enter_works(const State& before, const typename JointCourt<D>::Works& joints) {
   Ledger& ledger = c_.ledger;
   const double threshold =
       limits_.shock_speed >= 0.0 ? limits_.shock_speed : limits_.shock_fraction * speed_max_;
@@ -1191,12 +1343,14 @@ void BodyJudge<D>::enter_works(const State& before, double h,
     ledger.contacts.add(normal + tangential);
     ledger.tangential.add(tangential);
     all += normal + tangential;
-    lent += 0.5 * one.impulse.norm() * h * gravity_.norm();
+    lent += 0.5 * one.impulse.norm() * gravity_step_;
     bounces = bounces || !one.law->looks_ahead();
-    const bool pushed = std::binary_search(
-        before.pushes.begin(), before.pushes.end(), body::Push<D>{one.row.key, {}},
-        [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
-    if (!pushed && -one.before[0] > threshold) {
+    const auto has_pushed = [&] {
+      return std::binary_search(
+          before.pushes.begin(), before.pushes.end(), body::Push<D>{one.row.key, {}},
+          [](const body::Push<D>& p, const body::Push<D>& q) { return p.key < q.key; });
+    };
+    if (-one.before[0] > threshold && !has_pushed()) {
       ++told_.shocks;
       c_.shocks_cut = true;  // pairs have no names to list them by
       ledger.shocks.add(normal + tangential);
@@ -1205,7 +1359,7 @@ void BodyJudge<D>::enter_works(const State& before, double h,
     }
     for (const bool of_a : {true, false}) {  // what moving walls give
       const int i = of_a ? one.row.body_a : one.row.body_b;
-      if (world_.body(i).kind != Kind::Driven) continue;
+      if (facts_[index(i)].kind != Kind::Driven) continue;
       const Vec<D>& arm = of_a ? one.row.arm_a : one.row.arm_b;
       const Vec<D> wall = 0.5 * (body::velocity_at(middle_[index(i)], arm) +
                                  body::velocity_at(after_[index(i)], arm));
@@ -1243,33 +1397,32 @@ typename JointCourt<D>::Works BodyJudge<D>::enter_joints(const State& before, do
 }
 
 template <int D>
-void BodyJudge<D>::enter(const State& before, const State& after, double h,
-                         const BodyClaim<D>& claim) {
+void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& claim) {
   Ledger& ledger = c_.ledger;
   const double contacts = ledger.contacts.value();
   const double walls = ledger.joints.value();
   const auto joints = enter_joints(before, h, claim);
-  enter_works(before, h, joints);
-  base::Sum forces;
+  enter_works(before, joints);
+  base::Sum forces = sums_.forces;
   forces.add(joints.forces);
+  speed_max_ = std::max(speed_max_, sums_.fastest);
   double deepest = 0.0;
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    if (exists_[i] == 0 || !body.is_free()) continue;
-    const Vec<D> mean = 0.5 * (before.bodies[i].v + after.bodies[i].v);
-    forces.add(h * body.mass * gravity_.dot(mean));
-    speed_max_ = std::max(speed_max_, body::speed_bound(body, after.bodies[i]));
+  for (std::size_t i = 0; is_whole_ && i < facts_.size(); ++i) {
+    if (exists_[i] == 0 || facts_[i].kind != Kind::Free) continue;
     if (shift_[i].squaredNorm() == 0.0) continue;
-    ledger.correction.add(-body.mass * gravity_.dot(shift_[i]));
+    ledger.correction.add(-facts_[i].mass * gravity_.dot(shift_[i]));
     told_.shift_max = std::max(told_.shift_max, shift_[i].norm());
   }
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
-  for (std::size_t i = 0; i < after.gone.size(); ++i)
-    told_.removed += after.gone[i] - before.gone[i];
+  told_.removed += sums_.removed;
   ledger.forces.add(forces.value());
   const double kinetic_before = ledger.kinetic_end;
-  ledger.kinetic_end = kinetic(after);
-  ledger.potential_end = potential(after);
+  ledger.kinetic_end = sums_.kinetic.value();
+  ledger.potential_end = 0.0;
+  if (world_.gravity_is_constant) {
+    sums_.potential.add(joints_.springs(end_->bodies, end_->gone));
+    ledger.potential_end = sums_.potential.value();
+  }
   const double defect = ledger.kinetic_end - kinetic_before - forces.value() -
                         (ledger.contacts.value() - contacts) - (ledger.joints.value() - walls);
   ledger.defect.add(defect);
@@ -1290,9 +1443,8 @@ void BodyJudge<D>::enter(const State& before, const State& after, double h,
 template <int D>
 bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                           const BodyClaim<D>& claim) {
-  if (!check_time(before, after, h)) return false;
-  make_middle(before, h);
-  if (!check_level(claim, h)) return false;
+  is_whole_ = joints_.any() || !claim.shifts.empty();
+  if (!check_time(before, after, h) || !check_level(claim, h) || !look_at_states()) return false;
   double deepest = 0.0;
   if (!claim.shifts.empty()) {
     place(middle_);
@@ -1305,11 +1457,12 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                                   push.key.feature, &unused, &unused, &unused));
     }
   }
-  if (!replay_shifts(claim, t_mid_) || !find_rows(after, h, claim) || !check_law(h) ||
-      !check_joints(after, h, claim) || !check_islands(h, claim) || !check_passing(h) ||
-      !check_balance(before, after, h, claim) || !check_positions(before, after, h)) {
+  if (!replay_shifts(claim, t_mid_) || !find_rows(claim) || !check_law(h) ||
+      !check_joints(after, h, claim) || !check_islands(h, claim) || !check_passing(h)) {
     return false;
   }
+  find_given(claim);
+  if (!check_bodies()) return false;
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
   if (deepest > c_.violation_max) {
     c_.violation_max = c_.violation_depth = deepest;
@@ -1323,7 +1476,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
     ++told_.projected;
     told_.deepest = std::max(told_.deepest, deepest);
   }
-  enter(before, after, h, claim);
+  enter(before, h, claim);
   if (c_.ok()) watch_rest(after, h);
   return c_.ok();
 }
@@ -1351,9 +1504,7 @@ BodyStatistics BodyJudge<D>::statistics() const {
   return told;
 }
 
-template class Coverage<2>;
 template class BodyJudge<2>;
-template class Coverage<3>;
 template class BodyJudge<3>;
 
 }  // namespace ricochet::certify

@@ -8,6 +8,7 @@
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_joints.h"
 #include "ricochet/certify/certificate.h"
+#include "ricochet/certify/coverage.h"
 
 namespace ricochet::certify {
 
@@ -62,34 +63,6 @@ struct BodyStatistics {
   std::string left_first;             // which one
 };
 
-/// Pairs of shapes that may be near each other, found by sorting along one axis: an algorithm of
-/// the judge's own. Nothing here knows how the step finds its pairs.
-template <int D>
-class Coverage {
- public:
-  explicit Coverage(const body::World<D>& world) : world_(world) {}
-  /// Pairs (a < b) whose balls, grown by the reach of their bodies, meet.
-  const std::vector<std::pair<int, int>>& pairs(const std::vector<shape::Pose<D>>& poses,
-                                                const std::vector<char>& exists,
-                                                const std::vector<double>& reach);
-
- private:
-  using Vec = body::Vec<D>;
-  struct Span {
-    double low{0.0};
-    double high{0.0};
-    Vec middle = Vec::Zero();
-    int solid{0};
-  };
-  bool is_beyond(const Span& span, int endless, const std::vector<shape::Pose<D>>& poses,
-                 const std::vector<double>& reach) const;
-
-  const body::World<D>& world_;
-  std::vector<Span> spans_;
-  std::vector<int> endless_;
-  std::vector<std::pair<int, int>> pairs_;
-};
-
 /// Checks steps of bodies from their definition: own middles, own pairs, own rows.
 template <int D>
 class BodyJudge {
@@ -125,17 +98,58 @@ class BodyJudge {
     double off{0.0};         // the larger of the defect and that of rolling friction [N s]
     double creep{0.0};       // delta, of both [m/s]
   };
+  struct Fact {  // of a body, together: worlds are large
+    double born{0.0};
+    double mass{0.0};
+    double moment{0.0};  // of inertia, where all are equal
+    double reach{0.0};
+    double room{0.0};      // what is looked for beyond its way [m]
+    std::size_t first{0};  // solid
+    std::size_t end{0};    // one after its last solid
+    body::Kind kind{};
+    bool is_even{false};     // all its moments of inertia are equal
+    bool is_centred{false};  // free, the middle of its one shape's ball is its mass centre
+    bool turns{true};        // it matters how it is turned
+  };
+  struct Given {  // impulses and moments on a body
+    body::Vec<D> p = body::Vec<D>::Zero();
+    body::Spin<D> moment = body::Motion<D>{}.spin;
+    double size{0.0};
+    double lever{0.0};
+  };
+  struct Pace {          // of a body that is near others
+    double speeds{0.0};  // no particle is faster: before and after together [m/s]
+    double place{0.0};   // |x_M| [m]
+  };
+  struct Speeds {  // of a free body, before and after together
+    double v{0.0};
+    double spin{0.0};
+  };
+  struct Sums {  // of a step, by free bodies
+    base::Sum kinetic;
+    base::Sum potential;
+    base::Sum forces;
+    double fastest{0.0};
+    long long removed{0};
+  };
+  void list_facts();
   bool check_time(const State& before, const State& after, double h);
-  void make_middle(const State& before, double h);
+  bool look_at_states();
+  void make_middle(std::size_t body);
+  void set_reach(std::size_t body, const body::Vec<D>& x, double speed);
+  void set_balls(std::size_t body);
+  void make_ready(std::size_t body);
+  void make_all_ready();
   bool replay_shifts(const BodyClaim<D>& claim, double t);
   bool replay_round(const std::vector<body::Push<D>>& round,
                     const std::vector<body::Reaction<D>>* joints, double t);
+  void shift_bodies();
   bool replay_joints(const std::vector<body::Reaction<D>>& weights, double t, bool& is_needed,
                      std::vector<body::Motion<D>>& moved);
   bool check_joints(const State& after, double h, const BodyClaim<D>& claim);
   typename JointCourt<D>::Works enter_joints(const State& before, double h,
                                              const BodyClaim<D>& claim);
-  bool find_rows(const State& after, double h, const BodyClaim<D>& claim);
+  bool find_rows(const BodyClaim<D>& claim);
   bool add_far_pushes(const BodyClaim<D>& claim);
   bool check_separation(int a, int b, double t);
   bool check_level(const BodyClaim<D>& claim, double h);
@@ -153,11 +167,19 @@ class BodyJudge {
   void find_scales(const BodyClaim<D>& claim);
   void watch_rest(const State& after, double h);
   bool check_passing(double h);
-  bool check_balance(const State& before, const State& after, double h, const BodyClaim<D>& claim);
-  bool check_positions(const State& before, const State& after, double h);
-  void enter(const State& before, const State& after, double h, const BodyClaim<D>& claim);
-  void enter_works(const State& before, double h, const typename JointCourt<D>::Works& joints);
+  void find_given(const BodyClaim<D>& claim);
+  bool check_bodies();
+  bool check_unmoved(std::size_t body);
+  bool check_balance(std::size_t body, const Speeds& speeds);
+  bool check_position(std::size_t body, const Speeds& speeds);
+  void add_up(std::size_t body);
+  void enter(const State& before, double h, const BodyClaim<D>& claim);
+  void enter_works(const State& before, const typename JointCourt<D>::Works& joints);
   void place(const std::vector<body::Motion<D>>& at);
+  /// The start of the step, as it was put back.
+  const body::Motion<D>& from(std::size_t body) const {
+    return is_whole_ ? from_[body] : begin_->bodies[body];
+  }
   int root(int body);
   bool fail_at(Failure failure, double t, double value, const body::Row<D>& row);
   bool fail_body(Failure failure, double t, double value, std::size_t body);
@@ -168,17 +190,31 @@ class BodyJudge {
   BodyStatistics told_;
   Coverage<D> coverage_;
   JointCourt<D> joints_;
+  std::vector<Fact> facts_;
   std::vector<char> exists_;
+  // Of bodies that are near others the numbers below are made; of all where is_whole_: with joints,
+  // and where places were put back.
+  bool is_whole_{false};
+  std::vector<char> is_ready_;           // by body
+  std::vector<int> ready_;               // those bodies
   std::vector<body::Motion<D>> middle_;  // velocities before
   std::vector<body::Motion<D>> after_;   // at the middle, velocities after
   std::vector<body::Motion<D>> from_;    // where the step begins; in space turned as put back
   std::vector<body::Vec<D>> shift_;      // how mass centres were put back
   std::vector<body::RowKey> put_;        // rows by which they were, sorted
   std::vector<std::array<double, 2>> shift_rounding_;  // by joints: of places, of angles
-  const State* end_{nullptr};                          // of the step that is looked at
-  std::vector<body::Motion<D>> next_;                  // with joints: the next middle
+  const State* begin_{nullptr};                        // of the step that is looked at
+  const State* end_{nullptr};
+  std::vector<body::Motion<D>> next_;  // with joints: the next middle
   std::vector<shape::Pose<D>> poses_;
   std::vector<double> reach_;
+  std::vector<double> speed_;  // by body, at the end
+  std::vector<Given> given_;
+  std::vector<Pace> paces_;
+  Sums sums_;
+  std::vector<body::Row<D>> put_rows_;  // of a round of the projection
+  std::vector<body::Motion<D>> moved_;
+  bool all_look_ahead_{true};
   std::vector<shape::Row<D>> found_;
   std::vector<Judged> rows_;
   std::vector<int> parent_;
@@ -187,6 +223,7 @@ class BodyJudge {
   std::vector<char> rest_;         // by body: see watch_rest
   std::vector<long long> creeps_;  // how many pushes by the power of ten of their creep speed
   body::Vec<D> gravity_ = body::Vec<D>::Zero();
+  double gravity_step_{0.0};  // h |g| [m/s]
   double t_mid_{0.0};
   double h_{0.0};
   Level law_{Level::Exact};  // of the step that is looked at
@@ -196,9 +233,7 @@ class BodyJudge {
   long long pushes_{0};
 };
 
-extern template class Coverage<2>;
 extern template class BodyJudge<2>;
-extern template class Coverage<3>;
 extern template class BodyJudge<3>;
 
 }  // namespace ricochet::certify

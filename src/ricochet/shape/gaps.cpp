@@ -66,6 +66,24 @@ Row<D> plane_row(const Shape<D>& body, const Pose<D>& at, const Shape<D>& ground
   return {key_of(turned(low.feature), 0, k), gap, -n, on_ground, on_body};
 }
 
+/// The row of two balls: what CorePair makes of them, bit by bit.
+template <int D>
+void add_balls(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pose<D>& pb,
+               double reach, std::vector<Row<D>>& out) {
+  const Vec<D> at_a = pa.x - pb.x + pa.R * a.corners[0];
+  const Vec<D> at_b = pb.R * b.corners[0];
+  Vec<D> n = at_a - at_b;
+  const double rounds = a.round + b.round;
+  const double most = rounds + reach;
+  const double square = n.squaredNorm();
+  if (most < 0.0 || square > most * most * (1.0 + 1e-12)) return;
+  const double gap = std::sqrt(square);
+  if (!(gap - rounds <= reach)) return;
+  n = gap > 0.0 ? Vec<D>(n / gap) : Vec<D>(Vec<D>::Unit(0));
+  out.push_back({key_of(Feature::CornerCorner, 0, 0), gap - rounds, n, pb.x + at_a - a.round * n,
+                 pb.x + at_b + b.round * n});
+}
+
 template <int D>
 bool far_apart(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pose<D>& pb,
                double reach) {
@@ -121,13 +139,11 @@ void gaps(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pose<D>
     }
     return;
   }
-  if (far_apart(a, pa, b, pb, reach)) return;
   if (a.kind == Kind::Core && b.kind == Kind::Core && a.corners.size() * b.corners.size() == 1) {
-    Row<D> row;
-    CorePair<D>(a, pa, b, pb).row(key_of(Feature::CornerCorner, 0, 0), row);
-    if (row.gap <= reach) out.push_back(row);
+    add_balls(a, pa, b, pb, reach, out);
     return;
   }
+  if (far_apart(a, pa, b, pb, reach)) return;
   if (a.kind == Kind::Surface || b.kind == Kind::Surface) {
     SurfacePair<D>(a, pa, b, pb).rows(reach, out);
   } else {

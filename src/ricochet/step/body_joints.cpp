@@ -210,6 +210,7 @@ void BodyJoints<D>::begin_shift(double reach) {
 template <int D>
 double BodyJoints<D>::needed(double h, double gh, const Motions& before) const {
   constexpr double kFar = 100.0;
+  if (rows_.empty()) return std::numeric_limits<double>::infinity();
   double mass = 0.0;
   double speed = gh;
   double extent = 1.0;

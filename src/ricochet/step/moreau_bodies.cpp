@@ -31,26 +31,103 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
       joints_(world),
       contacts_(world, limits, joints_),
       exists_(world.bodies.size(), 1),
-      reach_(world.bodies.size(), 0.0) {}
+      reach_(world.bodies.size(), 0.0),
+      flies_(world.bodies.size(), 0),
+      middle_(world.bodies.size()),
+      after_(world.bodies.size()) {
+  if constexpr (D == 3) {
+    moments_.resize(world.bodies.size());
+    levers_.resize(world.bodies.size());
+    is_still_.resize(world.bodies.size());
+  }
+  for (std::size_t i = 0; i < world.bodies.size(); ++i) {
+    const body::Body<D>& body = world.bodies[i];
+    const bool may_fly =
+        body.is_free() && body.is_even && finder_.is_round(i) && world.joints.empty();
+    facts_.push_back({body.born, body.reach, body.is_free(), may_fly});
+  }
+}
 
 /// x_M = x + h/2 v; driven bodies are where their formulas say, at the velocity between the
-/// middles.
+/// middles. In space bodies that may fly have no use for their rotation there.
 template <int D>
-void MoreauBodies<D>::half_step(const State& s, double h) {
-  t_mid_ = s.t + 0.5 * h;
-  middle_ = s.bodies;
+void MoreauBodies<D>::half_step(std::size_t i, double h) {
+  const body::Body<D>& body = world_.bodies[i];
+  body::Motion<D>& middle = middle_[i] = (*start_)[i];
   if constexpr (D == 3) {
-    from_ = s.bodies;
-    moments_.assign(from_.size(), Vec<D>::Zero());
-    levers_.assign(from_.size(), 0.0);
+    moments_[i].setZero();
+    levers_[i] = 0.0;
   }
-  for (std::size_t i = 0; i < middle_.size(); ++i) {
-    const body::Body<D>& body = world_.bodies[i];
-    exists_[i] = body.born <= s.t + 1e-9 * h && s.gone[i] == 0 ? 1 : 0;
-    if (exists_[i] == 0) continue;
-    if (body.kind == Kind::Free) middle_[i].advance(0.5 * h);
-    if (body.kind == Kind::Driven) body::drive(body, t_mid_, -h, middle_[i]);
+  if (exists_[i] == 0) return;
+  if (D == 3 && facts_[i].may_fly) {
+    middle.x += 0.5 * h * middle.v;
+  } else if (body.kind == Kind::Free) {
+    middle.advance(0.5 * h);
   }
+  if (body.kind == Kind::Driven) body::drive(body, t_mid_, -h, middle);
+}
+
+/// The body takes part in the step from here on.
+template <int D>
+void MoreauBodies<D>::join(std::size_t i, double h) {
+  flies_[i] = 0;
+  who_.push_back(static_cast<int>(i));
+  half_step(i, h);
+  free_velocity(i, h);
+}
+
+/// Where bodies are at the middle and how far they may come, and who is near another. Round bodies
+/// that are near nobody take no part in what follows but for `fly`.
+template <int D>
+void MoreauBodies<D>::look_around(const State& s, double h) {
+  t_mid_ = s.t + 0.5 * h;
+  given_ = h * world_.gravity(t_mid_);
+  start_ = &s.bodies;
+  who_.clear();
+  const double depth = certify::depth_of(0.0, level_, h, creep_limit_);
+  for (std::size_t i = 0; i < reach_.size(); ++i) {
+    const Fact& fact = facts_[i];
+    exists_[i] = fact.born <= s.t + 1e-9 * h && s.gone[i] == 0 ? 1 : 0;
+    flies_[i] = fact.may_fly ? 1 : 0;
+    if (!fact.may_fly) {
+      join(i, h);
+      reach_[i] = 0.0;
+      add_reach(i, h, middle_[i]);
+      add_reach(i, h, after_[i]);
+      finder_.place(i, middle_[i], reach_[i]);
+      continue;
+    }
+    const body::Motion<D>& m = s.bodies[i];
+    const double spin = body::size_of(m.spin) * fact.reach;
+    double speed = m.v.norm() + spin;
+    Vec<D> x = m.x;
+    if (exists_[i] != 0) {
+      x += 0.5 * h * m.v;
+      speed = std::max(speed, (m.v + given_).norm() + spin);
+    }
+    reach_[i] = std::max(0.0, h * speed + depth);
+    finder_.place_round(i, x, reach_[i]);
+  }
+  let_join(h);
+}
+
+/// Who is near another takes part.
+template <int D>
+void MoreauBodies<D>::let_join(double h) {
+  for (const int i : finder_.look(reach_)) {
+    if (flies_[index(i)] != 0) join(index(i), h);
+  }
+}
+
+/// Bodies are to be put back: all take part, and begin where that puts them.
+template <int D>
+void MoreauBodies<D>::let_all_join(double h) {
+  if (start_ == &from_) return;
+  for (std::size_t i = 0; i < flies_.size(); ++i) {
+    if (flies_[i] != 0) join(i, h);
+  }
+  from_ = *start_;
+  start_ = &from_;
 }
 
 /// Metric of the projection: inertia at the middle.
@@ -78,9 +155,20 @@ void MoreauBodies<D>::turn_start([[maybe_unused]] std::size_t i,
 template <int D>
 bool MoreauBodies<D>::linearise_turns([[maybe_unused]] double h) {
   if constexpr (D == 3) {
-    for (std::size_t i = 0; i < after_.size(); ++i) {
-      if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
-      const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
+    for (const int who : who_) {
+      const std::size_t i = index(who);
+      const body::Body<D>& body = world_.bodies[i];
+      if (exists_[i] == 0 || !body.is_free()) continue;
+      const body::Motion<D>& from = (*start_)[i];
+      is_still_[i] = moments_[i] == Vec<D>::Zero() ? 1 : 0;
+      if (body.is_even) {  // its ease never changes
+        middle_[i].spin = from.spin;
+        after_[i].rates.setZero();
+        after_[i].spin = from.spin + moments_[i] / body.inertia(0, 0);
+        after_[i].spin -= 1.0 / body.inertia(0, 0) * moments_[i];
+        continue;
+      }
+      const body::Turning turning = body::turn_by(body, from, h, moments_[i]);
       if (!turning.is_found) return false;
       middle_[i].spin = turning.before;
       after_[i].rates = turning.rates;
@@ -91,15 +179,14 @@ bool MoreauBodies<D>::linearise_turns([[maybe_unused]] double h) {
   return true;
 }
 
-/// The turns that belong to the moments found; whether they are those that were solved for.
+/// Moments of the impulses found, and sums of |r| |p|.
 template <int D>
-bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
-  bool settled = true;
+void MoreauBodies<D>::find_moments() {
   if constexpr (D == 3) {
-    constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
-    const double rounding = waits_for_joints() ? kRounding : 64.0 * kRounding;
-    std::fill(moments_.begin(), moments_.end(), Vec<D>::Zero());
-    std::fill(levers_.begin(), levers_.end(), 0.0);
+    for (const int i : who_) {
+      moments_[index(i)].setZero();
+      levers_[index(i)] = 0.0;
+    }
     for (std::size_t k = 0; k < rows_.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(D * k);
       const Vec<D> p = body::in_space(rows_[k], contacts_.impulses().template segment<D>(at));
@@ -115,15 +202,35 @@ bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
       levers_[index(rows_[k].body_b)] += turning.norm();
     }
     joints_.add_moments(moments_, levers_);
-    for (std::size_t i = 0; i < after_.size(); ++i) {
-      if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
-      const body::Turning turning = body::turn_by(world_.bodies[i], from_[i], h, moments_[i]);
+  }
+}
+
+/// The turns that belong to the moments found; whether they are those that were solved for.
+template <int D>
+bool MoreauBodies<D>::settle_turns([[maybe_unused]] double h) {
+  bool settled = true;
+  if constexpr (D == 3) {
+    constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+    const double rounding = waits_for_joints() ? kRounding : 64.0 * kRounding;
+    find_moments();
+    for (const int who : who_) {
+      const std::size_t i = index(who);
+      const body::Body<D>& body = world_.bodies[i];
+      if (exists_[i] == 0 || !body.is_free()) continue;
+      const body::Motion<D>& from = (*start_)[i];
+      if (body.is_even) {
+        after_[i].spin = from.spin + moments_[i] / body.inertia(0, 0);
+        continue;
+      }
+      const bool stays = is_still_[i] != 0 && levers_[i] == 0.0 && !joints_.any();
+      if (stays) continue;  // its turns are those of linearise_turns
+      const body::Turning turning = body::turn_by(body, from, h, moments_[i]);
       const double off = std::max((turning.after - after_[i].spin).norm(),
                                   (turning.before - middle_[i].spin).norm());
-      const bool is_enough = off * world_.bodies[i].reach <= enough_speed_;
+      const bool is_enough = off * body.reach <= enough_speed_;
       const double scale =
           turning.before.norm() + turning.after.norm() + turning.slope.norm() * levers_[i];
-      settled = settled && (world_.bodies[i].is_even || is_enough || off <= rounding * scale);
+      settled = settled && (is_enough || off <= rounding * scale);
       after_[i].spin = turning.after;
       after_[i].rates = turning.rates;
       middle_[i].spin = turning.before;
@@ -149,7 +256,7 @@ bool MoreauBodies<D>::settle_bends([[maybe_unused]] double h) {
       if (!world_.rolls(row.key)) continue;
       body::Motion<D> end = after_[i];
       end.x += 0.5 * h * end.v;
-      body::finish_turning(world_.bodies[i], h, from_[i], end);
+      body::finish_turning(world_.bodies[i], h, (*start_)[i], end);
       const body::Row<D> there = again(row, i, end);
       body::Motion<D> middle = end;
       middle.advance(0.5 * h);
@@ -192,13 +299,11 @@ body::Row<D> MoreauBodies<D>::again(const body::Row<D>& row, std::size_t i,
   return made;
 }
 
-/// How far each body may come in this step.
+/// How far a body may come in this step.
 template <int D>
-void MoreauBodies<D>::set_reach(double h, const std::vector<body::Motion<D>>& of) {
-  for (std::size_t i = 0; i < reach_.size(); ++i) {
-    reach_[i] = std::max(reach_[i], h * body::speed_bound(world_.bodies[i], of[i]) +
-                                        certify::depth_of(0.0, level_, h, creep_limit_));
-  }
+void MoreauBodies<D>::add_reach(std::size_t i, double h, const body::Motion<D>& of) {
+  reach_[i] = std::max(reach_[i], h * body::speed_bound(world_.bodies[i], of) +
+                                      certify::depth_of(0.0, level_, h, creep_limit_));
 }
 
 /// With joints: where bodies are at the next middle, with the velocities found.
@@ -214,7 +319,7 @@ void MoreauBodies<D>::find_next(double h) {
     }
     if constexpr (D == 3) {
       next_[i].x += 0.5 * h * next_[i].v;
-      body::finish_turning(body, h, from_[i], next_[i]);
+      body::finish_turning(body, h, (*start_)[i], next_[i]);
       next_[i].advance(0.5 * h);
     } else {
       next_[i].advance(h);
@@ -253,6 +358,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     }
     joints_.look(middle_, exists_);
     if (depth == 0.0 && joints_.fits()) break;
+    let_all_join(h);
     depth = std::max(depth, joints_.misfit());
     joints_.begin_shift(2.0 * depth);
     shift_.assign(middle_.size(), {});
@@ -305,15 +411,12 @@ void MoreauBodies<D>::note_put(certify::BodyClaim<D>& claim) {
 
 /// u' = u + h g; driven bodies go to their next middle.
 template <int D>
-void MoreauBodies<D>::free_velocity(const State& s, double h) {
-  const Vec<D> gravity = world_.gravity(t_mid_);
-  after_ = middle_;
-  for (std::size_t i = 0; i < after_.size(); ++i) {
-    if (exists_[i] == 0) continue;
-    const body::Body<D>& body = world_.bodies[i];
-    if (body.kind == Kind::Free) after_[i].v = s.bodies[i].v + h * gravity;
-    if (body.kind == Kind::Driven) body::drive(body, t_mid_, h, after_[i]);
-  }
+void MoreauBodies<D>::free_velocity(std::size_t i, double h) {
+  after_[i] = middle_[i];
+  if (exists_[i] == 0) return;
+  const body::Body<D>& body = world_.bodies[i];
+  if (body.kind == Kind::Free) after_[i].v = (*start_)[i].v + given_;
+  if (body.kind == Kind::Driven) body::drive(body, t_mid_, h, after_[i]);
 }
 
 /// Rows with e > 0 act where they touch or were put back, and nowhere else.
@@ -387,7 +490,8 @@ bool MoreauBodies<D>::is_slow(int b, const State& s, double h) const {
 template <int D>
 bool MoreauBodies<D>::outruns(double h) {
   bool any = false;
-  for (std::size_t i = 0; i < reach_.size(); ++i) {
+  for (const int who : who_) {
+    const std::size_t i = index(who);
     const double way = h * body::speed_bound(world_.bodies[i], after_[i]);
     if (!(way > reach_[i] * (1.0 + 1e-9))) continue;
     reach_[i] = 1.5 * way;
@@ -398,8 +502,10 @@ bool MoreauBodies<D>::outruns(double h) {
 
 /// The rows of a larger reach, if there are others, with the impulses found so far.
 template <int D>
-bool MoreauBodies<D>::widen() {
-  finder_.find(middle_, exists_, reach_, wider_);
+bool MoreauBodies<D>::widen(double h) {
+  for (const int i : who_) finder_.place(index(i), middle_[index(i)], reach_[index(i)]);
+  let_join(h);
+  finder_.rows(middle_, exists_, reach_, wider_);
   drop_open(wider_);
   if (wider_.size() == rows_.size()) return false;
   kept_.setZero(static_cast<Eigen::Index>(D * wider_.size()));
@@ -457,7 +563,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   joints_.begin_push(h, gh, middle_, s.reactions, level_ != Level::Exact);
   rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
-    free_velocity(s, h);
+    for (const int i : who_) free_velocity(index(i), h);
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(&looks_);
@@ -471,27 +577,55 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
       --round;
       continue;
     }
-    if (!outruns(h) || !widen()) break;
+    if (!outruns(h) || !widen(h)) break;
   }
   return report;
+}
+
+/// A whole step of a round body that is near nobody.
+template <int D>
+void MoreauBodies<D>::fly(const body::Motion<D>& from, double h, [[maybe_unused]] std::size_t i,
+                          body::Motion<D>& next) const {
+  next = from;
+  next.v = from.v + given_;
+  next.x = (from.x + 0.5 * h * from.v) + 0.5 * h * next.v;
+  if constexpr (D == 3) {
+    next.rates.setZero();
+    next.spin.array() += 0.0;  // as with impulses that are 0: no -0
+    const bool stays = next.spin == Vec<D>::Zero() && from.turn.squaredNorm() == 1.0;
+    if (!stays) body::finish_turning(world_.bodies[i], h, from, next);
+  } else {
+    next.angle = (from.angle + 0.5 * h * from.spin) + 0.5 * h * from.spin;
+  }
+}
+
+/// x+ = x_M + h/2 v+, R+ = R exp(h (Ω + Ω+)/2); driven bodies go where their formulas say.
+template <int D>
+void MoreauBodies<D>::finish_body(std::size_t i, double h, body::Motion<D>& m) const {
+  const body::Body<D>& body = world_.bodies[i];
+  if (body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, m);
+  if (body.kind != Kind::Free) return;
+  if constexpr (D == 3) {
+    m.x += 0.5 * h * m.v;
+    body::finish_turning(body, h, (*start_)[i], m);
+  } else {
+    m.advance(0.5 * h);
+  }
 }
 
 /// x+ = x_M + h/2 u+, and what is claimed.
 template <int D>
 void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim) {
-  next.bodies = after_;
+  next.bodies.resize(after_.size());
   for (std::size_t i = 0; i < after_.size(); ++i) {
-    if (exists_[i] == 0) continue;
-    const body::Body<D>& body = world_.bodies[i];
-    if (body.kind == Kind::Free) next.bodies[i].advance(0.5 * h);
-    if constexpr (D == 3) {  // R+ = R exp(h (Ω + Ω+)/2)
-      if (body.kind == Kind::Free) body::finish_turning(body, h, from_[i], next.bodies[i]);
+    if (flies_[i] != 0 && exists_[i] != 0) {
+      fly((*start_)[i], h, i, next.bodies[i]);
+    } else {
+      next.bodies[i] = flies_[i] != 0 ? (*start_)[i] : after_[i];
     }
-    if (body.kind == Kind::Driven) body.drive(t_mid_ + 0.5 * h, next.bodies[i]);
-  }
-  for (std::size_t i = 0; i < after_.size(); ++i) {
-    if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
-    next.gone[i] = world_.keeps(next.bodies[i].x) ? 0 : 1;
+    if (exists_[i] == 0) continue;
+    if (flies_[i] == 0) finish_body(i, h, next.bodies[i]);
+    if (facts_[i].is_free) next.gone[i] = world_.keeps(next.bodies[i].x) ? 0 : 1;
   }
   claim.pushes.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -534,18 +668,16 @@ template <int D>
 problem::Report MoreauBodies<D>::attempt(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
   creep_limit_ = limits_.creep_limit(h * world_.gravity(s.t + 0.5 * h).norm());
-  half_step(s, h);      // x_M = x + h/2 v
-  free_velocity(s, h);  // u' = u + h g(t_M)
-  std::fill(reach_.begin(), reach_.end(), 0.0);
-  set_reach(h, middle_);
-  set_reach(h, after_);
-  finder_.find(middle_, exists_, reach_, rows_);  // rows with g(q_M) <= reach
+  look_around(s, h);  // x_M = x + h/2 v, u' = u + h g(t_M), who is near another
+  finder_.rows(middle_, exists_, reach_, rows_);  // rows with g(q_M) <= reach
   problem::Report report = put_back(h, claim);    // where g(q_M) < -slack
   if (report.status != problem::Status::Solved) return report;
   if (!claim.shifts.empty()) {
-    std::fill(reach_.begin(), reach_.end(), 0.0);
-    set_reach(h, middle_);
-    set_reach(h, after_);
+    for (std::size_t i = 0; i < reach_.size(); ++i) {
+      reach_[i] = 0.0;
+      add_reach(i, h, middle_[i]);
+      add_reach(i, h, after_[i]);
+    }
     finder_.find(middle_, exists_, reach_, rows_);
   }
   report = push(s, h);  // u+ = u' + M^-1 G^T p

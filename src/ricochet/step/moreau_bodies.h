@@ -43,8 +43,18 @@ class MoreauBodies {
   int islands() const { return contacts_.islands(); }
 
  private:
-  void half_step(const State& s, double h);
-  void set_reach(double h, const std::vector<body::Motion<D>>& of);
+  struct Fact {  // of a body, together: worlds are large
+    double born{0.0};
+    double reach{0.0};
+    bool is_free{false};
+    bool may_fly{false};  // it is round, its moments of inertia are equal, and it has no joints
+  };
+  void half_step(std::size_t body, double h);
+  void join(std::size_t body, double h);
+  void look_around(const State& s, double h);
+  void let_join(double h);
+  void let_all_join(double h);
+  void add_reach(std::size_t body, double h, const body::Motion<D>& of);
   problem::Report put_back(double h, certify::BodyClaim<D>& claim);
   void hold_shift();
   void find_next(double h);
@@ -52,10 +62,11 @@ class MoreauBodies {
   void set_ease();
   void turn_start(std::size_t body, const body::Spin<D>& by);
   bool linearise_turns(double h);
+  void find_moments();
   bool settle_turns(double h);
   bool settle_bends(double h);
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
-  void free_velocity(const State& s, double h);
+  void free_velocity(std::size_t body, double h);
   void drop_open(std::vector<body::Row<D>>& rows) const;
   void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
@@ -69,7 +80,9 @@ class MoreauBodies {
   bool waits_for_joints() const { return rounds_ < 12; }
   bool is_slow(int body, const State& s, double h) const;
   bool outruns(double h);
-  bool widen();
+  bool widen(double h);
+  void fly(const body::Motion<D>& from, double h, std::size_t body, body::Motion<D>& next) const;
+  void finish_body(std::size_t body, double h, body::Motion<D>& m) const;
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
   const body::World<D>& world_;
@@ -84,16 +97,22 @@ class MoreauBodies {
   BodyJoints<D> joints_;
   BodyContacts<D> contacts_;
   std::vector<char> exists_;
-  std::vector<double> reach_;            // by body, in this step [m]
-  std::vector<body::Motion<D>> middle_;  // places at the middle, velocities before
-  std::vector<body::Motion<D>> after_;   // the same places, velocities after
+  std::vector<Fact> facts_;
+  std::vector<double> reach_;  // by body, in this step [m]
+  std::vector<char> flies_;    // by body: it is near nobody, and its other numbers are not made
+  std::vector<int> who_;       // bodies that do not fly
+  const std::vector<body::Motion<D>>* start_{nullptr};  // of the step: the state's, or from_
+  body::Vec<D> given_ = body::Vec<D>::Zero();           // h g(t_M)
+  std::vector<body::Motion<D>> middle_;                 // places at the middle, velocities before
+  std::vector<body::Motion<D>> after_;                  // the same places, velocities after
   std::vector<body::Row<D>> rows_;
   std::vector<body::Row<D>> wider_;          // those of a larger reach
   std::vector<body::RowKey> put_;            // rows that were put back in this step, sorted
   std::vector<body::Motion<D>> shift_;       // by which places are put back, as velocities
-  std::vector<body::Motion<D>> from_;        // in space: the start of the step, put back
+  std::vector<body::Motion<D>> from_;        // the start of the step, put back
   std::vector<body::Vec<D>> moments_;        // in space: of the impulses found, by body
   std::vector<double> levers_;               // sums of |r| |p|
+  std::vector<char> is_still_;               // no moments in the round before
   std::vector<body::Motion<D>> next_;        // with joints: the next middle
   Eigen::VectorXd kept_;                     // impulses of the round before
   std::vector<body::Spin<D>> kept_moments_;  // and moments of rolling friction
