@@ -65,6 +65,8 @@ std::string model_of(const race::Scene& scene, bool is_hard) {
   out.precision(17);
   out << "<mujoco><compiler angle='radian'/><option timestep='" << scene.step << "' gravity='"
       << text(scene.gravity) << "' cone='elliptic'";
+  // Newton's matrix fills up with a thousand bodies in one heap: a step takes seconds.
+  if (scene.bodies.size() > 200) out << " solver='CG'";
   if (is_hard) out << " tolerance='1e-12'";
   out << "><flag multiccd='enable'/></option><size njmax='" << rows << "' nconmax='" << rows / 3
       << "'/><default><geom condim='3' friction='" << scene.friction << " 0 0'";
