@@ -11,19 +11,18 @@
 /// What an engine hands to the judge of the race, and how it is stored.
 namespace race {
 
-/// Impulses of one pair in a step, the sum of its points: on body a, from b (-1 and below: walls).
+/// Impulses of one pair in a step, the sum of its points: on body a, from b (-1 - k: wall k).
 struct Contact {
   std::int32_t a{0};
   std::int32_t b{0};
   std::array<double, 3> impulse{};  // in space [N s]
 };
-inline constexpr std::int32_t kFloor = -1;
-inline constexpr std::array<std::int32_t, 4> kWalls = {-2, -3, -4, -5};  // x = 0, w; y = 0, w
 
 /// One step that is judged. Places are those at which the engine looked for contacts.
 struct Frame {
   std::int32_t step{0};
   std::vector<std::array<double, 3>> places;
+  std::vector<std::array<double, 4>> turns;   // quaternions w, x, y, z; none of spheres
   std::vector<std::array<double, 3>> before;  // velocities before the step, and after it
   std::vector<std::array<double, 3>> after;
   std::vector<std::array<double, 3>> spins;  // after
@@ -40,15 +39,17 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
   ~Writer() { std::fclose(file_); }
 
-  /// CPU time of a step that is not judged, or of one that is before its frame [s].
-  void time(double seconds) {
+  /// CPU time of a step [s]; where it is judged, its frame comes after.
+  void time(int step, double seconds) {
     put(std::int32_t{0});
+    put(static_cast<std::int32_t>(step));
     put(seconds);
   }
   void frame(const Frame& frame) {
     put(std::int32_t{1});
     put(frame.step);
     put_all(frame.places);
+    put_all(frame.turns);
     put_all(frame.before);
     put_all(frame.after);
     put_all(frame.spins);
@@ -78,13 +79,14 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader() { std::fclose(file_); }
 
-  /// False at the end. `is_frame` tells which of the two was filled in.
+  /// False at the end. `is_frame` tells which of the two was filled in, beside frame.step.
   bool next(double& seconds, Frame& frame, bool& is_frame) {
     std::int32_t kind = 0;
     if (std::fread(&kind, sizeof kind, 1, file_) != 1) return false;
     is_frame = kind == 1;
+    if (!get(frame.step)) return false;
     if (!is_frame) return get(seconds);
-    return get(frame.step) && get_all(frame.places) && get_all(frame.before) &&
+    return get_all(frame.places) && get_all(frame.turns) && get_all(frame.before) &&
            get_all(frame.after) && get_all(frame.spins) && get_all(frame.contacts);
   }
 
