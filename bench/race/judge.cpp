@@ -269,8 +269,9 @@ std::string row_of(const race::Scene& scene, const race::Phase& phase, std::stri
         carried, found.height);
   }
   mark.creep = found.drift;
-  return fmt::format("| {} | {:.2f} | {} | {:.1e} | {:.1e} | {} | {:.1e} | {:.1e} | {:.4f} |\n",
-                     name, mark.ms, contacts, found.drift, found.moved,
+  const std::string drift = found.frames > 1 ? fmt::format("{:.1e}", found.drift) : "–";
+  return fmt::format("| {} | {:.2f} | {} | {} | {:.1e} | {} | {:.1e} | {:.1e} | {:.4f} |\n", name,
+                     mark.ms, contacts, drift, found.moved,
                      found.moved < kFallen ? "stands" : "falls", found.overlap, found.momentum,
                      carried);
 }
@@ -313,7 +314,7 @@ int main(int count, char** words) {
         if (found[k].frames == 0) continue;
         race::Mark mark;
         tables[k] += row_of(scene, scene.phases[k], entry.substr(0, split), found[k], mark);
-        own[k].marks.push_back(mark);
+        if (scene.has_spheres() || found[k].frames > 1) own[k].marks.push_back(mark);
       }
     }
     for (std::size_t k = 0; k < own.size(); ++k) {
