@@ -221,6 +221,44 @@ until = 0.05
 
 /// A box that crept in a bounded step, and then slides: whether it would have stood is not decided.
 /// The same after a step that is exact is no question.
+/// Squares that touch above, below and at their sides: many impulses hold them, and any will do.
+TEST(Levels, APyramidWithoutGapsStandsExactly) {
+  const study::Motion motion = run_text(R"toml(
+[world]
+dimension  = 2
+gravity    = [0, "-g"]
+parameters = { n = 14, s = 0.1, g = 9.81, density = 10 }
+[material.wood]
+density = "density"
+[pair]
+default = { friction = 0.5 }
+[body.square]
+for      = "j in 1..n, i in 1..n-j+1"
+box      = ["s", "s"]
+at       = ["s*(i + 0.5*j)", "s*(j - 0.5)"]
+material = "wood"
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+[watch.load]
+force_on = "floor"
+[watch.drift]
+displacement = "square"
+[run]
+level = "exact"
+step  = 0.001
+until = 0.01
+)toml");
+  ASSERT_TRUE(motion.outcome.certificate.ok());
+  EXPECT_EQ(motion.world->told.law, Level::Exact);
+  const double weight = 105 * 10 * 0.01 * 9.81;
+  for (const auto& [name, value] : motion.world->watches) {
+    if (name == "drift") EXPECT_LT(value, 1e-10);
+    if (name == "load.y") EXPECT_NEAR(value, -weight, 1e-10 * weight);
+  }
+  EXPECT_GE(motion.world->watches.size(), 3U);
+}
+
 TEST(Levels, WhoLeavesRestInABoundedStepIsNamed) {
   const std::string text = changed(with_run(kBox, "level = \"bounded\""), "gravity   = [0, -10]",
                                    "gravity = [\"if(t < 0.001, 0, 100)\", -10]");

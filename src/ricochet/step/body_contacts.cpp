@@ -396,6 +396,7 @@ bool BodyContacts<D>::improve_island(int island) {
       residual = methods_.finish(r_);
     }
     if (is_enough(island, residual) || follow_path(island)) return true;
+    if (k == 0 && find_rest(island)) return true;
     if (k + 1 == kKnown && starts == kStarts &&
         (is_enough(island, ask(solve::ContactMethod::Auto, tolerance_)) || follow_path(island))) {
       return true;
@@ -456,6 +457,10 @@ problem::Report BodyContacts<D>::solve_island(int island) {
   } else {
     residual = solve_warm();
     is_solved = is_enough(island, residual);
+    if (!is_solved && find_rest(island)) {
+      is_solved = true;
+      residual = methods_.residual(r_);
+    }
   }
   const bool insists = !is_solved && !(gives_up_ && W_.rows > (is_patient_ ? kPatient : kMany));
   if (insists) {
@@ -760,10 +765,7 @@ bool BodyContacts<D>::sweep_slowly(int island) {
 /// fails.
 template <int D>
 bool BodyContacts<D>::holds_still(int island) {
-  const int begin = start_[index(island)];
-  for (int k = 0; k < W_.rows; ++k) {
-    if (rests_[index(members_[index(begin + k)])] == 0) return false;
-  }
+  if (!is_still(island)) return false;
   constexpr std::array<int, 4> kSweeps = {5, 20, 50, 100};
   const certify::Level level = level_;
   level_ = certify::Level::Exact;
@@ -774,7 +776,7 @@ bool BodyContacts<D>::holds_still(int island) {
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }
-    holds = is_enough(island, residual) || follow_path(island);
+    holds = is_enough(island, residual) || follow_path(island) || (k == 0 && find_rest(island));
   }
   if (!holds && W_.rows <= kPatient) holds = improve_island(island);
   level_ = level;

@@ -114,6 +114,10 @@ class BodyContacts {
   bool sweep_round(int island);
   RoundSweeps::Size sweep_until(int least);
   void stop_creep(int island);
+  bool is_still(int island) const;
+  bool find_rest(int island);
+  void stop_what_moves();
+  double take_away(double enough);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
@@ -204,6 +208,10 @@ class BodyContacts {
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
   RoundSweeps round_;
+  Eigen::VectorXd weight_;  // conjugate gradients for what rests: the metric, 0 where rows part
+  Eigen::VectorXd gone_;    // velocities to be taken away
+  Eigen::VectorXd way_;
+  Eigen::VectorXd turned_;  // W way
   long long fallbacks_{0};
 };
 
