@@ -252,6 +252,24 @@ void CorePair<D>::find_slab(double reach) {
   slab_high_ += wide;
 }
 
+/// Whether p lies before a plane, or would do so once it has moved by what is within reach: if not,
+/// then whatever holds p and q apart, it is not this plane, and a corner that is about to pass the
+/// end of a face would stumble over it.
+template <int D>
+bool CorePair<D>::separates(const Side<D>& p, const Vec<D>& n, double height) const {
+  const double least = std::min(0.0, has_axis_ ? axis_.gap : 0.0) - within_;
+  for (int i = 0; i < p.corners(); ++i) {
+    if (n.dot(p.corner(i)) - height < least) return false;
+  }
+  return true;
+}
+
+/// The same of the normal of two edges, for both.
+template <int D>
+bool CorePair<D>::are_apart_along(const Facing<D>& at) const {
+  return separates(a_, at.n, at.n.dot(at.b)) && separates(b_, -at.n, -at.n.dot(at.a));
+}
+
 /// Corners of p before faces of q, `way` the axis as seen from q: all that hold, within reach.
 template <int D>
 template <class Offer>
@@ -260,6 +278,7 @@ void CorePair<D>::visit_sides(const Side<D>& p, const Side<D>& q, double way, Of
     const Vec<D> n = q.normal(f);
     if (!is_apart() && way * n.dot(axis_.n) < kSameWay) continue;
     const double height = n.dot(q.corner(q.around(q.face(f).begin)));
+    if (!separates(p, n, height)) continue;
     for (int i = 0; i < p.corners(); ++i) {
       const double gap = n.dot(p.corner(i)) - height;
       if (gap <= within_ && (gap > -slip_ || !is_apart())) offer(i, f);
@@ -273,7 +292,9 @@ template <class Visit>
 void CorePair<D>::visit_faces(Visit&& visit) const {
   const auto offer = [&](Key key) {
     Facing<D> at;
-    if (measure(key, at) && holds(at)) visit(key, at);
+    if (!measure(key, at) || !holds(at)) return;
+    if (feature_of(key) == Feature::EdgeEdge && !are_apart_along(at)) return;
+    visit(key, at);
   };
   visit_sides(a_, b_, 1.0, [&](int i, int f) { offer(key_of(Feature::CornerFace, i, f)); });
   visit_sides(b_, a_, -1.0, [&](int j, int f) { offer(key_of(Feature::FaceCorner, f, j)); });

@@ -137,6 +137,8 @@ class CorePair {
   void try_ends(const Side<D>& p, const Side<D>& q, double way);
   bool crosses_outside(const Side<D>& side, const Edge& edge, const Vec<D>& n) const;
   void find_slab(double reach);
+  bool separates(const Side<D>& p, const Vec<D>& n, double height) const;
+  bool are_apart_along(const Facing<D>& at) const;
   bool near_a(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) <= slab_high_; }
   bool near_b(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) >= slab_low_; }
   bool is_apart() const { return !has_axis_ || axis_.gap > slip_; }
