@@ -232,6 +232,12 @@ bool is_ball(const shape::Shape<D>& shape) {
   return shape.kind == shape::Kind::Core && shape.corners.size() == 1;
 }
 
+/// Corners without a radius have no rows where they are before no face: see shape.
+template <int D>
+bool is_sharp(const shape::Shape<D>& shape) {
+  return shape.kind == shape::Kind::Core && !shape.faces.empty() && shape.round == 0.0;
+}
+
 /// The row of a key at these places, by the judge: the impulse acts in the middle of the gap, or at
 /// the particle of the only body that is free.
 template <int D>
@@ -337,8 +343,11 @@ void BodyJudge<D>::list_facts() {
     fact.turns = D == 2 || !is_round || !world_.joints.empty();
   }
   for (const body::PairLaw& law : world_.laws) {
-    all_look_ahead_ = all_look_ahead_ && law.looks_ahead();
+    none_can_pass_ = none_can_pass_ && law.looks_ahead();
   }
+  int sharp = 0;
+  for (const auto& solid : world_.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
+  none_can_pass_ = none_can_pass_ && sharp < 2;
 }
 
 template <int D>
@@ -769,11 +778,10 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   const std::size_t a = index(row.body_a);
   const std::size_t b = index(row.body_b);
   const Parts<D> parts(row);
-  const auto relative = [&](const std::vector<body::Motion<D>>& of) {
-    return parts(Vec<D>(body::velocity_at(of[a], row.arm_a) - body::velocity_at(of[b], row.arm_b)));
-  };
-  one.before = relative(middle_);
-  one.after = relative(after_);
+  one.before = parts(
+      Vec<D>(body::velocity_at(middle_[a], row.arm_a) - body::velocity_at(middle_[b], row.arm_b)));
+  one.after = parts(
+      Vec<D>(body::velocity_at(after_[a], row.arm_a) - body::velocity_at(after_[b], row.arm_b)));
   Vec<D> forced = one.before;
   double trace = 0.0;
   const Vec<D> g = parts(Vec<D>(gravity_ * h));
@@ -1117,25 +1125,28 @@ bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
 /// A pair with e > 0 that is apart here and would be through at the next middle.
 template <int D>
 bool BodyJudge<D>::check_passing(double h) {
-  constexpr int kLooks = 16;
-  if (all_look_ahead_) return true;
+  constexpr int kFewest = 16;
+  constexpr int kMost = 4096;
+  if (none_can_pass_) return true;
   for (const auto& [a, b] : coverage_.last()) {
     const auto& one = world_.solid(a);
     const auto& other = world_.solid(b);
     const body::Body<D>& body_a = world_.body(one.body);
     const body::Body<D>& body_b = world_.body(other.body);
-    if (world_.law_between(one.body, other.body).looks_ahead()) continue;
+    const bool looks_ahead = world_.law_between(one.body, other.body).looks_ahead();
+    if (looks_ahead && !(is_sharp(one.shape) && is_sharp(other.shape))) continue;
     const double thin =
         std::min({body_a.size, body_b.size, 2.0 * one.shape.extent, 2.0 * other.shape.extent});
     const double way = reach_[index(one.body)] + reach_[index(other.body)];
     if (way < 0.5 * thin) continue;
+    const int looks = static_cast<int>(std::clamp(8.0 * way / thin, 1.0 * kFewest, 1.0 * kMost));
     double apart = 0.0;
     double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k <= kLooks; ++k) {
+    for (int k = 0; k <= looks; ++k) {
       body::Motion<D> at_a = after_[index(one.body)];
       body::Motion<D> at_b = after_[index(other.body)];
-      at_a.advance(h * k / kLooks);
-      at_b.advance(h * k / kLooks);
+      at_a.advance(h * k / looks);
+      at_b.advance(h * k / looks);
       apart = shape::separation(one.shape, body::pose_of(body_a, at_a), other.shape,
                                 body::pose_of(body_b, at_b));
       least = std::min(least, apart);

@@ -214,7 +214,7 @@ class BodyJudge {
   Sums sums_;
   std::vector<body::Row<D>> put_rows_;  // of a round of the projection
   std::vector<body::Motion<D>> moved_;
-  bool all_look_ahead_{true};
+  bool none_can_pass_{true};  // every pair has rows ahead of its motion
   std::vector<shape::Row<D>> found_;
   std::vector<Judged> rows_;
   std::vector<int> parent_;

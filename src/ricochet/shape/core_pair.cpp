@@ -360,6 +360,7 @@ void CorePair<D>::rows(double reach, std::vector<Row<D>>& out) {
     out.push_back(made(axis_key_, at));
     return;
   }
+  if (is_sharp()) return;
   const std::size_t first = out.size();
   double nearest = kInfinity;
   visit_joints([&](Key key, const Facing<D>& at) {
@@ -386,6 +387,7 @@ bool CorePair<D>::row(Key key, Row<D>& row) {
   find_axis(kInfinity);
   if (!is_joint && is_inside && at.is_sure) return holds(at);
   if (is_joint ? !is_inside || !is_apart() : is_apart() || key != axis_key_) return false;
+  if (is_joint && is_sharp()) return false;
   find_slab(at.gap);
   double least = kInfinity;
   double nearest = kInfinity;

@@ -137,6 +137,9 @@ class CorePair {
   void try_ends(const Side<D>& p, const Side<D>& q, double way);
   bool crosses_outside(const Side<D>& side, const Edge& edge, const Vec<D>& n) const;
   void find_slab(double reach);
+  /// Both have faces, and corners without a radius. Such corners meet others in no motion but by
+  /// chance, and have no normal: the way between two of them, apart, would stop what passes.
+  bool is_sharp() const { return rounds_ == 0.0 && a_.faces() > 0 && b_.faces() > 0; }
   bool separates(const Side<D>& p, const Vec<D>& n, double height) const;
   bool are_apart_along(const Facing<D>& at) const;
   bool near_a(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) <= slab_high_; }
