@@ -355,7 +355,7 @@ bool BodyContacts<D>::approach(int island) {
   if constexpr (D == 2) {
     constexpr int kRounds = 60;
     double next_try = 1e-3;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRounds && !is_stopped(); ++round) {
       if (!path_.approach(r_, 20 * (100 + W_.rows))) return false;
       const double residual = methods_.residual(r_);
       if (is_enough(island, residual)) return true;
@@ -385,7 +385,7 @@ bool BodyContacts<D>::improve_island(int island) {
   const int starts = is_brief ? kKnown : kStarts;
   first_ = r_.head(size);
   base::Random random(1);
-  for (int k = 0; k < starts; ++k) {
+  for (int k = 0; k < starts && !is_stopped(); ++k) {
     if (k > 1) r_.head(size) = kParts[index(k) % kParts.size()] * first_;
     const double shake = k >= kKnown ? 0.1 * (1 + k % 5) : 0.0;
     for (int i = 0; shake > 0.0 && i < W_.rows; ++i) {
@@ -402,7 +402,7 @@ bool BodyContacts<D>::improve_island(int island) {
       return true;
     }
   }
-  return starts == kStarts && approach(island);
+  return starts == kStarts && !is_stopped() && approach(island);
 }
 
 /// Impulses that are rounding at contacts which open are none, where the rest does not need them.
@@ -665,7 +665,7 @@ bool BodyContacts<D>::sweep_on(int island, int sweeps, double worth) {
   constexpr double kPays = 0.7;
   double before = std::numeric_limits<double>::infinity();
   double now = before;
-  for (int k = sweeps; k <= kMostSweeps; k += sweeps) {
+  for (int k = sweeps; k <= kMostSweeps && !is_stopped(); k += sweeps) {
     methods_.improve(r_, sweeps, std::numeric_limits<double>::max());
     if (keep_nearest(island)) return true;
     now = std::min(now, creep_);
@@ -747,7 +747,7 @@ bool BodyContacts<D>::sweep_slowly(int island) {
   constexpr int kRounds = 450;
   constexpr int kSweeps = 20;
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds && !is_stopped(); ++round) {
     const double part = round < kRounds / 3 ? 0.5 : (round < 2 * kRounds / 3 ? 0.2 : 0.07);
     for (int k = 0; k < kSweeps; ++k) {
       trial_ = r_;
