@@ -253,8 +253,12 @@ until = 0.01
   EXPECT_EQ(motion.world->told.law, Level::Exact);
   const double weight = 105 * 10 * 0.01 * 9.81;
   for (const auto& [name, value] : motion.world->watches) {
-    if (name == "drift") EXPECT_LT(value, 1e-10);
-    if (name == "load.y") EXPECT_NEAR(value, -weight, 1e-10 * weight);
+    if (name == "drift") {
+      EXPECT_LT(value, 1e-10);
+    }
+    if (name == "load.y") {
+      EXPECT_NEAR(value, -weight, 1e-10 * weight);
+    }
   }
   EXPECT_GE(motion.world->watches.size(), 3U);
 }
