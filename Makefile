@@ -7,7 +7,7 @@
 #
 #   make python   build the package ricochet and install it into .venv
 #
-# Also: build, bench, bench-contact, race, golden, docs, web, threads, mpi, sanitize, format, check-format,
+# Also: build, bench, bench-contact, race, studies, golden, docs, web, threads, mpi, sanitize, format, check-format,
 # clean.
 
 BUILD    ?= build
@@ -17,7 +17,7 @@ THREADS  ?= build-threads
 JOBS     ?= $(shell nproc)
 PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test python python-module bench bench-contact race golden docs sanitize web threads mpi format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact race studies golden docs sanitize web threads mpi format check-format clean
 
 all: build
 
@@ -77,6 +77,11 @@ race: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target race
 	@tools/race $(BUILD)/bin out/race
+
+# Columns of grains, silos, packings beside what others have measured; hours.
+studies: build
+	@tools/install-packages optional python3-h5py python3-matplotlib
+	@$(PYTHON) bench/studies/studies.py $(BUILD)/bin/ricochet out/studies
 
 # The bits of trajectories, kept in tests/golden for this architecture and C library; CONTRIBUTING.md
 # says when to write them anew.
