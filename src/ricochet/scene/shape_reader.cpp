@@ -88,7 +88,8 @@ shape::Shape<D> WorldReader<D>::read_capsule(TableReader& table, const Value& va
   }
   return shape::capsule<D>(vector(value.items[0], full, locals),
                            vector(value.items[1], full, locals),
-                           formulas_.number(value.items[2], full, locals));
+                           (expect_unit(value.items[2], full, locals),
+                            formulas_.number(value.items[2], full, locals)));
 }
 
 template <>
