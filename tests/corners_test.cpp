@@ -25,7 +25,8 @@ struct Ran {
 template <int D = 2>
 Ran<D> run(const std::string& bodies, double g, double h, double until, double restitution = 0.0,
            double aside = 0.0) {
-  const std::string text = fmt::format(R"(
+  const std::string text =
+      fmt::format(R"(
 [world]
 dimension = {}
 gravity   = [{}, {}{}]
@@ -36,8 +37,7 @@ default = {{ friction = 0, restitution = {} }}
 step  = {}
 until = {}
 )",
-                                       D, aside, D == 2 ? "" : "0, ", -g, restitution, bodies, h,
-                                       until);
+                  D, aside, D == 2 ? "" : "0, ", -g, restitution, bodies, h, until);
   const scene::Scene scene = scene::read_scene("corners.toml", text);
   const body::World<D>* world = nullptr;
   if constexpr (D == 2) world = scene.world()->plane.get();
@@ -63,7 +63,7 @@ fixed = true
 box   = [2, 1]
 at    = [-1, -0.5]
 )",
-                          9.81, h, 0.4);
+                             9.81, h, 0.4);
     EXPECT_EQ(found.failure, certify::Failure::None);
     EXPECT_NEAR(found.a.v[0], 1.0, 1e-12);
     EXPECT_NEAR(found.a.v[1], -9.81 * 0.1, 9.81 * h);
@@ -89,8 +89,8 @@ fixed = true
 box   = [1, 1]
 at    = [0.5, {}]
 )",
-                                      -0.5 - lower),
-                          9.81, 1e-3, 0.4);
+                                         -0.5 - lower),
+                             9.81, 1e-3, 0.4);
     EXPECT_EQ(found.failure, certify::Failure::None);
     EXPECT_NEAR(found.a.v[0], 1.0, 1e-9) << lower;
   }
@@ -109,7 +109,7 @@ fixed = true
 box   = [1, 1]
 at    = [0.5, -0.5]
 )",
-                        0.0, 1e-3, 0.2);
+                           0.0, 1e-3, 0.2);
   EXPECT_EQ(found.failure, certify::Failure::None);
   EXPECT_EQ(found.a.v[0], 3.0);
   EXPECT_EQ(found.a.spin, 0.0);
@@ -229,9 +229,8 @@ chain = {}
 /// Balls and rods do not feel the inner edges of a flat surface.
 TEST(Corners, InnerEdgesOfAFlatFloor) {
   const std::string row = "[0, 0, 0, 0, 0, 0, 0, 0, 0]";
-  for (const char* shape :
-       {"sphere = 0.05", "capsule = [[-0.1, 0, 0], [0.1, 0, 0], 0.05]",
-        "capsule = [[-0.1, 0.03, 0], [0.1, -0.03, 0], 0.05]"}) {
+  for (const char* shape : {"sphere = 0.05", "capsule = [[-0.1, 0, 0], [0.1, 0, 0], 0.05]",
+                            "capsule = [[-0.1, 0.03, 0], [0.1, -0.03, 0], 0.05]"}) {
     const Ran<3> found = run<3>(fmt::format(R"(
 [body.a]
 {}
@@ -328,7 +327,7 @@ velocity = [1, 0]
 fixed   = true
 polygon = [[0, -0.1], [0.1, 0], [0, 0.1], [-0.1, 0]]
 )",
-                        0.0, 1e-3, 0.3);
+                           0.0, 1e-3, 0.3);
   EXPECT_EQ(found.failure, certify::Failure::None);
   EXPECT_GE(found.a.x.lpNorm<1>(), 0.2 - 1e-8);  // they do not overlap
   EXPECT_LE(found.a.v[0], 0.8 + 1e-9);
@@ -347,8 +346,8 @@ velocity = [997, 0]
 fixed   = true
 capsule = [[0, -1], [0, 1], 0.005]
 )",
-                                      -10.0 - 0.0937 * k),
-                          0.0, 1e-3, 0.03, 0.5);
+                                         -10.0 - 0.0937 * k),
+                             0.0, 1e-3, 0.03, 0.5);
     EXPECT_EQ(found.failure, certify::Failure::PassedThrough) << k;
   }
 }

@@ -93,8 +93,8 @@ std::string text_of(const std::vector<Row<D>>& rows) {
   return text.str();
 }
 
-/// Bodies whose cores are before the ground: the nearest row of round ones has the distance from the
-/// solid, no row is below it, and the thin faces are as far away.
+/// Bodies whose cores are before the ground: the nearest row of round ones has the distance from
+/// the solid, no row is below it, and the thin faces are as far away.
 template <int D>
 void expect_distances(int count, std::uint64_t seed) {
   base::Random random(seed);

@@ -109,6 +109,8 @@ default = {{ restitution = 0.8 }}
 disc = "R"
 mass = "{}"
 at   = ["R + L", "-L"]
+[start]
+position = {{ th = 0 }}
 [run]
 step  = 0.001
 until = 0.1

@@ -1230,9 +1230,8 @@ double BodyJudge<D>::least_gap(const Judged& one, double enough) const {
     body::Motion<D> at_b = after_[index(b.body)];
     at_a.advance(h_ * k / kLooks);
     at_b.advance(h_ * k / kLooks);
-    least = std::min(least,
-                     shape::separation(a.shape, body::pose_of(world_.body(a.body), at_a), b.shape,
-                                       body::pose_of(world_.body(b.body), at_b)));
+    least = std::min(least, shape::separation(a.shape, body::pose_of(world_.body(a.body), at_a),
+                                              b.shape, body::pose_of(world_.body(b.body), at_b)));
   }
   return least;
 }

@@ -16,8 +16,8 @@ base::Json json_of(const WorldRecord& r) {
   json["projection"] = {
       {"steps", r.told.projected}, {"deepest", r.told.deepest}, {"shift_max", r.told.shift_max}};
   if (r.told.ghosts > 0) {
-    json["ghosts"] = {{"steps", r.told.ghosts},     {"gap", r.told.ghost_gap},
-                      {"time", r.told.ghost_time},  {"between", r.told.ghost_pair},
+    json["ghosts"] = {{"steps", r.told.ghosts},      {"gap", r.told.ghost_gap},
+                      {"time", r.told.ghost_time},   {"between", r.told.ghost_pair},
                       {"share", r.told.ghost_share}, {"step", r.told.ghost_step}};
   }
   json["creep"] = {{"median", r.told.creep[0]},   {"99%", r.told.creep[1]},

@@ -322,7 +322,7 @@ bool CorePair<D>::passes_end(const Side<D>& p, int i, const Side<D>& q, int j,
 /// a flat floor.
 template <int D>
 bool CorePair<D>::is_flush(Key key, const Facing<D>& at) const {
-  if (rounds_ > 0.0) return false;
+  if (!is_sharp()) return false;
   switch (feature_of(key)) {
     case Feature::CornerFace: return passes_border(b_, second_of(key), at.a);
     case Feature::FaceCorner: return passes_border(a_, first_of(key), at.b);

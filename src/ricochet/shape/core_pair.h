@@ -141,9 +141,13 @@ class CorePair {
   void try_ends(const Side<D>& p, const Side<D>& q, double way);
   bool crosses_outside(const Side<D>& side, const Edge& edge, const Vec<D>& n) const;
   void find_slab(double reach);
-  /// Corners without a radius, of a shape that has faces. Such corners meet others in no motion but
-  /// by chance, and have no normal: the way between two of them, apart, would stop what passes.
-  bool is_sharp() const { return rounds_ == 0.0 && a_.faces() + b_.faces() > 0; }
+  /// Corners without a radius, of shapes that have faces; in the plane one of the two may be a
+  /// point. Such corners meet others in no motion but by chance, and have no normal: the way
+  /// between two of them, apart, would stop what passes.
+  bool is_sharp() const {
+    const int with_faces = (a_.faces() > 0 ? 1 : 0) + (b_.faces() > 0 ? 1 : 0);
+    return rounds_ == 0.0 && with_faces >= D - 1;
+  }
   bool separates(const Side<D>& p, const Vec<D>& n, double height) const;
   bool are_apart_along(const Facing<D>& at) const;
   bool overlap_along(const Vec<D>& w) const;

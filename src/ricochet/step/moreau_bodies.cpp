@@ -316,8 +316,7 @@ void MoreauBodies<D>::add_reach(std::size_t i, double h, const body::Motion<D>& 
   if (has_endless_ && is_endless(world_.bodies[i])) {
     speed += body::size_of(of.spin) * (span_ + of.x.norm());
   }
-  reach_[i] =
-      std::max(reach_[i], h * speed + certify::depth_of(0.0, level_, h, creep_limit_));
+  reach_[i] = std::max(reach_[i], h * speed + certify::depth_of(0.0, level_, h, creep_limit_));
 }
 
 /// How far away a turning half-space may meet a free body in this step.

@@ -100,7 +100,8 @@ class WorldWatch {
     const double found = stop_(state, values_);
     if (!std::isnan(found)) return found != 0.0;
     throw base::InputError(
-        "run.stop", fmt::format("neither holds nor fails at t = {:.9g}: it is not a number", state.t),
+        "run.stop",
+        fmt::format("neither holds nor fails at t = {:.9g}: it is not a number", state.t),
         "write a condition that can be computed at all times of the run", part_.stop_spot);
   }
 
