@@ -191,20 +191,18 @@ void NearMisses::follow(const step::Sample& sample) {
   std::copy(sample.q.begin(), sample.q.end(), places_[0].begin());
 }
 
-/// Whether a contact with the very same gap pushes: a wall that is written twice.
-static bool twin_pushes(std::size_t a, const step::Sample& sample) {
-  for (std::size_t b = 0; b < sample.gaps.size(); ++b) {
-    if (b != a && sample.impulses[b] != 0.0 && sample.gaps[b] == sample.gaps[a]) return true;
-  }
-  return false;
-}
-
 void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool opens) {
   constexpr int kLasts = 3;
   constexpr std::size_t kMostReleases = 64;
   Watched& w = watched_[a];
   const double gap = sample.gaps[a];
   const double fell = opens ? 0.0 : w.gap - gap;
+  const auto has_twin = [&] {  // a wall that is written twice, of which the other one has pushed
+    for (std::size_t b = 0; b < watched_.size(); ++b) {
+      if (b != a && sample.gaps[b] == gap && watched_[b].quiet < kQuiet) return true;
+    }
+    return false;
+  };
   if (++w.quiet == kLasts && w.pushes >= kLasts && releases_.size() < kMostReleases) {
     releases_.push_back(last_t_);
   }
@@ -221,7 +219,7 @@ void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool 
     if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
     w.missed.reset();
   } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample) &&
-             !twin_pushes(a, sample)) {
+             !has_twin()) {
     w.missed = last_t_;
     w.quiet = kQuiet;
   }
