@@ -1,9 +1,10 @@
-// Sharp corners that pass the ends of faces and other corners are not struck by them, and nobody
-// passes through a thin wall unseen.
+// Sharp corners that pass the ends of faces, seams and other corners are not struck by them, nobody
+// passes through a thin wall unseen, and pushes without a touch are told.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "ricochet/scene/scene.h"
@@ -12,17 +13,23 @@
 namespace ricochet::step::corners_test {
 namespace {
 
+template <int D>
 struct Ran {
-  body::Motion<2> a;  // the first body, at the end
+  body::Motion<D> a;  // the first two bodies, at the end
+  body::Motion<D> b;
   certify::Failure failure;
+  certify::BodyStatistics told;
 };
 
-/// A world in the plane without friction, gravity g.
-Ran run(const std::string& bodies, double g, double h, double until, double restitution = 0.0) {
-  const std::string text = fmt::format(R"(
+/// A world without friction, gravity (gx, ..., gy).
+template <int D = 2>
+Ran<D> run(const std::string& bodies, double g, double h, double until, double restitution = 0.0,
+           double aside = 0.0) {
+  const std::string text =
+      fmt::format(R"(
 [world]
-dimension = 2
-gravity   = [0, {}]
+dimension = {}
+gravity   = [{}, {}{}]
 [pair]
 default = {{ friction = 0, restitution = {} }}
 {}
@@ -30,20 +37,22 @@ default = {{ friction = 0, restitution = {} }}
 step  = {}
 until = {}
 )",
-                                       -g, restitution, bodies, h, until);
+                  D, aside, D == 2 ? "" : "0, ", -g, restitution, bodies, h, until);
   const scene::Scene scene = scene::read_scene("corners.toml", text);
-  const body::World<2>& world = *scene.world()->plane;
-  body::WorldState<2> state = start_of(world, 0.0);
+  const body::World<D>* world = nullptr;
+  if constexpr (D == 2) world = scene.world()->plane.get();
+  if constexpr (D == 3) world = scene.world()->space.get();
+  body::WorldState<D> state = start_of(*world, 0.0);
   certify::BodyStatistics told;
-  const Outcome outcome = run_bodies<2>(
-      world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
-  return {state.bodies[0], outcome.certificate.failure};
+  const Outcome outcome = run_bodies<D>(
+      *world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
+  return {state.bodies[0], state.bodies[1], outcome.certificate.failure, told};
 }
 
 /// A square on its tip slides off a table: from there on it falls, and does not turn.
 TEST(Corners, ATipThatLeavesATableIsNotStruck) {
   for (const double h : {1e-3, 2.5e-4}) {
-    const Ran found = run(R"(
+    const Ran<2> found = run(R"(
 [body.a]
 polygon  = [[0, -0.2], [0.2, 0], [0, 0.2], [-0.2, 0]]
 at       = [-0.3, 0.2]
@@ -54,7 +63,7 @@ fixed = true
 box   = [2, 1]
 at    = [-1, -0.5]
 )",
-                          9.81, h, 0.4);
+                             9.81, h, 0.4);
     EXPECT_EQ(found.failure, certify::Failure::None);
     EXPECT_NEAR(found.a.v[0], 1.0, 1e-12);
     EXPECT_NEAR(found.a.v[1], -9.81 * 0.1, 9.81 * h);
@@ -65,7 +74,7 @@ at    = [-1, -0.5]
 /// A box slides from a block on the next one, which is a little lower: it has nothing to run into.
 TEST(Corners, ALowerBlockIsNoStep) {
   for (const double lower : {1e-3, 1e-6}) {
-    const Ran found = run(fmt::format(R"(
+    const Ran<2> found = run(fmt::format(R"(
 [body.a]
 box      = [0.1, 0.1]
 at       = [-0.4, 0.05]
@@ -80,8 +89,8 @@ fixed = true
 box   = [1, 1]
 at    = [0.5, {}]
 )",
-                                      -0.5 - lower),
-                          9.81, 1e-3, 0.4);
+                                         -0.5 - lower),
+                             9.81, 1e-3, 0.4);
     EXPECT_EQ(found.failure, certify::Failure::None);
     EXPECT_NEAR(found.a.v[0], 1.0, 1e-9) << lower;
   }
@@ -89,7 +98,7 @@ at    = [0.5, {}]
 
 /// A box flies by above a corner, several of its distances in one step.
 TEST(Corners, WhoFliesByIsNotHindered) {
-  const Ran found = run(R"(
+  const Ran<2> found = run(R"(
 [body.a]
 box      = [0.2, 0.2]
 at       = [-0.3, 0.101]
@@ -100,17 +109,215 @@ fixed = true
 box   = [1, 1]
 at    = [0.5, -0.5]
 )",
-                        0.0, 1e-3, 0.2);
+                           0.0, 1e-3, 0.2);
   EXPECT_EQ(found.failure, certify::Failure::None);
   EXPECT_EQ(found.a.v[0], 3.0);
   EXPECT_EQ(found.a.spin, 0.0);
+}
+
+/// From one block to the next of a flat floor, wherever the seam is met and however the floor is
+/// turned: the speed stays.
+TEST(Corners, AFlushSeamIsNoStep) {
+  for (const double turn : {0.0, 0.3, -0.7}) {
+    for (const double from : {-0.4, -0.41234567}) {
+      const Ran<2> found = run(fmt::format(R"toml(
+[body.a]
+box      = [0.1, 0.1]
+at       = ["{1}*cos({0}) - 0.05*sin({0})", "{1}*sin({0}) + 0.05*cos({0})"]
+angle    = {0}
+mass     = 1
+velocity = ["cos({0})", "sin({0})"]
+[body.floor]
+for   = "i in 0..7"
+fixed = true
+box   = [0.3, 1]
+at    = ["(0.3*i - 0.9)*cos({0}) + 0.5*sin({0})", "(0.3*i - 0.9)*sin({0}) - 0.5*cos({0})"]
+angle = {0}
+)toml",
+                                           turn, from),
+                               9.81 * std::cos(turn), 1e-3, 0.8, 0.0, 9.81 * std::sin(turn));
+      EXPECT_EQ(found.failure, certify::Failure::None);
+      EXPECT_NEAR(found.a.v.norm(), 1.0, 1e-8) << turn << " " << from;
+      EXPECT_NEAR(found.a.spin, 0.0, 1e-8) << turn << " " << from;
+    }
+  }
+}
+
+/// The same of blocks of one body, and in space, where edges cross at the ends of edges too.
+TEST(Corners, SeamsOfOneBodyAndInSpace) {
+  const Ran<2> one = run(R"(
+[body.a]
+box      = [0.1, 0.1]
+at       = [-0.4, 0.05]
+mass     = 1
+velocity = [1, 0]
+[body.floor]
+fixed  = true
+shapes = [{ box = [1, 1], at = [-0.5, -0.5] }, { box = [0.2, 0.7], at = [0.1, -0.35] },
+          { box = [1, 1], at = [0.7, -0.5] }]
+)",
+                         9.81, 1e-3, 0.8);
+  EXPECT_EQ(one.failure, certify::Failure::None);
+  EXPECT_NEAR(one.a.v[0], 1.0, 1e-9);
+  for (const double aside : {0.0, 0.3}) {  // along the seam
+    const Ran<3> found = run<3>(fmt::format(R"(
+[body.a]
+box      = [0.1, 0.1, 0.1]
+at       = [-0.4, 0.013, 0.05]
+mass     = 1
+velocity = [1, {}, 0]
+[body.one]
+fixed = true
+box   = [1, 1, 1]
+at    = [-0.5, 0, -0.5]
+[body.other]
+fixed = true
+box   = [1, 1, 1]
+at    = [0.5, 0, -0.5]
+)",
+                                            aside),
+                                9.81, 1e-3, 0.8);
+    EXPECT_EQ(found.failure, certify::Failure::None);
+    EXPECT_NEAR(found.a.v[0], 1.0, 1e-9);
+    EXPECT_NEAR(found.a.v[1], aside, 1e-9);
+    EXPECT_NEAR(found.a.spin.norm(), 0.0, 1e-8);
+  }
+}
+
+/// Boxes that lie flush on each other still hold: a tower of equal ones, a row beside it.
+TEST(Corners, FlushStacksStand) {
+  const Ran<2> found = run(R"(
+[body.stone]
+for  = "i in 0..2, j in 0..2"
+box  = [0.2, 0.1]
+at   = ["0.2*i", "0.1*j + 0.05"]
+mass = 1
+[body.ground]
+fixed = true
+box   = [0.6, 1]
+at    = [0.2, -0.5]
+)",
+                           9.81, 1e-3, 0.2);
+  EXPECT_EQ(found.failure, certify::Failure::None);
+  EXPECT_NEAR(found.a.x[1], 0.05, 1e-9);
+  EXPECT_NEAR(found.a.v.norm(), 0.0, 1e-9);
+}
+
+/// A tip that slides along a chain and over where it bends down, or ends, falls freely from there.
+TEST(Corners, ATipThatLeavesAChainIsNotStruck) {
+  for (const char* chain : {"[[-2, 0], [-0.1, 0], [0, 0], [1, -2]]", "[[-2, 0], [0, 0]]",
+                            "[[-2, 0], [0, 0], [1, -1], [1, -2]]"}) {
+    const Ran<2> found = run(fmt::format(R"(
+[body.a]
+polygon  = [[0, 0], [0.2, 0.15], [0, 0.4], [-0.2, 0.15]]
+at       = [-0.3, 0]
+mass     = 1
+velocity = [1, 0]
+[body.floor]
+fixed = true
+chain = {}
+)",
+                                         chain),
+                             9.81, 1e-3, 0.4);
+    EXPECT_EQ(found.failure, certify::Failure::None);
+    EXPECT_NEAR(found.a.v[0], 1.0, 1e-12) << chain;
+    EXPECT_NEAR(found.a.v[1], -9.81 * 0.1, 9.81 * 1e-3) << chain;
+    EXPECT_NEAR(found.a.spin, 0.0, 1e-12) << chain;
+  }
+}
+
+/// Balls and rods do not feel the inner edges of a flat surface.
+TEST(Corners, InnerEdgesOfAFlatFloor) {
+  const std::string row = "[0, 0, 0, 0, 0, 0, 0, 0, 0]";
+  for (const char* shape : {"sphere = 0.05", "capsule = [[-0.1, 0, 0], [0.1, 0, 0], 0.05]",
+                            "capsule = [[-0.1, 0.03, 0], [0.1, -0.03, 0], 0.05]"}) {
+    const Ran<3> found = run<3>(fmt::format(R"(
+[body.a]
+{}
+at       = [0.31, 0.37, 0.05]
+mass     = 1
+velocity = [1, 0.3, 0]
+[body.floor]
+fixed       = true
+heightfield = {{ spacing = [0.2, 0.2], heights = [{}, {}, {}, {}, {}] }}
+)",
+                                            shape, row, row, row, row, row),
+                                9.81, 1e-3, 0.8);
+    EXPECT_EQ(found.failure, certify::Failure::None);
+    EXPECT_NEAR(found.a.v[0], 1.0, 1e-10) << shape;
+    EXPECT_NEAR(found.a.v[1], 0.3, 1e-10) << shape;
+  }
+}
+
+/// Two discs that miss each other by 0.3, 1 a step: they push, and that is told. With steps as
+/// short as the run asks for they keep what they have.
+TEST(Corners, PushesWithoutATouchAreTold) {
+  const std::string discs = R"(
+[body.a]
+disc     = 0.1
+mass     = 1
+at       = [-50.2, 0.5]
+velocity = [1000, 0]
+[body.b]
+disc = 0.1
+mass = 1
+)";
+  const Ran<2> found = run(discs, 0.0, 1e-3, 0.1);
+  EXPECT_EQ(found.told.ghosts, 1);
+  EXPECT_GT(found.told.ghost_gap, 3.0);  // 0.3 of a disc of 0.1
+  EXPECT_GT(found.told.ghost_share, 0.01);
+  ASSERT_GT(found.told.ghost_step, 1e-6);
+  const Ran<2> fine = run(discs, 0.0, 1e-5, 0.06);
+  EXPECT_LE(1e-5, 1.01 * found.told.ghost_step);
+  EXPECT_EQ(fine.told.ghosts, 0);
+  EXPECT_EQ(fine.b.v.norm(), 0.0);
+}
+
+/// Discs that do hit are no ghosts, whatever the step.
+TEST(Corners, HitsAreNoGhosts) {
+  for (const double h : {1e-2, 1e-3, 1e-4}) {
+    const Ran<2> found = run(R"(
+[body.a]
+disc     = 0.1
+mass     = 1
+at       = [-1, 0.05]
+velocity = [3, 0]
+[body.b]
+disc = 0.1
+mass = 1
+)",
+                             0.0, h, 0.5);
+    EXPECT_EQ(found.told.ghosts, 0) << h;
+    EXPECT_GT(found.b.v[0], 1.0);
+  }
+}
+
+/// A disc on a plane that turns about a point far from it. Along the plane s'' = w^2 s, from
+/// s = 1, s' = w r: it lies on the plane at rest.
+TEST(Corners, ATurningHalfPlaneReachesFar) {
+  const double w = 0.1;
+  const double r = 0.1;
+  const Ran<2> found = run(R"(
+[body.a]
+disc = 0.1
+mass = 1
+at   = [1, 0.1]
+[body.w]
+driven     = { position = [0, 0], angle = "0.1*t" }
+half_plane = { point = [0, 0], normal = [0, 1] }
+)",
+                           0.0, 1e-3, 1.0);
+  const double s = std::cosh(w) + r * std::sinh(w);
+  EXPECT_EQ(found.failure, certify::Failure::None);
+  EXPECT_NEAR(found.a.x[0], s * std::cos(w) - r * std::sin(w), 1e-3);
+  EXPECT_NEAR(found.a.x[1], s * std::sin(w) + r * std::cos(w), 1e-3);
 }
 
 /// Two squares that meet corner to corner do not go through each other. One impulse along the
 /// normal of a side, at the tip: U/W with W = 1/m + (0.1/sqrt 2)^2/I, I = m/300, takes a fifth of
 /// v.
 TEST(Corners, TwoThatMeetHeadOnGlideOff) {
-  const Ran found = run(R"(
+  const Ran<2> found = run(R"(
 [body.a]
 polygon  = [[0, -0.1], [0.1, 0], [0, 0.1], [-0.1, 0]]
 at       = [-0.3, 0]
@@ -120,7 +327,7 @@ velocity = [1, 0]
 fixed   = true
 polygon = [[0, -0.1], [0.1, 0], [0, 0.1], [-0.1, 0]]
 )",
-                        0.0, 1e-3, 0.3);
+                           0.0, 1e-3, 0.3);
   EXPECT_EQ(found.failure, certify::Failure::None);
   EXPECT_GE(found.a.x.lpNorm<1>(), 0.2 - 1e-8);  // they do not overlap
   EXPECT_LE(found.a.v[0], 0.8 + 1e-9);
@@ -129,7 +336,7 @@ polygon = [[0, -0.1], [0.1, 0], [0, 0.1], [-0.1, 0]]
 /// 1 m in a step, through a wall of 1 cm: told, at whatever place of the step.
 TEST(Corners, ABulletIsSeen) {
   for (int k = 0; k < 10; ++k) {
-    const Ran found = run(fmt::format(R"(
+    const Ran<2> found = run(fmt::format(R"(
 [body.a]
 disc     = 0.01
 at       = [{}, 0]
@@ -139,8 +346,8 @@ velocity = [997, 0]
 fixed   = true
 capsule = [[0, -1], [0, 1], 0.005]
 )",
-                                      -10.0 - 0.0937 * k),
-                          0.0, 1e-3, 0.03, 0.5);
+                                         -10.0 - 0.0937 * k),
+                             0.0, 1e-3, 0.03, 0.5);
     EXPECT_EQ(found.failure, certify::Failure::PassedThrough) << k;
   }
 }

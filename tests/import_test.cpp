@@ -489,6 +489,75 @@ TEST(Import, ClassesInherit) {
   expect_note(made, "'solref' of <geom>: contacts, limits and joints are rigid here");
 }
 
+/// The format keeps one way to say how a geom is turned beside `quat`, the one written last, and
+/// that overrules `quat` wherever it stands.
+TEST(Import, TurnsOfNestedClasses) {
+  const auto turn_of =
+      [](const std::string& outer, const std::string& inner, const std::string& own) {
+        const scene::Scene scene = scene_of(R"(<mujoco><compiler angle="degree"/><default>
+<default class="outer"><geom )" + outer + R"(/><default class="inner"><geom )" +
+                                            inner + R"(/></default></default></default><worldbody>
+<geom name="g" class="inner" type="box" size="0.1 0.2 0.3" )" +
+                                            own + R"(/>
+<body><freejoint/><geom size="0.1" pos="0 0 5"/></body></worldbody></mujoco>)");
+        return body_of(scene, "g").start.turn.toRotationMatrix();
+      };
+  const Matrix3d about_z = Eigen::AngleAxisd(0.5 * kPi, Vector3d::UnitZ()).toRotationMatrix();
+  const Matrix3d about_x = Eigen::AngleAxisd(0.5 * kPi, Vector3d::UnitX()).toRotationMatrix();
+  const std::string euler = R"(euler="0 0 90")";
+  const std::string axis = R"(axisangle="1 0 0 90")";
+  const std::string quat = R"(quat="0 1 0 0")";
+  EXPECT_TRUE(turn_of(euler, quat, "").isApprox(about_z, 1e-12));
+  EXPECT_TRUE(turn_of(quat, euler, "").isApprox(about_z, 1e-12));
+  EXPECT_TRUE(turn_of(euler, axis, "").isApprox(about_x, 1e-12));
+  EXPECT_TRUE(turn_of(axis, euler, "").isApprox(about_z, 1e-12));
+  EXPECT_TRUE(turn_of(quat, "", axis).isApprox(about_x, 1e-12));
+  EXPECT_TRUE(turn_of(euler, "", quat).isApprox(about_z, 1e-12));
+}
+
+TEST(Import, CondimIsOneOfFour) {
+  const auto text = [](const std::string& condim) {
+    return R"(<mujoco><worldbody><body><freejoint/><geom size="0.1" condim=")" + condim +
+           R"("/></body></worldbody></mujoco>)";
+  };
+  for (const char* right : {"1", "3", "4", "6"}) EXPECT_NO_THROW((void)import_text(text(right)));
+  for (const char* wrong : {"0", "2", "5", "7"}) {
+    EXPECT_THROW((void)import_text(text(wrong)), base::InputError) << wrong;
+  }
+}
+
+/// A mass in a point that is fixed to a link: m = 1 + 2, centre a third of the way back, and the
+/// inertia that masses at -2/3 and 1/3 add.
+TEST(Import, APointMassIsOneWithWhatItIsFixedTo) {
+  const scene::Scene scene = scene_of(R"(<robot name="r">
+<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+</inertial></link>
+<link name="b"><inertial><mass value="2"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>
+</inertial></link>
+<joint name="j" type="fixed"><parent link="a"/><child link="b"/><origin xyz="1 0 0"/></joint>
+</robot>)");
+  const body::Body<3>& a = body_of(scene, "a");
+  EXPECT_TRUE(world_of(scene).joints.empty());
+  EXPECT_DOUBLE_EQ(a.mass, 3.0);
+  EXPECT_NEAR(a.centre[0], 2.0 / 3.0, 1e-15);
+  EXPECT_NEAR(a.inertia(0, 0), 1.0, 1e-14);
+  EXPECT_NEAR(a.inertia(1, 1), 1.0 + 4.0 / 9.0 + 2.0 / 9.0, 1e-14);
+}
+
+/// Names of many that are alike are found without trying all: twice as many take twice as long.
+TEST(Import, ManyGeomsWithoutNames) {
+  const auto seconds = [](int count) {
+    std::string text = "<mujoco><worldbody>";
+    for (int k = 0; k < count; ++k) text += R"(<geom type="box" size="0.1 0.1 0.1"/>)";
+    text += "</worldbody></mujoco>";
+    const base::Stopwatch clock;
+    (void)import_text(text);
+    return clock.seconds();
+  };
+  const double few = std::min(seconds(1000), seconds(1000));
+  EXPECT_LT(seconds(8000), 30.0 * few + 0.1);  // eight times as many; 64 where all are tried
+}
+
 TEST(Import, FramesWithoutMassAreOneWithWhatTheyAreFixedTo) {
   const std::string heavy =
       "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"

@@ -341,6 +341,7 @@ struct Tally {
   long finely{0};    // in long double
   long touching{0};  // to 1e-6
   long overlapping{0};
+  long borders{0};    // touch in a border, and have no row
   double worst{0.0};  // | nearest row - distance | / size
 };
 
@@ -392,7 +393,8 @@ Known distance(const Made<D>& a, const Pose<D>& pa, const Made<D>& b, const Pose
 /// What is wrong with rows and separation of a pair whose core distance is known; empty if nothing.
 template <int D>
 std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, double rounds,
-                  double reach, double size, bool is_sharp, Tally& tally, bool is_finest = false) {
+                  double reach, double size, bool is_sharp, bool is_border, Tally& tally,
+                  bool is_finest = false) {
   const double low = known.low - rounds;
   const double high = known.high - rounds;
   // A processor whose longest numbers have 64 bits knows a few pairs less sharply.
@@ -405,7 +407,8 @@ std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, do
     nearest = std::min(nearest, std::max({0.0, low - row.gap, row.gap - high}));
   }
   if (high - low > (is_finest ? kSure : 1e-14) * size) return "not sure";
-  const bool may_have_none = is_sharp && known.low > slip;  // corners that are before no face
+  // Corners that are before no face; and that touch in a border.
+  const bool may_have_none = is_sharp && (known.low > slip || is_border);
   if (high < reach - slip && nearest > slip && !may_have_none) return "no row has the distance";
   if (high < reach - slip && nearest <= slip) tally.worst = std::max(tally.worst, nearest / size);
   if (low > reach + slip && !rows.empty()) return "out of reach";
@@ -413,6 +416,43 @@ std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, do
   if (apart < low - slip) return "separation too small";
   if (apart > high + slip) return "separation too large";
   return "";
+}
+
+/// Whether sharp shapes touch in a corner or an edge of their difference: planes of two faces that
+/// are not parallel hold them apart, and along neither do they overlap.
+template <int D>
+bool meets_in_border(const Made<D>& a, const Pose<D>& pa, const Made<D>& b, const Pose<D>& pb) {
+  std::vector<Vec<D>> normals;
+  const auto apart = [&](const Vec<D>& n) {
+    double least = 1e300;
+    for (const Vec<D>& p : a.shape.corners) {
+      for (const Vec<D>& q : b.shape.corners)
+        least = std::min(least, n.dot(pa.place(p) - pb.place(q)));
+    }
+    return least;
+  };
+  const double flush = 2e-9 * std::min(a.shape.extent, b.shape.extent);
+  [[maybe_unused]] const double size = a.shape.extent * b.shape.extent;
+  for (const auto& face : a.shape.faces) normals.push_back(-(pa.R * face.normal));
+  for (const auto& face : b.shape.faces) normals.push_back(pb.R * face.normal);
+  if constexpr (D == 3) {
+    const auto along = [](const auto& made, const Pose<D>& at, const Edge& edge) {
+      const auto corner = [&](int k) { return made.shape.corners[static_cast<std::size_t>(k)]; };
+      return Vec<D>(at.R * (corner(edge.to) - corner(edge.from)));
+    };
+    for (const Edge& one : a.shape.edges) {
+      for (const Edge& other : b.shape.edges) {
+        const Vec<D> n = along(a, pa, one).cross(along(b, pb, other));
+        if (n.norm() > 1e-6 * size)
+          normals.insert(normals.end(), {n.normalized(), -n.normalized()});
+      }
+    }
+  }
+  std::erase_if(normals, [&](const Vec<D>& n) { return apart(n) < -flush; });
+  return std::any_of(normals.begin(), normals.end(), [&](const Vec<D>& n) {
+    return std::any_of(normals.begin(), normals.end(),
+                       [&](const Vec<D>& m) { return n.dot(m) < 1.0 - 1e-6; });
+  });
 }
 
 /// One pair; false where something is wrong.
@@ -428,7 +468,8 @@ bool try_pair(base::Random& random, Tally& tally) {
   if (random.below(3) != 0) pa.R = pb.R * random_pose(random, pa.x).R;
   std::vector<Row<D>> rows;
   gaps(a.shape, pa, b.shape, pb, 10.0 * size, rows);
-  const bool is_sharp = rounds == 0.0 && !a.shape.faces.empty() && !b.shape.faces.empty();
+  const int with_faces = (a.shape.faces.empty() ? 0 : 1) + (b.shape.faces.empty() ? 0 : 1);
+  const bool is_sharp = rounds == 0.0 && with_faces >= D - 1;
   if (rows.empty() && !is_sharp) {
     ADD_FAILURE() << "no row within ten sizes";
     return false;
@@ -443,12 +484,15 @@ bool try_pair(base::Random& random, Tally& tally) {
   expect_sound(a, pa, b, pb, rows, size);
   const double apart = separation(a.shape, pa, b.shape, pb);
   Known known = distance<double>(a, pa, b, pb);
-  std::string wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, tally);
+  const bool is_border = is_sharp && rows.empty() && meets_in_border(a, pa, b, pb);
+  tally.borders += is_border && apart < 1e-8 * size ? 1 : 0;
+  std::string wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, is_border, tally);
   if (!wrong.empty()) {
     ++tally.finely;
     known = distance<long double>(a, pa, b, pb);
-    wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, tally, true);
-    EXPECT_EQ(wrong, "") << text_of(rows, known, rounds, reach);
+    wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, is_border, tally, true);
+    EXPECT_EQ(wrong, "") << text_of(rows, known, rounds, reach) << " corners "
+                         << a.shape.corners.size() << ", " << b.shape.corners.size();
   }
   ++tally.pairs;
   if (std::abs(known.low - rounds) <= 1e-6 * size) ++tally.touching;
@@ -469,6 +513,7 @@ void fuzz(long few, double share, std::uint64_t seed) {
   ::testing::Test::RecordProperty("pairs", static_cast<int>(tally.pairs));
   EXPECT_GT(tally.touching, count / 4);
   EXPECT_GT(tally.overlapping, count / 20);
+  EXPECT_LT(tally.borders, count / 20);
   if (asked != nullptr) {
     std::printf("%ld pairs, %ld in long double, %ld touching, %ld overlapping, worst %.3g\n",
                 tally.pairs, tally.finely, tally.touching, tally.overlapping, tally.worst);

@@ -93,8 +93,8 @@ std::string text_of(const std::vector<Row<D>>& rows) {
   return text.str();
 }
 
-/// Bodies whose cores are before the ground: the nearest row has the distance from the solid, no
-/// row is below it, and the thin faces are as far away.
+/// Bodies whose cores are before the ground: the nearest row of round ones has the distance from
+/// the solid, no row is below it, and the thin faces are as far away.
 template <int D>
 void expect_distances(int count, std::uint64_t seed) {
   base::Random random(seed);
@@ -129,7 +129,9 @@ void expect_distances(int count, std::uint64_t seed) {
                                        : gap_of<D>(body, at, ground.surface, {}, row.feature);
         EXPECT_EQ(again, row.gap);
       }
-      ASSERT_NEAR(least, known, 1e-11)
+      ASSERT_GE(least, known - 1e-11) << "case " << k << text_of(rows);
+      if (body.round + ground.surface.round == 0.0) continue;  // corners before no face have no row
+      ASSERT_LE(least, known + 1e-11)
           << "case " << k << (is_turned ? " turned" : "") << text_of(rows);
     }
     ASSERT_NEAR(separation<D>(body, at, ground.surface, {}), known, 1e-11) << "case " << k;

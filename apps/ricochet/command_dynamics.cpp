@@ -257,7 +257,7 @@ int run_sweep(const DynamicsArguments& arguments, std::filesystem::path& path) {
   const auto& [file_name, text] = std::tie(arguments.scene.file, arguments.scene.text);
   const scene::Document document(file_name, text);
   for (const char* kind : {"world", "structure"}) {
-    if (document.root().find(kind) == nullptr) continue;
+    if (document.root().find(kind) == nullptr || document.root().find("system")) continue;
     throw base::InputError("sweep", fmt::format("is of a [system], not of a [{}]", kind),
                            "write [family], which `ricochet run` runs");
   }

@@ -273,6 +273,13 @@ struct Parts3 {
 template <int D>
 using Parts = std::conditional_t<D == 2, Parts2, Parts3>;
 
+/// Whether a body is driven and has no end, as a half-space: where it turns, its particles are the
+/// faster the farther away.
+template <int D>
+bool has_no_end(const body::Body<D>& body) {
+  return body.kind == Kind::Driven && !std::isfinite(body.size);
+}
+
 /// The free body by which a row belongs to an island.
 template <int D>
 int hub_of(const body::World<D>& world, const body::Row<D>& row) {
@@ -475,9 +482,24 @@ void BodyJudge<D>::set_reach(std::size_t i, const Vec<D>& x, double speed) {
               depth_of(0.0, law_, h_, creep_limit_);
 }
 
+/// How fast a turning half-space is where free bodies may be in this step.
+template <int D>
+double BodyJudge<D>::endless_speed(std::size_t i, const body::Motion<D>& of) const {
+  double away = 0.0;
+  for (std::size_t j = 0; j < facts_.size(); ++j) {
+    if (facts_[j].kind != Kind::Free || begin_->gone[j] != 0) continue;
+    const body::Motion<D>& m = begin_->bodies[j];
+    const double way = h_ * (m.v.norm() + end_->bodies[j].v.norm());
+    away = std::max(away, (m.x - middle_[i].x).norm() + facts_[j].reach + way);
+  }
+  return body::size_of(of.spin) * away;
+}
+
 template <int D>
 void BodyJudge<D>::set_balls(std::size_t i) {
-  set_reach(i, middle_[i].x, body::speed_bound(world_.bodies[i], after_[i]));
+  double speed = body::speed_bound(world_.bodies[i], after_[i]);
+  if (has_no_end(world_.bodies[i])) speed += endless_speed(i, after_[i]);
+  set_reach(i, middle_[i].x, speed);
   for (std::size_t k = facts_[i].first; k < facts_[i].end; ++k) {
     coverage_.set_ball(k, poses_[i].place(world_.solids[k].shape.centre), reach_[i]);
   }
@@ -626,6 +648,35 @@ bool BodyJudge<D>::replay_shifts(const BodyClaim<D>& claim, double t) {
   return claim.shifts.empty() || check_shifts(t);
 }
 
+/// That nobody who is put back has been born inside another.
+template <int D>
+bool BodyJudge<D>::check_births(const BodyClaim<D>& claim) {
+  if (begin_->steps == 0 || claim.shifts.empty()) return true;  // scenes say what may overlap first
+  const auto is_new = [&](int i) { return facts_[index(i)].born > begin_->t - (1.0 - 1e-9) * h_; };
+  for (const body::Push<D>& push : claim.shifts[0]) {
+    const auto& a = world_.solid(push.key.a);
+    const auto& b = world_.solid(push.key.b);
+    if (!is_new(a.body) && !is_new(b.body)) continue;
+    const auto pose = [&](int i) {
+      return body::pose_of(world_.body(i), begin_->bodies[index(i)]);
+    };
+    const double apart = shape::separation(a.shape, pose(a.body), b.shape, pose(b.body));
+    const Vec<D>& where = begin_->bodies[index(a.body)].x;
+    const double slack = body::slack_of(world_.body(a.body), world_.body(b.body), where);
+    if (apart >= -2.0 * depth_of(slack, law_, h_, creep_limit_)) continue;
+    body::Row<D> row;
+    row.body_a = a.body;
+    row.body_b = b.body;
+    const bool of_a = is_new(a.body);
+    fail_at(Failure::Overlap, begin_->t, -apart, row);
+    told_.broken =
+        fmt::format("'{}' is born {:.3g} inside '{}'", world_.body(of_a ? a.body : b.body).name,
+                    -apart, world_.body(of_a ? b.body : a.body).name);
+    return false;
+  }
+  return true;
+}
+
 /// Places are put back by what bodies may have moved beyond each other in a step, not by more: a
 /// body between two that close has no place to go.
 template <int D>
@@ -634,7 +685,9 @@ bool BodyJudge<D>::check_shifts(double t) {
   double fastest = h_ * gravity_.norm();
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     if (exists_[i] == 0) continue;
-    fastest = std::max(fastest, body::speed_bound(world_.bodies[i], middle_[i]));
+    double speed = body::speed_bound(world_.bodies[i], middle_[i]);
+    if (has_no_end(world_.bodies[i])) speed += endless_speed(i, middle_[i]);
+    fastest = std::max(fastest, speed);
   }
   for (std::size_t i = 0; i < middle_.size(); ++i) {
     if (exists_[i] == 0 || !world_.bodies[i].is_free()) continue;
@@ -934,6 +987,10 @@ bool BodyJudge<D>::check_joints(const State& after, double h, const BodyClaim<D>
   }
   fail(is_off ? Failure::Violation : Failure::Residual, t_mid_,
        is_off ? found.gap_max : found.value);
+  if (is_off) {
+    told_.broken = fmt::format("a joint is off by {:.2g}, more than places of its bodies round to",
+                               found.gap_max);
+  }
   if (found.joint >= 0) {
     told_.where = fmt::format("of joint '{}'", world_.joints[index(found.joint)].name);
   }
@@ -1158,6 +1215,58 @@ bool BodyJudge<D>::check_passing(double h) {
     return fail_at(Failure::PassedThrough, t_mid_, -least, row);
   }
   return true;
+}
+
+/// The least distance of the two shapes of a row on the way to the next middle, looked at in
+/// places; no more than `enough` is asked for.
+template <int D>
+double BodyJudge<D>::least_gap(const Judged& one, double enough) const {
+  constexpr int kLooks = 16;
+  const auto& a = world_.solid(one.row.key.a);
+  const auto& b = world_.solid(one.row.key.b);
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 1; k <= kLooks && least > enough; ++k) {
+    body::Motion<D> at_a = after_[index(a.body)];
+    body::Motion<D> at_b = after_[index(b.body)];
+    at_a.advance(h_ * k / kLooks);
+    at_b.advance(h_ * k / kLooks);
+    least = std::min(least, shape::separation(a.shape, body::pose_of(world_.body(a.body), at_a),
+                                              b.shape, body::pose_of(world_.body(b.body), at_b)));
+  }
+  return least;
+}
+
+/// Pushes of pairs that never come to touch. The law looks ahead along the normal of the middle;
+/// who passes far from there, more than a part of its size in one step, meets a plane that is no
+/// part of the other body.
+template <int D>
+void BodyJudge<D>::note_ghosts() {
+  constexpr double kClear = 0.01;  // of the smaller shape: farther apart than curvature explains
+  constexpr double kShort = 0.1;   // of the smaller shape: a way in which a normal turns little
+  bool any = false;
+  for (const Judged& one : rows_) {
+    if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) continue;
+    const double size = std::min(world_.solid(one.row.key.a).shape.extent,
+                                 world_.solid(one.row.key.b).shape.extent);
+    if (!(one.row.gap > kClear * size)) continue;
+    const double gap = least_gap(one, kClear * size);
+    if (!(gap > kClear * size)) continue;
+    any = true;
+    const double speed = std::max(one.before.norm(), one.after.norm());
+    const double step = kShort * size / speed;
+    told_.ghost_step = told_.ghosts == 0 ? step : std::min(told_.ghost_step, step);
+    for (const int i : {one.row.body_a, one.row.body_b}) {
+      if (facts_[index(i)].kind != Kind::Free) continue;
+      const double given = one.impulse.norm() / facts_[index(i)].mass;
+      told_.ghost_share = std::max(told_.ghost_share, given / speed_max_);
+    }
+    if (gap <= told_.ghost_gap * size) continue;
+    told_.ghost_gap = gap / size;
+    told_.ghost_time = t_mid_;
+    told_.ghost_pair = fmt::format("'{}' and '{}'", world_.body(one.row.body_a).name,
+                                   world_.body(one.row.body_b).name);
+  }
+  told_.ghosts += any ? 1 : 0;
 }
 
 /// Impulses and moments on bodies, with the sums of their sizes.
@@ -1424,6 +1533,7 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
     ledger.correction.add(-facts_[i].mass * gravity_.dot(shift_[i]));
     told_.shift_max = std::max(told_.shift_max, shift_[i].norm());
   }
+  note_ghosts();
   for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
   told_.removed += sums_.removed;
   ledger.forces.add(forces.value());
@@ -1468,7 +1578,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                                   push.key.feature, &unused, &unused, &unused));
     }
   }
-  if (!replay_shifts(claim, t_mid_) || !find_rows(claim) || !check_law(h) ||
+  if (!check_births(claim) || !replay_shifts(claim, t_mid_) || !find_rows(claim) || !check_law(h) ||
       !check_joints(after, h, claim) || !check_islands(h, claim) || !check_passing(h)) {
     return false;
   }

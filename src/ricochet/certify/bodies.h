@@ -46,7 +46,12 @@ struct BodyStatistics {
   long long projected{0};             // steps whose places were put back
   double deepest{0.0};                // middle, before that [m]
   double shift_max{0.0};              // [m]
-  long long ghosts{0};                // pushes of pairs that do not touch at the next middle
+  long long ghosts{0};                // steps with pushes of a pair that does not come to touch
+  double ghost_gap{0.0};              // by which it stayed apart at most, in sizes of the smaller
+  double ghost_time{0.0};             // when that was [s]
+  double ghost_share{0.0};            // velocity that one gave, in largest speeds of the run
+  double ghost_step{0.0};             // with steps as short there would be none [s]
+  std::string ghost_pair;             // who, at ghost_time
   double momentum_defect{0.0};        // of all bodies together, beside what walls and forces gave
   std::array<double, 3> creep{};      // [m/s], not exceeded in 50, 99, 99.9 % of pushes
   Level law{Level::Exact};            // the lowest level that steps were made for
@@ -154,6 +159,7 @@ class BodyJudge {
   bool check_separation(int a, int b, double t);
   bool check_level(const BodyClaim<D>& claim, double h);
   bool check_shifts(double t);
+  bool check_births(const BodyClaim<D>& claim);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   void measure_turning(Judged& one) const;
@@ -167,6 +173,9 @@ class BodyJudge {
   void find_scales(const BodyClaim<D>& claim);
   void watch_rest(const State& after, double h);
   bool check_passing(double h);
+  double endless_speed(std::size_t body, const body::Motion<D>& of) const;
+  void note_ghosts();
+  double least_gap(const Judged& one, double enough) const;
   void find_given(const BodyClaim<D>& claim);
   bool check_bodies();
   bool check_unmoved(std::size_t body);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "ricochet/certify/trial.h"
 #include "ricochet/model/gap_watch.h"
@@ -35,6 +36,7 @@ class CrossingWatch<M> {
         gaps_(model.contacts()),
         seen_(static_cast<std::size_t>(model.contacts()), 1) {
     rates_.assign(seen_.size(), kInfinity);
+    find_twins(model.formulas().system());
     suspects_.reserve(watch_.rows().size());
     entering_.reserve(seen_.size());
     if constexpr (M::kDofs != kDynamic && M::kContacts != kDynamic) {
@@ -84,6 +86,10 @@ class CrossingWatch<M> {
       if (claim.impulses[k] == 0.0 && !approaches(k)) continue;
       seen_[static_cast<std::size_t>(claim.active[k])] = 1;
       is_rough_ = true;
+      if (!has_twins_) continue;
+      for (std::size_t b = 0; b < seen_.size(); ++b) {
+        if (twins_[b] == twin_of(claim.active[k])) seen_[b] = 1;
+      }
     }
   }
   /// Rate of gap a at the place before, velocities being those of now: of a gap that was open there
@@ -124,7 +130,9 @@ class CrossingWatch<M> {
     const bool quiet = watch_.is_quiet(before.t + h, h, before.q, after.q, before.u, after.u);
     bool clear = quiet;
     int next = 0;
-    for (const int a : watch_.loud()) clear = clear && pushes(claim, a, next, approaches);
+    for (const int a : watch_.loud()) {
+      clear = clear && (pushes(claim, a, next, approaches) || twin_pushes(claim, a));
+    }
     if (clear) [[likely]]
       return {};
     const model::StepPath path{before.t,        h,
@@ -137,6 +145,24 @@ class CrossingWatch<M> {
   }
 
  private:
+  /// Contacts with one and the same gap, of which one pushes for all.
+  void find_twins(const model::FormulaSystem& system) {
+    std::unordered_map<formula::NodeId, int> first;
+    for (int a = 0; a < static_cast<int>(seen_.size()); ++a) {
+      const std::size_t at = static_cast<std::size_t>(a);
+      const bool is_formula = at < system.gaps.size() && system.gaps[at] >= 0;
+      twins_.push_back(is_formula ? first.emplace(system.gaps[at], a).first->second : a);
+      has_twins_ = has_twins_ || twins_.back() != a;
+    }
+  }
+  int twin_of(int a) const { return twins_[static_cast<std::size_t>(a)]; }
+  bool twin_pushes(const TheClaim& claim, int a) const {
+    for (int k = 0; has_twins_ && k < claim.active.size(); ++k) {
+      if (claim.impulses[k] != 0.0 && twin_of(claim.active[k]) == twin_of(a)) return true;
+    }
+    return false;
+  }
+
   [[gnu::noinline]] void take_gaps(Context<M>& c, const model::StateOf<M>& now) {
     (void)c.model.gaps_and_potential(now.t, now.q, c.end_place);
     gaps_ = c.end_place.gap;
@@ -160,7 +186,7 @@ class CrossingWatch<M> {
     suspects_.clear();
     int next = 0;
     for (const int a : quiet ? watch_.loud() : watch_.rows()) {
-      if (pushes(claim, a, next, approaches)) {
+      if (pushes(claim, a, next, approaches) || twin_pushes(claim, a)) {
         if (!quiet) watch_.make_loud(a);
       } else if (!watch_.is_clear(path, a)) {
         suspects_.push_back(a);
@@ -216,6 +242,8 @@ class CrossingWatch<M> {
   std::vector<double> rates_;  // of gaps at the last place, with springs
   std::vector<int> entering_;  // contacts that still approach after their last push, with springs
   std::vector<char> seen_;     // by contact: it pushed since it entered its wall
+  std::vector<int> twins_;     // by contact: the first with the same gap
+  bool has_twins_{false};
 };
 
 /// A spring pushes back on the side from where its wall was entered: where a contact departs that

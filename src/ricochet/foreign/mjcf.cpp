@@ -454,6 +454,12 @@ class MjcfReader {
       source_.fail(*values_.find(element, class_name, name), "must be a whole number", "write 1");
     };
     surface.numbers = whole("condim", 3.0);
+    if (surface.numbers != 1 && surface.numbers != 3 && surface.numbers != 4 &&
+        surface.numbers != 6) {
+      source_.fail(*values_.find(element, class_name, "condim"),
+                   fmt::format("must be 1, 3, 4 or 6, not {}", surface.numbers),
+                   "1: no friction, 3: friction, 4: about the normal too, 6: and rolling");
+    }
     surface.priority = whole("priority", 0.0);
     surface.kinds = whole("contype", 1.0);
     surface.touches = whole("conaffinity", 1.0);

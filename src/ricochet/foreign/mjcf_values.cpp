@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -57,9 +59,17 @@ void MjcfValues::read_default(const Element& element) {
   if (name != nullptr && name->value != kMain) classes_[name->value] = classes_[kMain];
 }
 
+/// Ways to say how something is turned beside `quat`: the format keeps one of them, the one that
+/// was written last, and it overrules `quat` wherever that stands.
+static constexpr std::array kTurns = {"axisangle", "xyaxes", "zaxis", "euler"};
+
 void MjcfValues::read_class(const Element& element, const std::string& name, Class inherited) {
   for (const char* tag : {"joint", "geom"}) {
     for (const Element* one : source_.children(element, tag)) {
+      const auto turns = [&](const char* way) { return source_.find(*one, way) != nullptr; };
+      if (std::any_of(kTurns.begin(), kTurns.end(), turns)) {
+        for (const char* way : kTurns) inherited[tag].erase(way);
+      }
       for (const Attribute& attribute : one->attributes) {
         inherited[tag][attribute.name] = &attribute;
       }
@@ -166,9 +176,17 @@ Pose MjcfValues::pose(const Element& element, const std::string& class_name) {
     if (chosen != nullptr) source_.fail(*own, "says again how it is turned", "remove one");
     chosen = own;
   }
-  for (const char* name : names) {
-    if (chosen == nullptr) chosen = find(element, class_name, name);
+  const Attribute* turned = nullptr;  // by other ways than a quaternion, in classes
+  for (const char* name : kTurns) {
+    if (turned == nullptr) turned = find(element, class_name, name);
   }
+  if (chosen != nullptr && turned != nullptr && chosen->name == "quat") {
+    source_.note(chosen->place, fmt::format("'quat' is overruled by '{}' of its class, as in the "
+                                            "format: left out",
+                                            turned->name));
+    chosen = turned;
+  }
+  if (chosen == nullptr) chosen = turned != nullptr ? turned : find(element, class_name, "quat");
   if (chosen != nullptr) made.turn = turn_of(*chosen);
   return made;
 }

@@ -122,7 +122,8 @@ class SceneWriter {
              !taken.contains(name);
     };
     std::string name = plain;
-    for (int k = 2; !is_free(name); ++k) name = fmt::format("{}_{}", plain, k);
+    int& k = numbers_.emplace(std::pair(&taken, plain), 2).first->second;  // of many that are alike
+    for (; !is_free(name); ++k) name = fmt::format("{}_{}", plain, k);
     taken.insert(name);
     if (name != wanted && place.line > 0) {
       source_.note(place, fmt::format("'{}' is called '{}' in the scene", wanted, name));
@@ -419,6 +420,7 @@ class SceneWriter {
   std::set<const Piece*> noted_;
   std::set<std::string> bodies_;
   std::set<std::string> joints_;
+  std::map<std::pair<const std::set<std::string>*, std::string>, int> numbers_;  // next to try
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "ricochet/base/index.h"
 #include "ricochet/base/text.h"
+#include "ricochet/convex/dense.h"
 #include "ricochet/foreign/settle.h"
 
 namespace ricochet::foreign {
@@ -289,11 +290,16 @@ class UrdfReader {
     }
   }
 
-  /// A weld where both have a mass and are free; else they are one body.
+  /// Whether a mass can be that of a body of its own: a mass in a point cannot.
+  static bool can_move(const Mass& mass) {
+    return mass.mass > 0.0 && convex::symmetric_eigenvalues(mass.inertia)[0] > 0.0;
+  }
+
+  /// A weld where both have a mass and moments of inertia and are free; else they are one body.
   void place_fixed(const UrdfJoint& joint, int carrier, const Pose& at) {
     const UrdfLink& child = links_[index(joint.child)];
     const Link& parent = made_.links[index(carrier)];
-    if (parent.is_fixed || !(parent.mass.mass > 0.0) || !(child.mass.mass > 0.0)) {
+    if (parent.is_fixed || !can_move(parent.mass) || !can_move(child.mass)) {
       place(joint.child, carrier, at);
       return;
     }

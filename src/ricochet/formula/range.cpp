@@ -201,4 +201,75 @@ std::unordered_map<NodeId, Range> ranges_of(const Graph& graph, NodeId root) {
 
 Range range_of(const Graph& graph, NodeId root) { return ranges_of(graph, root).at(root); }
 
+namespace {
+
+struct Rounded {
+  double value{0.0};
+  double off{0.0};
+};
+
+/// What the operands of an operation are off by, as its result sees it.
+double handed_on(Op op, const Rounded& a, const Rounded& b, const Rounded& c, double value) {
+  const double size = std::abs(value);
+  switch (op) {
+    case Op::Multiply: return std::abs(b.value) * a.off + std::abs(a.value) * b.off;
+    case Op::Divide:
+    case Op::Ratio: return (a.off + size * b.off) / std::abs(b.value);
+    case Op::Sqrt: return a.off / (2.0 * size);
+    case Op::Exp: return size * a.off;
+    case Op::Log: return a.off / std::abs(a.value);
+    case Op::Tan: return (1.0 + size * size) * a.off;
+    case Op::Sinh:
+    case Op::Cosh: return (1.0 + size) * a.off;
+    case Op::Asin:
+    case Op::Acos: return a.off / std::sqrt(1.0 - a.value * a.value);
+    case Op::Power:
+      return size * (std::abs(b.value / a.value) * a.off +
+                     (b.off > 0.0 ? std::abs(std::log(std::abs(a.value))) * b.off : 0.0));
+    case Op::Atan2:
+      return (std::abs(b.value) * a.off + std::abs(a.value) * b.off) /
+             (a.value * a.value + b.value * b.value);
+    case Op::Min:
+    case Op::Max: return std::max(a.off, b.off);
+    case Op::Select: return std::max(b.off, c.off);
+    case Op::Not:
+    case Op::Sign:
+    case Op::Less:
+    case Op::LessEqual:
+    case Op::Equal:
+    case Op::And:
+    case Op::Or: return 0.0;
+    default: return a.off + b.off;  // slopes of 1 at most
+  }
+}
+
+}  // namespace
+
+double rounding_of(const Graph& graph, NodeId root, const std::vector<double>& inputs) {
+  std::unordered_map<NodeId, Rounded> found;
+  for (const NodeId id : graph.reachable({root})) {
+    const Node& node = graph[id];
+    const auto of = [&](std::size_t k) {
+      return node.operands[k] < 0 ? Rounded{} : found.at(node.operands[k]);
+    };
+    Rounded made;
+    if (node.op == Op::Constant) {
+      made.value = node.value;
+    } else if (node.op == Op::Input) {
+      made.value = inputs[static_cast<std::size_t>(node.input)];
+    } else {
+      const Rounded a = of(0);
+      const Rounded b = of(1);
+      const Rounded c = of(2);
+      made.value = apply(node.op, a.value, b.value, c.value);
+      const bool rounds = node.op != Op::Negate && node.op != Op::Abs && node.op != Op::Select &&
+                          node.op != Op::Min && node.op != Op::Max;
+      made.off = handed_on(node.op, a, b, c, made.value) + (rounds ? std::abs(made.value) : 0.0);
+    }
+    found.emplace(id, made);
+  }
+  const double off = found.at(root).off;
+  return std::isfinite(off) ? off : 0.0;
+}
+
 }  // namespace ricochet::formula

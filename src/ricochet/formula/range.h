@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "ricochet/formula/graph.h"
 
@@ -23,5 +24,10 @@ Range bound(Op op, Range a, Range b, Range c, bool same);
 Range range_of(const Graph& graph, NodeId root);
 /// The same of every node that `root` is made of.
 std::unordered_map<NodeId, Range> ranges_of(const Graph& graph, NodeId root);
+
+/// What rounding may make of `root` at these inputs, in units of the machine's epsilon, to first
+/// order: every operation rounds its result, and hands on what its operands are off by. Inputs and
+/// constants are taken as exact. 0 where it cannot be told.
+double rounding_of(const Graph& graph, NodeId root, const std::vector<double>& inputs);
 
 }  // namespace ricochet::formula

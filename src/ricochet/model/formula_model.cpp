@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ricochet/formula/derivative.h"
+#include "ricochet/formula/range.h"
 #include "ricochet/formula/substitute.h"
 #include "ricochet/model/forces.h"
 
@@ -468,6 +469,14 @@ void FormulaModel::gap_grid(int contact, double t, const std::vector<Vector<kDyn
     std::copy_n(registers.begin() + static_cast<std::ptrdiff_t>(row), count,
                 gaps.begin() + static_cast<std::ptrdiff_t>(begin));
   }
+}
+
+double FormulaModel::gap_rounding(int a, double t, const double* q) const {
+  if (outside_gap(a) >= 0) return 0.0;
+  std::vector<double> inputs(static_cast<std::size_t>(system_.inputs()), 0.0);
+  inputs[0] = t;
+  std::copy_n(q, dofs(), inputs.begin() + 1);
+  return formula::rounding_of(system_.graph, system_.gaps[static_cast<std::size_t>(a)], inputs);
 }
 
 }  // namespace ricochet::model

@@ -170,6 +170,9 @@ class FormulaModel {
                                            std::size_t first) const;
   const std::vector<std::pair<int, int>>& mass_places() const { return mass_places_; }
   const std::vector<double>& slack() const { return slack_; }  // g <= slack is g <= 0
+  /// What rounding of all that the formula of gap a is made of may be, in machine epsilons; 0 of
+  /// functions of a program.
+  double gap_rounding(int a, double t, const double* q) const;
 
   /// Gap of one contact at many configurations with the same t, in lanes: for pictures.
   void gap_grid(int contact, double t, const std::vector<Vector<kDynamic>>& points,

@@ -15,6 +15,11 @@ base::Json json_of(const WorldRecord& r) {
   json["pairs_checked"] = r.told.pairs_checked;
   json["projection"] = {
       {"steps", r.told.projected}, {"deepest", r.told.deepest}, {"shift_max", r.told.shift_max}};
+  if (r.told.ghosts > 0) {
+    json["ghosts"] = {{"steps", r.told.ghosts},      {"gap", r.told.ghost_gap},
+                      {"time", r.told.ghost_time},   {"between", r.told.ghost_pair},
+                      {"share", r.told.ghost_share}, {"step", r.told.ghost_step}};
+  }
   json["creep"] = {{"median", r.told.creep[0]},   {"99%", r.told.creep[1]},
                    {"99.9%", r.told.creep[2]},    {"mean_of_largest", r.told.creep_mean},
                    {"limit", r.told.creep_limit}, {"way", r.told.way}};

@@ -158,12 +158,14 @@ void WorldReader<D>::read_kind(TableReader& table, const Locals& locals, Body& b
                D == 2 ? "write [\"t\", 0]" : "write [\"t\", 0, 0]");
     }
     for (std::size_t k = 0; k < D; ++k) {
+      expect_unit(list.items[k], one.full(key), locals);
       nodes[at + k] = formulas_.formula(list.items[k], one.full(key), Speaks::Position, locals);
     }
   };
   if (position != nullptr) read_list(*position, "position", 0);
   if (about != nullptr) read_list(*about, "axis", D);
   if (angle != nullptr) {
+    expect_unit(*angle, one.full("angle"), locals);
     nodes.back() = formulas_.formula(*angle, one.full("angle"), Speaks::Position, locals);
   }
   one.finish();

@@ -348,7 +348,7 @@ formula::Unit FormulaReader::unit(const std::string& text, const Value& value,
 }
 
 void FormulaReader::open_units(const Value* parameters, const Value* units) {
-  has_units_ = units != nullptr;
+  has_units_ = has_units_ || units != nullptr;
   dimensions_.names["t"] = formula::Dimension{{0, 0, 1}};
   if (parameters == nullptr) return;
   for (const auto& [name, value] : parameters->entries) {

@@ -79,6 +79,11 @@ void FrameReader::open(TableReader& root) {
   }
 }
 
+/// Parameters of [world] may be what has units first.
+void FrameReader::open_units() {
+  if (world_ != nullptr) formulas_.open_units(world_->find("parameters"), nullptr);
+}
+
 /// What only worlds of bodies have.
 void FrameReader::refuse_other_tables(TableReader& root) {
   const std::array<std::pair<const char*, const char*>, 5> others = {{
@@ -122,6 +127,9 @@ void FrameReader::read_gravity(TableReader& world) {
   const std::string remedy =
       dimension_ == 2 ? "write gravity = [0, -9.81]" : "write gravity = [0, 0, -9.81]";
   gravity_ = read_list(world, *gravity, "gravity", index(dimension_), remedy, {});
+  for (const Value& item : gravity->items) {
+    formulas_.expect(item, "world.gravity", formula::Dimension{{1, 0, -2}}, "an acceleration");
+  }
   if (std::any_of(gravity_.begin(), gravity_.end(), [&](NodeId g) { return depends(g); })) {
     world.fail(*gravity, "gravity", "depends on a coordinate", "write formulas of t");
   }

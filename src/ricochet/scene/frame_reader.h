@@ -42,6 +42,7 @@ class FrameReader {
 
   /// The tables, where there are some. To be called first.
   void open(TableReader& root);
+  void open_units();
   void read_parameters();
   void read_definitions();
   /// Appends the coordinates of free bodies, `NAME.x`, `NAME.y`, `NAME.angle`.

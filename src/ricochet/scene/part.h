@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "ricochet/base/error.h"
 #include "ricochet/body/figures.h"
 #include "ricochet/formula/scope.h"
 #include "ricochet/formula/tape.h"
@@ -96,7 +97,8 @@ struct WorldPart {
   std::vector<BodyFamily> families;
   std::vector<Watch> watches;
   std::vector<int> told;  // bodies whose places are in the rows
-  Probe stop;             // ends the run where it is not 0
+  Probe stop;             // ends the run where it holds
+  base::Spot stop_spot;   // where it is written
   SeriesPlan write_bodies;
   SeriesPlan write_contacts;
   std::vector<std::pair<std::string, formula::Definition>> definitions;  // of t

@@ -48,6 +48,7 @@ void SystemReader::read(TableReader& root) {
   const Value* units = system.table("units");
   frames_.open(root);
   formulas_.open_units(parameters, units);
+  frames_.open_units();
   if (parameters != nullptr) formulas_.add_parameters(*parameters);
   frames_.read_parameters();
   read_coordinates(system);
@@ -343,7 +344,8 @@ void SystemReader::read_forces(TableReader& system) {
     system_.outside_force = true;
     return;
   }
-  CoordinateValues(document_, own_groups_)
+  const bool is_list = force->kind == Value::Kind::Array;  // of the coordinates of [system] alone
+  CoordinateValues(document_, is_list ? own_groups_ : groups_)
       .for_each(
           *force, "system.force", "give one for each coordinate, or a table { x = \"...\" }",
           [&](int i, const Value& entry, const std::string& key, const formula::Locals& locals) {

@@ -70,6 +70,30 @@ std::vector<int> WorldReader<D>::bodies_of(const Value& value, const std::string
       document_.spot_of(value));
 }
 
+/// Whether a formula is true or false: a comparison, what is made of some, or the name of one.
+static bool is_condition(
+    const formula::Syntax& syntax,
+    const std::vector<std::pair<std::string, formula::Definition>>& definitions) {
+  using Kind = formula::Syntax::Kind;
+  const auto holds = [&](const formula::Syntax& part) { return is_condition(part, definitions); };
+  const std::string& word = syntax.text;
+  switch (syntax.kind) {
+    case Kind::Relation: return true;
+    case Kind::Unary: return word == "not" && holds(syntax.children[0]);
+    case Kind::Binary:
+      return (word == "and" || word == "or") && holds(syntax.children[0]) &&
+             holds(syntax.children[1]);
+    case Kind::Call:
+      return word == "if" && syntax.children.size() == 3 && holds(syntax.children[1]) &&
+             holds(syntax.children[2]);
+    case Kind::Name:
+      return std::any_of(definitions.begin(), definitions.end(), [&](const auto& one) {
+        return one.first == word && holds(one.second.body);
+      });
+    default: return false;
+  }
+}
+
 template <int D>
 Probe WorldReader<D>::read_probe(const Value& value, const std::string& key,
                                  const WorldPart& part) {
@@ -189,7 +213,13 @@ void WorldReader<D>::read_watches(const Value* table, WorldPart& part) {
 template <int D>
 void WorldReader<D>::read_stop(const Value* run, WorldPart& part) {
   const Value* stop = run == nullptr ? nullptr : run->find("stop");
-  if (stop != nullptr) part.stop = read_probe(*stop, "run.stop", part);
+  if (stop == nullptr) return;
+  part.stop = read_probe(*stop, "run.stop", part);
+  part.stop_spot = document_.spot_of(*stop);
+  if (is_condition(formula::parse(stop->text), part.definitions)) return;
+  throw base::InputError("run.stop", "is no condition, which holds or does not",
+                         fmt::format("write a comparison, as \"{} < 0\"", stop->text),
+                         part.stop_spot);
 }
 
 template <int D>

@@ -163,7 +163,36 @@ std::array<std::size_t, 2> pair_of(const Document& document, const std::string& 
 template <int D>
 double WorldReader<D>::number(TableReader& table, const Value& value, const std::string& key,
                               const Locals& locals) {
+  expect_unit(value, table.full(key), locals);
   return formulas_.number(value, table.full(key), locals);
+}
+
+/// Where scenes state units: those of the numbers of bodies, by the last word of their key. Indices
+/// and local definitions have none, and what is made of them is not checked.
+template <int D>
+void WorldReader<D>::expect_unit(const Value& value, const std::string& key,
+                                 const Locals& locals) const {
+  if (!formulas_.has_units() || !locals.empty()) return;
+  using formula::Dimension;
+  constexpr double d = D;
+  static const std::vector<std::pair<std::vector<std::string>, std::pair<Dimension, std::string>>>
+      kUnits = {
+          {{"mass"}, {Dimension{{0, 1, 0}}, "a mass"}},
+          {{"inertia"}, {Dimension{{2, 1, 0}}, "a moment of inertia"}},
+          {{"density"}, {Dimension{{-d, 1, 0}}, "a density"}},
+          {{"velocity"}, {Dimension{{1, 0, -1}}, "a velocity"}},
+          {{"gravity"}, {Dimension{{1, 0, -2}}, "an acceleration"}},
+          {{"spin", "rates"}, {Dimension{{0, 0, -1}}, "a rate of rotation"}},
+          {{"angle", "friction", "restitution"}, {Dimension{}, "a number"}},
+          {{"at", "centre", "disc", "sphere", "box", "polygon", "polytope", "capsule", "point",
+            "chain", "round", "hollow", "cylinder", "ellipsoid", "rolling", "spinning", "position"},
+           {Dimension{{1, 0, 0}}, "a length"}},
+      };
+  const std::string word = key.substr(key.rfind('.') + 1);
+  for (const auto& [words, unit] : kUnits) {
+    if (std::find(words.begin(), words.end(), word) == words.end()) continue;
+    formulas_.expect(value, key, unit.first, unit.second);
+  }
 }
 
 template <int D>
@@ -185,7 +214,10 @@ typename WorldReader<D>::Vec WorldReader<D>::vector(const Value& value, const st
         document_.spot_of(value));
   }
   Vec made;
-  for (int k = 0; k < D; ++k) made[k] = formulas_.number(value.items[index(k)], key, locals);
+  for (int k = 0; k < D; ++k) {
+    expect_unit(value.items[index(k)], key, locals);
+    made[k] = formulas_.number(value.items[index(k)], key, locals);
+  }
   return made;
 }
 
@@ -504,6 +536,8 @@ template double WorldReader<2>::number(TableReader&, const Value&, const std::st
                                        const Locals&);
 template double WorldReader<2>::at_least(TableReader&, const Value&, const std::string&, double,
                                          const Locals&);
+template void WorldReader<2>::expect_unit(const Value&, const std::string&, const Locals&) const;
+template void WorldReader<3>::expect_unit(const Value&, const std::string&, const Locals&) const;
 template body::Vec<2> WorldReader<2>::vector(const Value&, const std::string&, const Locals&);
 template bool WorldReader<2>::boolean(TableReader&, const std::string&);
 template void WorldReader<2>::read_names(TableReader&);

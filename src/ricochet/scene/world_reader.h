@@ -68,6 +68,7 @@ class WorldReader {
   double at_least(TableReader& table, const Value& value, const std::string& key, double least,
                   const Locals& locals = {});
   Vec vector(const Value& value, const std::string& key, const Locals& locals);
+  void expect_unit(const Value& value, const std::string& key, const Locals& locals) const;
   bool boolean(TableReader& table, const std::string& key);
   void read_gravity(TableReader& world, World& made);
   void read_pairs(const Value* table, World& world);

@@ -270,6 +270,69 @@ bool CorePair<D>::are_apart_along(const Facing<D>& at) const {
   return separates(a_, at.n, at.n.dot(at.b)) && separates(b_, -at.n, -at.n.dot(at.a));
 }
 
+/// Whether the shadows of A and B on a line overlap by more than what lies flush.
+template <int D>
+bool CorePair<D>::overlap_along(const Vec<D>& w) const {
+  const auto shadow = [&](const Side<D>& side) {
+    std::array<double, 2> found = {kInfinity, -kInfinity};
+    for (int i = 0; i < side.corners(); ++i) {
+      const double at = w.dot(side.corner(i));
+      found = {std::min(found[0], at), std::max(found[1], at)};
+    }
+    return found;
+  };
+  const std::array<double, 2> a = shadow(a_);
+  const std::array<double, 2> b = shadow(b_);
+  return std::min(a[1], b[1]) - std::max(a[0], b[0]) > flush_;
+}
+
+/// Whether p, before face f of q, is at a border of it beyond which all of the other shape lies.
+template <int D>
+bool CorePair<D>::passes_border(const Side<D>& q, int f, const Vec<D>& p) const {
+  const Face<D>& face = q.face(f);
+  Vec<D> from = q.corner(q.around(face.end - 1));
+  for (int k = face.begin; k < face.end; ++k) {
+    const Vec<D> to = q.corner(q.around(k));
+    Vec<D> out = to - from;
+    if constexpr (D == 3) out = out.cross(q.normal(f));
+    out.normalize();
+    if (out.dot(p - (D == 2 ? to : from)) > -flush_ && !overlap_along(out)) return true;
+    from = to;
+  }
+  return false;
+}
+
+/// Whether edge i of p ends at edge j of q, and all of p lies beyond that.
+template <int D>
+bool CorePair<D>::passes_end(const Side<D>& p, int i, const Side<D>& q, int j,
+                             const Facing<D>& at) const {
+  if constexpr (D == 3) {
+    const Vec<D> along = q.corner(q.edge(j).to) - q.corner(q.edge(j).from);
+    const Vec<D> across = at.n.cross(along).normalized();
+    for (const int end : {p.edge(i).from, p.edge(i).to}) {
+      if (std::abs(across.dot(p.corner(end) - at.b)) > flush_) continue;
+      if (!overlap_along(across)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a row of sharp shapes would hold apart what only slides past: as seen along its normal
+/// they meet in a border, not in an area. So a box does not run into the side of the next block of
+/// a flat floor.
+template <int D>
+bool CorePair<D>::is_flush(Key key, const Facing<D>& at) const {
+  if (!is_sharp()) return false;
+  switch (feature_of(key)) {
+    case Feature::CornerFace: return passes_border(b_, second_of(key), at.a);
+    case Feature::FaceCorner: return passes_border(a_, first_of(key), at.b);
+    case Feature::EdgeEdge:
+      return passes_end(a_, first_of(key), b_, second_of(key), at) ||
+             passes_end(b_, second_of(key), a_, first_of(key), at);
+    default: return false;
+  }
+}
+
 /// Corners of p before faces of q, `way` the axis as seen from q: all that hold, within reach.
 template <int D>
 template <class Offer>
@@ -294,6 +357,7 @@ void CorePair<D>::visit_faces(Visit&& visit) const {
     Facing<D> at;
     if (!measure(key, at) || !holds(at)) return;
     if (feature_of(key) == Feature::EdgeEdge && !are_apart_along(at)) return;
+    if (is_flush(key, at)) return;
     visit(key, at);
   };
   visit_sides(a_, b_, 1.0, [&](int i, int f) { offer(key_of(Feature::CornerFace, i, f)); });
@@ -357,7 +421,7 @@ void CorePair<D>::rows(double reach, std::vector<Row<D>>& out) {
   if (!is_apart()) {  // edges so nearly parallel that no foot is inside
     Facing<D> at;
     measure(axis_key_, at);
-    out.push_back(made(axis_key_, at));
+    if (!is_flush(axis_key_, at)) out.push_back(made(axis_key_, at));
     return;
   }
   if (is_sharp()) return;

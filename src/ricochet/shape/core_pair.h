@@ -45,6 +45,9 @@ constexpr double kNearly = 1e-5;     // and below which rounding would decide ab
 constexpr double kEndOn = 1e-14;     // crossings nearer than this to a face's normal are its own
 constexpr double kSameWay =
     0.7071;  // cosine between normals that hold two overlapping shapes apart
+// What sharp shapes overlap by, as seen along a normal, where they lie flush and pass each other:
+// as deep as places of bodies that touch may be, in sizes of the smaller one.
+constexpr double kFlush = 1e-9;
 
 /// Two points of two cores and the normal between them.
 template <int D>
@@ -105,6 +108,7 @@ class CorePair {
     const double far = pa.x.cwiseAbs().maxCoeff() + pb.x.cwiseAbs().maxCoeff();
     slip_ = kSlip * (a.extent + b.extent) + 4.0 * std::numeric_limits<double>::epsilon() * far;
     rounds_ = a.round + b.round;
+    flush_ = std::max(kFlush * std::min(a.extent, b.extent), 4.0 * slip_);
   }
 
   /// Appends the rows within reach, not sorted.
@@ -137,11 +141,19 @@ class CorePair {
   void try_ends(const Side<D>& p, const Side<D>& q, double way);
   bool crosses_outside(const Side<D>& side, const Edge& edge, const Vec<D>& n) const;
   void find_slab(double reach);
-  /// Both have faces, and corners without a radius. Such corners meet others in no motion but by
-  /// chance, and have no normal: the way between two of them, apart, would stop what passes.
-  bool is_sharp() const { return rounds_ == 0.0 && a_.faces() > 0 && b_.faces() > 0; }
+  /// Corners without a radius, of shapes that have faces; in the plane one of the two may be a
+  /// point. Such corners meet others in no motion but by chance, and have no normal: the way
+  /// between two of them, apart, would stop what passes.
+  bool is_sharp() const {
+    const int with_faces = (a_.faces() > 0 ? 1 : 0) + (b_.faces() > 0 ? 1 : 0);
+    return rounds_ == 0.0 && with_faces >= D - 1;
+  }
   bool separates(const Side<D>& p, const Vec<D>& n, double height) const;
   bool are_apart_along(const Facing<D>& at) const;
+  bool overlap_along(const Vec<D>& w) const;
+  bool passes_border(const Side<D>& q, int f, const Vec<D>& p) const;
+  bool passes_end(const Side<D>& p, int i, const Side<D>& q, int j, const Facing<D>& at) const;
+  bool is_flush(Key key, const Facing<D>& at) const;
   bool near_a(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) <= slab_high_; }
   bool near_b(const Vec<D>& p) const { return !has_axis_ || axis_.n.dot(p) >= slab_low_; }
   bool is_apart() const { return !has_axis_ || axis_.gap > slip_; }
@@ -180,6 +192,7 @@ class CorePair {
   Vec<D> origin_;
   double slip_{0.0};
   double rounds_{0.0};
+  double flush_{0.0};
   bool has_axis_{false};
   Facing<D> axis_;  // shallowest separating axis, with the features it belongs to
   Key axis_key_{0};

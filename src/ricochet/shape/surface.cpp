@@ -15,6 +15,7 @@ SurfacePair<D>::SurfacePair(const Shape<D>& a, const Pose<D>& pa, const Shape<D>
       rounds_(a.round + b.round) {
   const double far = pa.x.cwiseAbs().maxCoeff() + pb.x.cwiseAbs().maxCoeff();
   slip_ = kSlip * (a.extent + b.extent) + 4.0 * std::numeric_limits<double>::epsilon() * far;
+  flush_ = std::max(kFlush * body_.shape.extent, 4.0 * slip_);
 }
 
 /// How far p is before face f.
@@ -270,6 +271,99 @@ bool SurfacePair<D>::measure(Feature feature, int i, int j, Facing<D>& at) const
   }
 }
 
+/// Whether the body lies before face f, or would do so once it has moved by what is within reach:
+/// see CorePair::separates.
+template <int D>
+bool SurfacePair<D>::body_is_before(int f, double least) const {
+  for (int i = 0; i < body_.corners(); ++i) {
+    if (height(f, body_.corner(i)) < least) return false;
+  }
+  return true;
+}
+
+/// In the plane: the same of the ground on both sides of its corner e, as far as the body reaches,
+/// before edge f of the body. Beyond a hollow the ground is another hill.
+template <int D>
+bool SurfacePair<D>::ground_is_before(int f, int e, double least) const {
+  const Vec<D> from = body_.corner(body_.around(body_.face(f).begin));
+  for (const bool goes_left : {true, false}) {
+    int at = e;
+    double way = 2.0 * body_.shape.extent;
+    for (int count = 0; count < ground_.faces() && way > 0.0; ++count) {
+      const int g = goes_left ? ground_.edge(at).left : ground_.edge(at).right;
+      if (g < 0) break;
+      const Vec<D> here = ground_.corner(at);
+      const int next = ground_.around(ground_.face(g).begin + (goes_left ? 1 : 0));
+      const Vec<D> along = ground_.corner(next) - here;
+      const Vec<D> there = here + std::min(1.0, way / along.norm()) * along;
+      if (body_.normal(f).dot(there - from) < least) return false;
+      way -= along.norm();
+      at = next;
+      if (ground_.edge(at).turn < 0) break;
+    }
+  }
+  return true;
+}
+
+/// Whether p, before face f, is at a border that sticks out and beyond which all of the body lies:
+/// see CorePair::is_flush.
+template <int D>
+bool SurfacePair<D>::body_passes(int f, const Vec<D>& p) const {
+  for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+    if (ground_.edge(ground_.shape.beside[static_cast<std::size_t>(k)]).turn <= 0) continue;
+    if (outside(f, k, p) < -flush_) continue;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < body_.corners(); ++i) {
+      least = std::min(least, outside(f, k, body_.corner(i)));
+    }
+    if (least >= -flush_) return true;
+  }
+  return false;
+}
+
+/// In the plane: whether corner e of the ground is at an end of edge f of the body, and both faces
+/// beside it lie beyond that.
+template <int D>
+bool SurfacePair<D>::ground_passes(int f, int e) const {
+  const Vec<D> begin = body_.corner(body_.around(body_.face(f).begin));
+  const Vec<D> end = body_.corner(body_.around(body_.face(f).begin + 1));
+  const Vec<D> along = (end - begin).normalized();
+  const auto inside = [&](const Vec<D>& p, bool of_begin) {
+    return of_begin ? along.dot(p - begin) : along.dot(end - p);
+  };
+  for (const bool of_begin : {true, false}) {
+    double farthest = inside(ground_.corner(e), of_begin);
+    for (const int g : {ground_.edge(e).left, ground_.edge(e).right}) {
+      for (int k = 0; g >= 0 && k < 2; ++k) {
+        const Vec<D> p = ground_.corner(ground_.around(ground_.face(g).begin + k));
+        farthest = std::max(farthest, inside(p, of_begin));
+      }
+    }
+    if (farthest <= flush_) return true;
+  }
+  return false;
+}
+
+/// Whether a row's plane is what holds the body and the ground apart, and nothing stumbles over it
+/// that passes: as between convex shapes.
+template <int D>
+bool SurfacePair<D>::is_held(Feature feature, int i, int j, const Facing<D>& at,
+                             double within) const {
+  const bool is_sharp = rounds_ == 0.0;
+  const double least = std::min(0.0, at.gap) - within;
+  switch (feature) {
+    case Feature::CornerEdge:
+    case Feature::CornerCorner: return !is_sharp;
+    case Feature::CornerFace:
+      if (is_sharp && body_passes(j, at.a)) return false;
+      return body_is_before(j, least);
+    case Feature::FaceCorner:
+      if (is_sharp && ground_passes(i, j)) return false;
+      return ground_is_before(i, j, least);
+    default: return true;
+  }
+}
+
 template <int D>
 void SurfacePair<D>::rows(double reach, std::vector<Row<D>>& out) const {
   const auto try_all = [&](Feature feature, int of_body, int of_ground) {
@@ -277,6 +371,7 @@ void SurfacePair<D>::rows(double reach, std::vector<Row<D>>& out) const {
     for (int i = 0; i < of_body; ++i) {
       for (int j = 0; j < of_ground; ++j) {
         if (!measure(feature, i, j, at) || at.gap > reach + rounds_) continue;
+        if (!is_held(feature, i, j, at, reach + rounds_ + slip_)) continue;
         out.push_back(made(feature, i, j, at));
       }
     }

@@ -26,6 +26,11 @@ class SurfacePair {
   bool edge_joint(int i, int e, Facing<D>& at) const;
   bool edge_corner(int i, int j, Facing<D>& at) const;
 
+  bool is_held(Feature feature, int i, int j, const Facing<D>& at, double within) const;
+  bool body_is_before(int f, double least) const;
+  bool ground_is_before(int f, int e, double least) const;
+  bool body_passes(int f, const Vec<D>& p) const;
+  bool ground_passes(int f, int e) const;
   double height(int f, const Vec<D>& p) const;
   double outside(int f, int k, const Vec<D>& p) const;
   int neighbour(int f, int k) const;
@@ -44,6 +49,7 @@ class SurfacePair {
   Vec<D> origin_;
   double slip_{0.0};
   double rounds_{0.0};
+  double flush_{0.0};
 };
 
 }  // namespace ricochet::shape

@@ -18,6 +18,14 @@ constexpr double kNoise = 16.0 * std::numeric_limits<double>::epsilon();
 constexpr int kSeldom = 16;    // steps from one exact solve of what rests to the next
 constexpr double kSure = 0.9;  // of what counts as touching: the judge's groups are no smaller
 using certify::Level;
+
+/// Whether a body is driven and has no end, as a half-space: where it turns, its particles are the
+/// faster the farther away.
+template <int D>
+bool is_endless(const body::Body<D>& body) {
+  return body.kind == Kind::Driven && !std::isfinite(body.size);
+}
+
 }  // namespace
 
 template <int D>
@@ -45,6 +53,7 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
     const bool may_fly =
         body.is_free() && body.is_even && finder_.is_round(i) && world.joints.empty();
     facts_.push_back({body.born, body.reach, body.is_free(), may_fly});
+    has_endless_ = has_endless_ || is_endless(body);
   }
 }
 
@@ -84,6 +93,7 @@ void MoreauBodies<D>::look_around(const State& s, double h) {
   given_ = h * world_.gravity(t_mid_);
   start_ = &s.bodies;
   who_.clear();
+  if (has_endless_) find_span(s, h);
   const double depth = certify::depth_of(0.0, level_, h, creep_limit_);
   for (std::size_t i = 0; i < reach_.size(); ++i) {
     const Fact& fact = facts_[i];
@@ -302,8 +312,22 @@ body::Row<D> MoreauBodies<D>::again(const body::Row<D>& row, std::size_t i,
 /// How far a body may come in this step.
 template <int D>
 void MoreauBodies<D>::add_reach(std::size_t i, double h, const body::Motion<D>& of) {
-  reach_[i] = std::max(reach_[i], h * body::speed_bound(world_.bodies[i], of) +
-                                      certify::depth_of(0.0, level_, h, creep_limit_));
+  double speed = body::speed_bound(world_.bodies[i], of);
+  if (has_endless_ && is_endless(world_.bodies[i])) {
+    speed += body::size_of(of.spin) * (span_ + of.x.norm());
+  }
+  reach_[i] = std::max(reach_[i], h * speed + certify::depth_of(0.0, level_, h, creep_limit_));
+}
+
+/// How far away a turning half-space may meet a free body in this step.
+template <int D>
+void MoreauBodies<D>::find_span(const State& s, double h) {
+  span_ = 0.0;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (!facts_[i].is_free || s.gone[i] != 0) continue;
+    const body::Motion<D>& m = s.bodies[i];
+    span_ = std::max(span_, m.x.norm() + facts_[i].reach + h * (m.v + given_).norm());
+  }
 }
 
 /// With joints: where bodies are at the next middle, with the velocities found.

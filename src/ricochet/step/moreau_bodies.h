@@ -55,6 +55,7 @@ class MoreauBodies {
   void let_join(double h);
   void let_all_join(double h);
   void add_reach(std::size_t body, double h, const body::Motion<D>& of);
+  void find_span(const State& s, double h);
   problem::Report put_back(double h, certify::BodyClaim<D>& claim);
   void hold_shift();
   void find_next(double h);
@@ -99,6 +100,8 @@ class MoreauBodies {
   std::vector<char> exists_;
   std::vector<Fact> facts_;
   std::vector<double> reach_;  // by body, in this step [m]
+  bool has_endless_{false};    // a driven body without end
+  double span_{0.0};           // then: no free body comes farther from the origin [m]
   std::vector<char> flies_;    // by body: it is near nobody, and its other numbers are not made
   std::vector<int> who_;       // bodies that do not fly
   const std::vector<body::Motion<D>>* start_{nullptr};  // of the step: the state's, or from_

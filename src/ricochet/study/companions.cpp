@@ -368,6 +368,9 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     if (motion.world && motion.world->told.left_rest > 0 && limits.aim != limits.least) {
       bar.unresolved = describe_rest(*motion.world);
     }
+    if (motion.world && ghosts_matter(*motion.world)) {
+      bar.unresolved = describe_ghosts(*motion.world);
+    }
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;

@@ -111,7 +111,11 @@ std::string describe_excess(const Motion& motion) {
   const auto& world = motion.world;
   switch (c.failure) {
     case certify::Failure::Violation:
+      if (world && !world->told.broken.empty()) return ": " + world->told.broken;
       return fmt::format(": {:.6g} deep, the limit is {:.6g}", c.failure_value, limits.violation);
+    case certify::Failure::Overlap:
+      if (world && !world->told.broken.empty()) return ": " + world->told.broken;
+      break;
     case certify::Failure::Residual:
       if (world && !world->told.broken.empty()) return ": " + world->told.broken;
       return fmt::format(": {:.3g}, the limit is {:.3g}", c.failure_value, limits.residual);
@@ -416,6 +420,11 @@ std::string tell(const Story& story, const Motion& motion) {
   constexpr double kStandsAlways = 1e-20;  // of the potential energy: what stands all the time
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   const double sign = motion.scene.run.backward ? -1.0 : 1.0;
+  const double entered = motion.outcome.certificate.violation_max;
+  constexpr double kEntered = 1e-9;  // a gap below zero by more than rounding
+  if (!motion.scene.columns.contacts.empty() && !story.has_touch() && entered > kEntered) {
+    return fmt::format("No contact pushes, though a gap was entered by {:.2g}.", entered);
+  }
   return story.tell(motion.scene.columns.contacts, frictions_of(motion.scene),
                     sign * motion.scene.run.start_time,
                     ledger.kinetic_end <= kStands * ledger.kinetic_max ||

@@ -76,7 +76,7 @@ class WorldWatch {
     const long long step = s.state.steps;
     const bool is_row = step == 0 || (run_.record_every > 0 && step % run_.record_every == 0);
     if (is_row || part_.stop.exists()) set_values(s);
-    const bool stops = part_.stop.exists() && step > 0 && stop_(s.state, values_) != 0.0;
+    const bool stops = part_.stop.exists() && has_to_stop(s.state);
     const bool is_last = stops || step == run_.steps;
     if (is_row || is_last) tell(s);
     const bool is_frame = step * (frames_ - 1) >= shown_ * std::max(1LL, run_.steps);
@@ -90,7 +90,21 @@ class WorldWatch {
     return !stops;
   }
 
+  /// The last row of a run that was interrupted between two rows.
+  void tell_end(const Sample& s) {
+    if (s.state.steps != told_) tell(s);
+  }
+
  private:
+  bool has_to_stop(const body::WorldState<D>& state) {
+    const double found = stop_(state, values_);
+    if (!std::isnan(found)) return found != 0.0;
+    throw base::InputError(
+        "run.stop",
+        fmt::format("neither holds nor fails at t = {:.9g}: it is not a number", state.t),
+        "write a condition that can be computed at all times of the run", part_.stop_spot);
+  }
+
   /// Impulses on the bodies that are watched, from those that are not.
   void add_forces(const Sample& s) {
     const bool any = std::any_of(part_.watches.begin(), part_.watches.end(), [](const auto& w) {
@@ -217,6 +231,7 @@ class WorldWatch {
       std::copy(rate.begin(), rate.end(), u_.begin() + static_cast<std::ptrdiff_t>(kPlaces * k));
     }
     step::Sample row;
+    told_ = s.state.steps;
     row.step = s.state.steps;
     row.t = s.state.t;
     row.q = q_;
@@ -331,6 +346,7 @@ class WorldWatch {
   double last_{0.0};
   long long frames_{2};
   long long shown_{0};
+  long long told_{-1};  // step of the last row
 };
 
 template <int D>
@@ -346,6 +362,10 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
   WorldWatch<D> watch(motion.scene, world, observe, record);
   motion.outcome =
       step::run_bodies<D>(world, motion.scene.run, last, std::ref(watch), monitor, record.told);
+  if (motion.outcome.interrupted) {
+    const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+    watch.tell_end({last, {}, {}, ledger.kinetic_end, ledger.potential_end});
+  }
   motion.final_state.t = last.t;
   Eigen::Index at = 0;
   for (const int i : motion.scene.world()->told) {
@@ -382,6 +402,9 @@ void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
         fmt::format("joints did work of {:.2g}, {:.1g} of the largest kinetic energy, where joints "
                     "that hold do none: the step is large; try a smaller one",
                     work, std::abs(work) / ledger.kinetic_max));
+  }
+  if (record.told.ghosts > 0 && !ghosts_matter(record)) {
+    warnings.push_back(describe_ghosts(record));
   }
   constexpr double kMuch = 1e-3;
   if (record.told.deepest > kMuch * size) {
@@ -494,6 +517,21 @@ std::string describe_rest(const record::WorldRecord& record) {
       "bodies at rest began to move in steps that are bounded, '{}' first, by t = {:.6g}: whether "
       "they would stand under the exact law is not decided; try level = \"tight\", or another step",
       record.told.left_first, record.told.left_time);
+}
+
+bool ghosts_matter(const record::WorldRecord& record) {
+  constexpr double kLarge = 0.01;  // of the largest speed
+  return record.told.ghost_share > kLarge;
+}
+
+std::string describe_ghosts(const record::WorldRecord& record) {
+  const certify::BodyStatistics& told = record.told;
+  return fmt::format(
+      "bodies pushed each other without coming to touch in {}: {} stayed apart by {:.2g} of the "
+      "smaller one near t = {:.6g}, and an impulse gave {:.1g} of the largest speed. In one step "
+      "they pass by more than the plane between them holds for; a step below {:.1g} avoids it",
+      base::counted(told.ghosts, "step"), told.ghost_pair, told.ghost_gap, told.ghost_time,
+      told.ghost_share, told.ghost_step);
 }
 
 std::string describe_world(const Motion& motion) {

@@ -25,5 +25,9 @@ std::string describe_world(const Motion& motion);
 std::string describe_level(const Motion& motion);
 /// Of bodies that left rest in steps that leave open whether they would.
 std::string describe_rest(const record::WorldRecord& record);
+/// Of bodies that pushed each other and did not come to touch; whether by so much that all that
+/// comes after depends on it.
+bool ghosts_matter(const record::WorldRecord& record);
+std::string describe_ghosts(const record::WorldRecord& record);
 
 }  // namespace ricochet::study

@@ -92,6 +92,11 @@ std::string Story::tell_one(const Contact& one, const std::string& name, double 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool Story::has_touch() const {
+  return std::any_of(contacts_.begin(), contacts_.end(),
+                     [](const Contact& one) { return one.is_touched; });
+}
+
 std::string Story::tell(const std::vector<std::string>& names, const std::vector<bool>& is_friction,
                         double start, bool at_rest) const {
   constexpr std::size_t kMost = 3;  // contacts that are told one by one

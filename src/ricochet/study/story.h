@@ -13,6 +13,8 @@ class Story {
   explicit Story(std::size_t contacts = 0) : contacts_(contacts) {}
 
   void add(const certify::Event& event);
+  /// Whether any contact is touched.
+  bool has_touch() const;
 
   /// "Lands on 'floor' at t = 0.4515, bounces 6 times, rests from t = 2.31." `start`: of the run;
   /// `at_rest`: nothing moves at its end. `is_friction`: which are no contacts but friction alone.

@@ -197,6 +197,12 @@ void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool 
   Watched& w = watched_[a];
   const double gap = sample.gaps[a];
   const double fell = opens ? 0.0 : w.gap - gap;
+  const auto has_twin = [&] {  // a wall that is written twice, of which the other one has pushed
+    for (std::size_t b = 0; b < watched_.size(); ++b) {
+      if (b != a && sample.gaps[b] == gap && watched_[b].quiet < kQuiet) return true;
+    }
+    return false;
+  };
   if (++w.quiet == kLasts && w.pushes >= kLasts && releases_.size() < kMostReleases) {
     releases_.push_back(last_t_);
   }
@@ -212,7 +218,8 @@ void NearMisses::follow_closely(std::size_t a, const step::Sample& sample, bool 
   } else if (w.missed && w.quiet > 2 * kQuiet) {
     if (!first_ || *w.missed < first_->t) first_ = {*w.missed, static_cast<int>(a)};
     w.missed.reset();
-  } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample)) {
+  } else if (!first_ && w.quiet >= kQuiet && turns_near(w, fell) && !is_small(a, sample) &&
+             !has_twin()) {
     w.missed = last_t_;
     w.quiet = kQuiet;
   }

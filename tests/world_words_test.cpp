@@ -1,0 +1,153 @@
+// What scenes of bodies may say of conditions, units, forces and births, and what is told where it
+// makes no sense.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ricochet/base/error.h"
+#include "ricochet/scene/scene.h"
+#include "ricochet/study/motion.h"
+
+namespace ricochet::testing::world_words_test {
+namespace {
+
+std::string falls(const std::string& stop) {
+  return fmt::format(R"(
+[world]
+dimension = 2
+gravity   = [0, -9.81]
+define    = {{ late = "t > 0.2" }}
+[pair]
+default = {{ restitution = 0 }}
+[body.a]
+disc = 0.1
+mass = 1
+at   = [0, 0.5]
+[run]
+step  = 0.001
+until = 0.5
+stop  = "{}"
+)",
+                     stop);
+}
+
+study::Motion run(const std::string& text) {
+  return study::run_scene(scene::read_scene("scene.toml", text), true);
+}
+
+int line_of_error(const std::string& text) {
+  try {
+    (void)run(text);
+  } catch (const base::InputError& error) {
+    return error.spot().line;
+  }
+  return -1;
+}
+
+TEST(WorldWords, AStopIsACondition) {
+  constexpr int kLine = 15;
+  EXPECT_EQ(line_of_error(falls("a.y")), kLine);
+  EXPECT_EQ(line_of_error(falls("a.y - 0.3")), kLine);
+  EXPECT_EQ(line_of_error(falls("sqrt(a.y - 0.4) < 0")), kLine);  // 0.4 is passed at t = 0.143
+  EXPECT_NEAR(run(falls("late")).final_state.t, 0.201, 1e-9);
+  EXPECT_NEAR(run(falls("not (a.y > 0.4) and t > 0")).final_state.t, 0.143, 1e-9);
+  const study::Motion at_once = run(falls("a.y > 0"));
+  EXPECT_EQ(at_once.outcome.steps, 0);
+  EXPECT_EQ(at_once.final_state.t, 0.0);
+}
+
+/// Who is born inside another is a failure that names both.
+TEST(WorldWords, BornInsideAnother) {
+  const auto text = [](double at) {
+    return fmt::format(R"(
+[world]
+dimension = 2
+[pair]
+default = {{ friction = 0, restitution = 0 }}
+[body.a]
+disc     = 0.1
+mass     = 1
+at       = [-1, 0]
+velocity = [1, 0]
+[body.b]
+disc = 0.1
+mass = 1
+at   = [0, {}]
+born = 1
+[run]
+step  = 0.001
+until = 1.2
+)",
+                       at);
+  };
+  const study::Motion inside = run(text(0.01));
+  EXPECT_EQ(inside.outcome.certificate.failure, certify::Failure::Overlap);
+  EXPECT_NEAR(inside.outcome.certificate.failure_time, 1.0, 1e-9);
+  EXPECT_NEAR(inside.outcome.certificate.failure_value, 0.2 - 0.01, 1e-9);
+  EXPECT_NE(inside.world->told.broken.find("'b' is born"), std::string::npos);
+  EXPECT_NE(inside.world->told.broken.find("inside 'a'"), std::string::npos);
+  EXPECT_EQ(run(text(0.5)).outcome.certificate.failure, certify::Failure::None);
+}
+
+std::string mixed(const std::string& gravity, const std::string& mass, const std::string& more) {
+  return fmt::format(R"(
+[system]
+coordinates = ["th"]
+units       = {{ th = "rad" }}
+parameters  = {{ L = "1 m", m = "2 kg", g = "9.81 m/s^2" }}
+kinetic     = "0.5*m*L^2*th'^2"
+{}
+[world]
+dimension  = 2
+gravity    = [0, "{}"]
+parameters = {{ R = "15 cm", M = "3 kg" }}
+[pair]
+default = {{ restitution = 0.8 }}
+[body.puck]
+disc = "R"
+mass = "{}"
+at   = ["R + L", "-L"]
+[start]
+position = {{ th = 0 }}
+[run]
+step  = 0.001
+until = 0.1
+)",
+                     more, gravity, mass);
+}
+
+TEST(WorldWords, UnitsOfBodiesBesideASystem) {
+  EXPECT_EQ(run(mixed("-g", "M", "")).outcome.certificate.failure, certify::Failure::None);
+  EXPECT_EQ(line_of_error(mixed("-L", "M", "")), 10);
+  EXPECT_EQ(line_of_error(mixed("-g", "R", "")), 16);
+}
+
+/// Coordinates of free bodies beside [system] take forces by name: x = F t^2/(2 m).
+TEST(WorldWords, ForcesOnBodiesBesideASystem) {
+  const study::Motion pushed = run(R"(
+[system]
+coordinates = ["s"]
+mass        = [1]
+force       = { "puck.x" = "6" }
+[world]
+dimension = 2
+[pair]
+default = { restitution = 0.8 }
+[body.puck]
+disc = 0.1
+mass = 3
+at   = [0, 0]
+[start]
+position = { s = 0 }
+[run]
+step  = 0.001
+until = 0.5
+)");
+  EXPECT_EQ(pushed.outcome.certificate.failure, certify::Failure::None);
+  EXPECT_NEAR(pushed.final_state.q[1], 6.0 * 0.25 / (2.0 * 3.0), 1e-12);
+}
+
+}  // namespace
+}  // namespace ricochet::testing::world_words_test
