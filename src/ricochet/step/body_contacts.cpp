@@ -864,22 +864,27 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
   return false;
 }
 
-/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then.
+/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then. Those
+/// that go far beyond leave every row a little off in the end, which the last ones of each look
+/// take away.
 template <int D>
 RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
-  constexpr int kMost = 6000;
-  constexpr int kLook = 20;       // sweeps from one measure to the next
+  constexpr int kMost = 16000;
+  constexpr int kLook = 40;       // sweeps from one measure to the next
+  constexpr int kFar = 35;        // of them, that go far beyond
   constexpr int kNoted = 4;       // sweeps over what was noted by one over all
-  constexpr int kFar = 200;       // sweeps that go far beyond: in the end they may go in circles
-  constexpr int kSlow = 4000;     // and from here on none goes beyond
-  constexpr double kQuiet = 0.3;  // of the limit
+  constexpr int kLong = 2000;     // sweeps after which they go less far, or as far again
+  constexpr double kQuiet = 1.0;  // of the limit
+  constexpr std::array<double, 4> kBeyond = {1.8, 1.6, 1.8, 1.4};
   const double most = kMostPart * speed_;
   RoundSweeps::Size size = round_.measure();
   for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
+    if (is_stopped()) break;
     if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
-    const double part = k < kFar ? 1.6 : k < kSlow ? 1.3 : 1.0;
+    const double beyond = kBeyond[index(k / kLong) % kBeyond.size()];
     const double quiet = kQuiet * std::min(most, size.creep);
     for (int j = 0; j < kLook; j += 1 + kNoted) {
+      const double part = j < kFar ? beyond : 1.0;
       round_.sweep(part, quiet);
       for (int i = 0; i < kNoted; ++i) round_.sweep_noted(part);
     }

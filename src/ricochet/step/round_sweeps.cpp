@@ -11,6 +11,10 @@ namespace ricochet::step {
 using base::index;
 namespace {
 
+/// Rows are taken from so many places in turn: those that follow each other then seldom share a
+/// body, and a processor need not wait for one to begin the next.
+constexpr std::size_t kStreams = 16;
+
 /// Whether an arm lies along n, but for rounding.
 bool is_central(const body::Vec<3>& arm, const body::Vec<3>& n) {
   constexpr double kAside = 1e-13;
@@ -71,6 +75,7 @@ void RoundSweeps::add(const Problem& problem, int k, const Vec& impulse) {
   one.inverse_n = 1.0 / normal;
   one.inverse_t = 1.0 / (normal + one.arm_a * one.arm_a * a.per_inertia +
                          one.arm_b * one.arm_b * b.per_inertia);
+  one.row = k;
   contacts_.push_back(one);
   noise_.push_back(problem.noise[index(k)]);
 }
@@ -92,9 +97,13 @@ bool RoundSweeps::take(const Problem& problem, const Eigen::VectorXd& impulses) 
       speed.per_inertia = 1.0 / body.inertia(0, 0);
     }
   }
-  for (const int k : problem.members) {
-    const body::Vec<3> r = impulses.segment<3>(static_cast<Eigen::Index>(3 * k));
-    add(problem, k, solve::projected<3>(problem.friction[index(k)], r));
+  const std::size_t length = (problem.members.size() + kStreams - 1) / kStreams;
+  for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t at = i; at < problem.members.size(); at += length) {
+      const int k = problem.members[at];
+      const body::Vec<3> r = impulses.segment<3>(static_cast<Eigen::Index>(3 * k));
+      add(problem, k, solve::projected<3>(problem.friction[index(k)], r));
+    }
   }
   noted_.clear();
   noted_.reserve(contacts_.capacity());
@@ -114,31 +123,44 @@ void RoundSweeps::act() {
   }
 }
 
-/// The closed form of one row; by how much its impulse changes, squared.
+/// The closed form of one row; by how much its impulse changes, squared. A row that would slip if it
+/// went `part` of its way goes kSlips of it.
 [[gnu::always_inline]] inline double RoundSweeps::relax(Contact& one, double part) {
+  constexpr double kSlips = 1.1;
   Speed& a = speeds_[index(one.a)];
   Speed& b = speeds_[index(one.b)];
   const Vec u = velocity(one, a, b);
   const double along = one.n.dot(u);
-  const double normal = std::max(0.0, one.normal - part * one.inverse_n * along);
-  Vec next = one.tangential - (part * one.inverse_t) * (u - along * one.n);
-  const double most = one.mu * normal;
-  const double slip = next.squaredNorm();
-  if (slip > most * most) next *= most / std::sqrt(slip);
+  const Vec across = u - along * one.n;
+  double normal = std::max(0.0, one.normal - part * one.inverse_n * along);
+  Vec next = one.tangential - (part * one.inverse_t) * across;
+  double most = one.mu * normal;
+  if (next.squaredNorm() > most * most) {
+    const double less = std::min(part, kSlips);
+    normal = std::max(0.0, one.normal - less * one.inverse_n * along);
+    next = one.tangential - (less * one.inverse_t) * across;
+    most = one.mu * normal;
+    const double slip = next.squaredNorm();
+    if (slip > most * most) next *= most / std::sqrt(slip);
+  }
   const double change = normal - one.normal;
-  const Vec across = next - one.tangential;
+  const Vec turned = next - one.tangential;
   one.normal = normal;
   one.tangential = next;
-  give_both(one, change, across, a, b);
-  return change * change + across.squaredNorm();
+  give_both(one, change, turned, a, b);
+  return change * change + turned.squaredNorm();
 }
 
 void RoundSweeps::sweep(double part, double quiet) {
-  noted_.clear();
+  std::size_t count = 0;
+  noted_.resize(contacts_.size());
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
     const double least = quiet * contacts_[k].inverse_t;
-    if (relax(contacts_[k], part) > least * least) noted_.push_back(static_cast<int>(k));
+    const double change = relax(contacts_[k], part);
+    noted_[count] = static_cast<int>(k);  // without a branch: nobody can foretell it
+    count += change > least * least ? 1U : 0U;
   }
+  noted_.resize(count);
 }
 
 void RoundSweeps::sweep_noted(double part) {
@@ -174,10 +196,9 @@ RoundSweeps::Size RoundSweeps::measure() const {
 }
 
 void RoundSweeps::give(const Problem& problem, Eigen::VectorXd& impulses) const {
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const int k = problem.members[i];
-    impulses.segment<3>(static_cast<Eigen::Index>(3 * k)) =
-        body::in_frame(problem.rows[index(k)], contacts_[i].impulse());
+  for (const Contact& one : contacts_) {
+    impulses.segment<3>(static_cast<Eigen::Index>(3 * one.row)) =
+        body::in_frame(problem.rows[index(one.row)], one.impulse());
   }
 }
 

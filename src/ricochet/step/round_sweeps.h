@@ -15,6 +15,10 @@ namespace ricochet::step {
 /// across it, so that a row alone has a closed form: with z = r - u / w, r_N = max(0, z_N), and
 /// r_T = z_T, shortened to mu r_N where it is longer. Vectors are those of space, without tangents.
 ///
+/// Rows that stick may go far beyond their own solution: sticking rows alone are a symmetric
+/// problem, for which that converges fast. Coulomb's law is not associated, and rows that slip so
+/// far would lead others astray for ever: they stay near their own solution.
+///
 /// Errors die out locally first: a sweep over all rows notes those that it changed by more than
 /// asked, and the sweeps that follow go over these alone.
 class RoundSweeps {
@@ -31,8 +35,8 @@ class RoundSweeps {
 
   /// Takes impulses as a start; false where a row is not one of spheres, or half-spaces.
   bool take(const Problem& problem, const Eigen::VectorXd& impulses);
-  /// One sweep over all rows, each going `part` of its way, above 1 farther. Notes those that
-  /// change their velocity by more than `quiet` [m/s].
+  /// One sweep over all rows. Those that stick go `part` of their way, above 1 farther, those that
+  /// slip at most 1.1 of it. Notes those that change their velocity by more than `quiet` [m/s].
   void sweep(double part, double quiet);
   /// One sweep over the rows that were noted.
   void sweep_noted(double part);
@@ -62,6 +66,7 @@ class RoundSweeps {
     double mu;
     int a;
     int b;
+    int row;
     Vec impulse() const { return normal * n + tangential; }
   };
   struct Speed {  // what impulses do to a body
