@@ -19,6 +19,7 @@ constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no
 constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
 constexpr int kPatient = 400;      // the same where a level would be given up
 constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr double kMostAgain = 0.9;  // the same of a round that goes on: it need not begin anew
 constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
 constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
 }  // namespace
@@ -857,7 +858,7 @@ bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
     const RoundSweeps::Size size = sweep_until(least);
     round_.give(problem, impulses_);
     const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    if (!(size.creep <= kMostPart * speed_)) return false;
+    if (!(size.creep <= (is_again_ ? kMostAgain : kMostPart) * speed_)) return false;
     if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
     return true;
   }
@@ -876,7 +877,7 @@ RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
   constexpr int kLong = 2000;     // sweeps after which they go less far, or as far again
   constexpr double kQuiet = 1.0;  // of the limit
   constexpr std::array<double, 4> kBeyond = {1.8, 1.6, 1.8, 1.4};
-  const double most = kMostPart * speed_;
+  const double most = (is_again_ ? kMostAgain : kMostPart) * speed_;
   RoundSweeps::Size size = round_.measure();
   for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
     if (is_stopped()) break;

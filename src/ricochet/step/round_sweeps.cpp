@@ -196,9 +196,11 @@ RoundSweeps::Size RoundSweeps::measure() const {
 }
 
 void RoundSweeps::give(const Problem& problem, Eigen::VectorXd& impulses) const {
+  constexpr double kNothing = 1e-100;  // [N s]: below, squares underflow and no cone is kept
   for (const Contact& one : contacts_) {
-    impulses.segment<3>(static_cast<Eigen::Index>(3 * one.row)) =
-        body::in_frame(problem.rows[index(one.row)], one.impulse());
+    auto r = impulses.segment<3>(static_cast<Eigen::Index>(3 * one.row));
+    r.setZero();
+    if (one.normal > kNothing) r = body::in_frame(problem.rows[index(one.row)], one.impulse());
   }
 }
 
