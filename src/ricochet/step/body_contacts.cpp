@@ -777,7 +777,13 @@ bool BodyContacts<D>::holds_still(int island) {
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }
-    holds = is_enough(island, residual) || follow_path(island) || (k == 0 && find_rest(island));
+    holds = is_enough(island, residual);
+    const bool is_first = k == 0;
+    if (W_.rows > kPatient) {  // a path has too many pieces, and each is a factorisation
+      holds = holds || (is_first && find_rest(island));
+    } else {
+      holds = holds || follow_path(island) || (is_first && find_rest(island));
+    }
   }
   if (!holds && W_.rows <= kPatient) holds = improve_island(island);
   level_ = level;
