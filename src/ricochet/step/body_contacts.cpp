@@ -15,13 +15,13 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;      // the same where a level would be given up
-constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr double kRest = 1e-2;      // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;           // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;       // the same where a level would be given up
+constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
 constexpr double kMostAgain = 0.9;  // the same of a round that goes on: it need not begin anew
-constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
-constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
+constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
+constexpr double kEnough = 2.0;     // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>
@@ -842,40 +842,37 @@ problem::Report BodyContacts<D>::solve_near(int island) {
 template <int D>
 bool BodyContacts<D>::is_for_rounds(int island) const {
   const int count = start_[index(island) + 1] - start_[index(island)];
-  return D == 3 && hurries_ && level_ == certify::Level::Bounded && !joints_.any() &&
-         !has_turns() && count > kPatient;
+  return hurries_ && level_ == certify::Level::Bounded && !joints_.any() && !has_turns() &&
+         count > (D == 2 ? kMany : kPatient);
 }
 
 /// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
 /// the judge measures them. Where most rows rest some sweeps are made in any case: what rests comes
 /// nearer to the exact law with every step, and so to rest.
 template <int D>
-bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
-  if constexpr (D == 3) {
-    if (!is_for_rounds(island)) return false;
-    const auto begin = index(start_[index(island)]);
-    const auto count = index(start_[index(island) + 1]) - begin;
-    const std::span<const int> members(members_.data() + begin, count);
-    const RoundSweeps::Problem problem{world_, rows_, members, free_, friction_, noise_};
-    if (!round_.take(problem, impulses_)) return false;
-    std::size_t resting = 0;
-    for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
-    const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
-    const RoundSweeps::Size size = sweep_until(least);
-    round_.give(problem, impulses_);
-    const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    if (!(size.creep <= (is_again_ ? kMostAgain : kMostPart) * speed_)) return false;
-    if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
-    return true;
-  }
-  return false;
+bool BodyContacts<D>::sweep_round(int island) {
+  if (!is_for_rounds(island)) return false;
+  const auto begin = index(start_[index(island)]);
+  const auto count = index(start_[index(island) + 1]) - begin;
+  const std::span<const int> members(members_.data() + begin, count);
+  const typename RoundSweeps<D>::Problem problem{world_, rows_, members, free_, friction_, noise_};
+  if (!round_.take(problem, impulses_)) return false;
+  std::size_t resting = 0;
+  for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
+  const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
+  const typename RoundSweeps<D>::Size size = sweep_until(least);
+  round_.give(problem, impulses_);
+  const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
+  if (!(size.creep <= (is_again_ ? kMostAgain : kMostPart) * speed_)) return false;
+  if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
+  return true;
 }
 
 /// Sweeps until rows creep within the strict limit, `least` at the least; what they are then. Those
 /// that go far beyond leave every row a little off in the end, which the last ones of each look
 /// take away.
 template <int D>
-RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
+typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int least) {
   constexpr int kMost = 16000;
   constexpr int kLook = 40;       // sweeps from one measure to the next
   constexpr int kFar = 35;        // of them, that go far beyond
@@ -884,7 +881,7 @@ RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
   constexpr double kQuiet = 1.0;  // of the limit
   constexpr std::array<double, 4> kBeyond = {1.8, 1.6, 1.8, 1.4};
   const double most = (is_again_ ? kMostAgain : kMostPart) * speed_;
-  RoundSweeps::Size size = round_.measure();
+  typename RoundSweeps<D>::Size size = round_.measure();
   for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
     if (is_stopped()) break;
     if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
