@@ -223,7 +223,9 @@ void RoundSweeps<D>::give(const Problem& problem, Eigen::VectorXd& impulses) con
   for (const Contact& one : contacts_) {
     auto r = impulses.template segment<D>(static_cast<Eigen::Index>(D * one.row));
     r.setZero();
-    if (one.normal > kNothing) r = body::in_frame(problem.rows[index(one.row)], one.impulse());
+    if (!(one.normal > kNothing)) continue;
+    r = body::in_frame(problem.rows[index(one.row)], one.tangential);
+    r[0] = one.normal;  // as it is: without friction nothing is left along the tangents
   }
 }
 
