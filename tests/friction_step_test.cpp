@@ -525,17 +525,17 @@ int expect_no_energy_from_friction(unsigned seed, int steps, double most_frictio
   return failed;
 }
 
-TEST(Moreau, FrictionNeverCreatesEnergy) {
-  // 1e5 steps from random states. Four contacts with up to twelve rows share five coordinates, so
-  // that W is singular; a step that finds no impulses says so.
-  int failed = 0;
-  for (const double mu : {0.3, 1.5}) {
-    failed += expect_no_energy_from_friction<1>(7, 25000, mu);
-    failed += expect_no_energy_from_friction<2>(8, 25000, mu);
-  }
-  EXPECT_LE(failed, 1000);  // 1 in 100
-  RecordProperty("failed", failed);
+/// 1e4 steps from random states. Four contacts with up to twelve rows share five coordinates, so
+/// that W is singular; a step that finds no impulses says so.
+void expect_no_energy_from_friction(double most_friction) {
+  const int failed = expect_no_energy_from_friction<1>(7, 5000, most_friction) +
+                     expect_no_energy_from_friction<2>(8, 5000, most_friction);
+  EXPECT_LE(failed, 100);  // 1 in 100
 }
+
+TEST(Moreau, FrictionNeverCreatesEnergy) { expect_no_energy_from_friction(0.3); }
+
+TEST(Moreau, LargeFrictionNeverCreatesEnergy) { expect_no_energy_from_friction(1.5); }
 
 /// The puck of the scene above in C++.
 struct Puck {

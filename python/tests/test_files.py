@@ -171,6 +171,7 @@ class Files(unittest.TestCase):
             self.assertEqual(file["rate"].shape, (21, 3, 6))
             self.assertEqual(bytes(file["names"][()]).decode().split(), ["box", "ball", "floor"])
             self.assertEqual(list(file["t"]), [row[0] for row in rows])
+            self.assertEqual(list(file["mass"]), [1.0, 1.0, 0.0])
             for k, row in enumerate(rows):
                 self.assertEqual(list(file["place"][k, 1, :3]),
                                  [row[names.index(f"ball.{axis}")] for axis in "xyz"])

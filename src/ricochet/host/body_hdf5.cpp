@@ -6,8 +6,7 @@
 
 namespace ricochet::host {
 
-std::string hdf5_of(const std::vector<record::BodySnapshot>& series,
-                    const std::vector<std::string>& names) {
+std::string hdf5_of(const std::vector<record::BodySnapshot>& series, const SeriesBodies& of) {
   const Silence silence;
   Writer writer;
   std::vector<double> times;
@@ -15,7 +14,7 @@ std::string hdf5_of(const std::vector<record::BodySnapshot>& series,
   std::vector<double> rates;
   std::vector<double> there;
   std::string lines;
-  for (const std::string& name : names) lines += name + "\n";
+  for (const std::string& name : of.names) lines += name + "\n";
   for (const record::BodySnapshot& shot : series) {
     times.push_back(shot.t);
     places.insert(places.end(), shot.places.begin(), shot.places.end());
@@ -23,12 +22,13 @@ std::string hdf5_of(const std::vector<record::BodySnapshot>& series,
     there.insert(there.end(), shot.is_there.begin(), shot.is_there.end());
   }
   const hsize_t instants = series.size();
-  const hsize_t bodies = names.size();
+  const hsize_t bodies = of.names.size();
   const hsize_t cells = std::max<hsize_t>(1, instants * bodies);
   writer.numbers("t", times.data(), times.size());
   writer.table("place", places, {instants, bodies, places.size() / cells});
   writer.table("rate", rates, {instants, bodies, rates.size() / cells});
   writer.table("there", there, {instants, bodies});
+  writer.numbers("mass", of.masses.data(), of.masses.size());
   writer.text("names", lines);
   return writer.bytes();
 }

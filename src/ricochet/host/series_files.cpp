@@ -32,18 +32,21 @@ std::string write_vtk(const char* stem, const Shots& shots, const WriteSeries& w
                      base::counted(static_cast<long long>(files.size()), "file"));
 }
 
-std::vector<std::string> names_of_series_bodies(const scene::WorldPart& part) {
-  std::vector<std::string> names;
+SeriesBodies series_bodies(const scene::WorldPart& part) {
+  SeriesBodies made;
   part.visit([&](const auto& world) {
-    for (const auto& body : world.bodies) names.push_back(body.name);
+    for (const auto& body : world.bodies) {
+      made.names.push_back(body.name);
+      made.masses.push_back(body.is_free() ? body.mass : 0.0);
+    }
   });
-  return names;
+  return made;
 }
 
 std::string write_bodies(const scene::WorldPart& part, const record::WorldRecord& record,
                          const WriteSeries& write) {
   if (part.write_bodies.hdf5) {
-    write("bodies-series.h5", hdf5_of(record.body_series, names_of_series_bodies(part)));
+    write("bodies-series.h5", hdf5_of(record.body_series, series_bodies(part)));
     return "bodies-series.h5";
   }
   const auto surfaces = plot::surfaces_of(part, record.frames);
