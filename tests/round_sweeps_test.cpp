@@ -196,6 +196,46 @@ TEST(RoundSweeps, ASphereOnASlopeRollsOrSlides) {
   }
 }
 
+/// In the plane a disc rolls up to tan(slope) = 3 mu with a third of the weight along it; without
+/// friction nothing acts along the tangent, not even rounding.
+TEST(RoundSweeps, ADiscOnASlopeRollsOrSlides) {
+  constexpr double kWeight = 2.0 * 9.81 * 0.01;  // m g h
+  const Eigen::Vector2d n(0.6, 0.8);
+  const Eigen::Vector2d down(0.8, -0.6);  // tan(slope) = 3/4
+  body::World<2> world;
+  world.bodies.resize(2);
+  world.bodies[0].kind = body::Kind::Fixed;
+  world.bodies[1].mass = 2.0;
+  world.bodies[1].inertia = 0.5 * 2.0 * 0.25;
+  body::Row<2> row;
+  row.body_a = 1;
+  row.body_b = 0;
+  row.normal = n;
+  row.arm_a = -0.5 * n;
+  row.arm_b = Eigen::Vector2d(7.0, -3.0);
+  const Eigen::Vector2d falls(0.0, -kWeight / 2.0);
+  const Eigen::VectorXd free = body::in_frame(row, falls);
+  for (const double mu : {0.0, 0.2, 0.24, 0.26, 1.0}) {
+    const std::vector<double> friction = {mu};
+    const std::vector<double> noise = {0.0};
+    const std::vector<int> members = {0};
+    Eigen::VectorXd impulses = Eigen::VectorXd::Zero(2);
+    RoundSweeps<2> sweeps;
+    const RoundSweeps<2>::Problem problem{world, {&row, 1}, members, free, friction, noise};
+    ASSERT_TRUE(sweeps.take(problem, impulses));
+    for (int k = 0; k < 60; ++k) sweeps.sweep(1.0, 0.0);
+    sweeps.give(problem, impulses);
+    const double load = 0.8 * kWeight;
+    const double along = std::min(mu * load, 0.6 * kWeight / 3.0);
+    EXPECT_NEAR(impulses[0], load, 1e-15) << mu;
+    EXPECT_NEAR(body::in_space(row, impulses).dot(down), -along, 1e-15) << mu;
+    if (mu == 0.0) {
+      EXPECT_EQ(impulses[1], 0.0);
+    }
+    EXPECT_LE(sweeps.measure().creep, 1e-15) << mu;
+  }
+}
+
 /// Coulomb's law row by row, from its definition, with velocities made from the impulses.
 struct Modes {
   int sticking{0};
