@@ -79,7 +79,7 @@ struct Heap {
           rows[k], velocities[index(rows[k].body_a)], velocities[index(rows[k].body_b)]);
     }
   }
-  RoundSweeps::Problem problem() const { return {world, rows, members, free, friction, noise}; }
+  RoundSweeps<3>::Problem problem() const { return {world, rows, members, free, friction, noise}; }
 
   /// Velocities of rows by the definition: u' + M^-1 G^T r of each body, with its inertia.
   Eigen::VectorXd velocities() const {
@@ -125,7 +125,7 @@ Heap random_heap(base::Random& random, int across, double range, double mu) {
 }
 
 /// Sweeps until the largest creep speed is below `speed`; whether it came to be.
-bool solve(RoundSweeps& sweeps, Heap& heap, double speed) {
+bool solve(RoundSweeps<3>& sweeps, Heap& heap, double speed) {
   constexpr int kMost = 20'000;
   if (!sweeps.take(heap.problem(), heap.impulses)) return false;
   for (int k = 0; k < kMost && sweeps.measure().creep > speed; ++k) {
@@ -151,7 +151,7 @@ TEST(RoundSweeps, TwoSpheresHaveTheirClosedForm) {
     const Vec across = Vec::UnitZ();
     velocities[index(row.body_a)].v = -1.0 * row.normal + slip * across;
     heap.set_free(velocities);
-    RoundSweeps sweeps;
+    RoundSweeps<3> sweeps;
     ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
     sweeps.sweep(1.0, 0.0);  // one row: one sweep
     sweeps.give(heap.problem(), heap.impulses);
@@ -180,7 +180,7 @@ TEST(RoundSweeps, ASphereOnASlopeRollsOrSlides) {
     std::vector<body::Motion<3>> velocities(2);
     velocities[1].v = kWeight / 2.0 * Vec(std::sin(angle), 0.0, -std::cos(angle));
     heap.set_free(velocities);
-    RoundSweeps sweeps;
+    RoundSweeps<3> sweeps;
     ASSERT_TRUE(solve(sweeps, heap, 1e-16));
     const double load = kWeight * std::cos(angle);
     const double rolls = 2.0 / 7.0 * kWeight * std::sin(angle);
@@ -193,6 +193,46 @@ TEST(RoundSweeps, ASphereOnASlopeRollsOrSlides) {
     } else {
       EXPECT_GT(slip, 1e-5);
     }
+  }
+}
+
+/// In the plane a disc rolls up to tan(slope) = 3 mu with a third of the weight along it; without
+/// friction nothing acts along the tangent, not even rounding.
+TEST(RoundSweeps, ADiscOnASlopeRollsOrSlides) {
+  constexpr double kWeight = 2.0 * 9.81 * 0.01;  // m g h
+  const Eigen::Vector2d n(0.6, 0.8);
+  const Eigen::Vector2d down(0.8, -0.6);  // tan(slope) = 3/4
+  body::World<2> world;
+  world.bodies.resize(2);
+  world.bodies[0].kind = body::Kind::Fixed;
+  world.bodies[1].mass = 2.0;
+  world.bodies[1].inertia = 0.5 * 2.0 * 0.25;
+  body::Row<2> row;
+  row.body_a = 1;
+  row.body_b = 0;
+  row.normal = n;
+  row.arm_a = -0.5 * n;
+  row.arm_b = Eigen::Vector2d(7.0, -3.0);
+  const Eigen::Vector2d falls(0.0, -kWeight / 2.0);
+  const Eigen::VectorXd free = body::in_frame(row, falls);
+  for (const double mu : {0.0, 0.2, 0.24, 0.26, 1.0}) {
+    const std::vector<double> friction = {mu};
+    const std::vector<double> noise = {0.0};
+    const std::vector<int> members = {0};
+    Eigen::VectorXd impulses = Eigen::VectorXd::Zero(2);
+    RoundSweeps<2> sweeps;
+    const RoundSweeps<2>::Problem problem{world, {&row, 1}, members, free, friction, noise};
+    ASSERT_TRUE(sweeps.take(problem, impulses));
+    for (int k = 0; k < 60; ++k) sweeps.sweep(1.0, 0.0);
+    sweeps.give(problem, impulses);
+    const double load = 0.8 * kWeight;
+    const double along = std::min(mu * load, 0.6 * kWeight / 3.0);
+    EXPECT_NEAR(impulses[0], load, 1e-15) << mu;
+    EXPECT_NEAR(body::in_space(row, impulses).dot(down), -along, 1e-15) << mu;
+    if (mu == 0.0) {
+      EXPECT_EQ(impulses[1], 0.0);
+    }
+    EXPECT_LE(sweeps.measure().creep, 1e-15) << mu;
   }
 }
 
@@ -232,7 +272,7 @@ void expect_law(const Heap& heap, double speed, double impulse, Modes& modes) {
 TEST(RoundSweeps, TheirEndObeysCoulombsLaw) {
   constexpr double kSpeed = 1e-9;  // of free velocities about 1
   base::Random random(7);
-  RoundSweeps sweeps;
+  RoundSweeps<3> sweeps;
   Modes modes;
   for (int k = 0; k < 12; ++k) {
     Heap heap = random_heap(random, 4, 1.0 + 0.2 * k, 0.1 * (1 + k % 6));
@@ -247,7 +287,7 @@ TEST(RoundSweeps, TheirEndObeysCoulombsLaw) {
 /// What they say of themselves is what the general solvers' measure says, with W by its definition.
 TEST(RoundSweeps, MeasureAsTheGeneralSolversDo) {
   base::Random random(11);
-  RoundSweeps sweeps;
+  RoundSweeps<3> sweeps;
   for (int k = 0; k < 40; ++k) {
     Heap heap = random_heap(random, 3, 1.0 + 0.1 * k, 0.05 * k);
     ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
@@ -267,7 +307,7 @@ TEST(RoundSweeps, MeasureAsTheGeneralSolversDo) {
     }
     const auto sums =
         solve::measure_contacts<3>(heap.friction, rho, heap.impulses, heap.velocities());
-    const RoundSweeps::Size size = sweeps.measure();
+    const RoundSweeps<3>::Size size = sweeps.measure();
     EXPECT_NEAR(size.distance, std::sqrt(sums.distance), 1e-12 * size.impulse) << k;
     EXPECT_GE(size.impulse, std::sqrt(sums.largest) * (1.0 - 1e-12));
   }
@@ -278,7 +318,7 @@ TEST(RoundSweeps, TwoWaysOfSweepingEndAtTheSameMotionWithoutFriction) {
   base::Random random(3);
   Heap heap = random_heap(random, 4, 1.5, 0.0);
   Heap same = heap;
-  RoundSweeps sweeps;
+  RoundSweeps<3> sweeps;
   ASSERT_TRUE(solve(sweeps, heap, 1e-12));
   ASSERT_TRUE(sweeps.take(same.problem(), same.impulses));
   for (int k = 0; k < 20'000 && sweeps.measure().creep > 1e-12; ++k) sweeps.sweep(1.0, 0.0);
@@ -290,7 +330,7 @@ TEST(RoundSweeps, RefuseWhatIsNoSphere) {
   Heap heap;
   heap.add(Vec(0.0, 0.0, 1.0), 1.0, 2.0);
   heap.find(1e-6, 0.2);
-  RoundSweeps sweeps;
+  RoundSweeps<3> sweeps;
   EXPECT_TRUE(sweeps.take(heap.problem(), heap.impulses));
   Heap aside = heap;
   aside.rows[0].arm_b += Vec(0.1, 0.0, 0.0);
@@ -304,7 +344,7 @@ TEST(RoundSweeps, RefuseWhatIsNoSphere) {
 TEST(RoundSweeps, DoNotAllocateOnceTheyHaveTheirRoom) {
   base::Random random(5);
   Heap heap = random_heap(random, 4, 1.5, 0.5);
-  RoundSweeps sweeps;
+  RoundSweeps<3> sweeps;
   ASSERT_TRUE(solve(sweeps, heap, 1e-3));
   const long long before = testing::allocations();
   const bool is_solved = solve(sweeps, heap, 1e-6);

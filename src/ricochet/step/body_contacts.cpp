@@ -15,12 +15,13 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;      // the same where a level would be given up
-constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
-constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
-constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
+constexpr double kRest = 1e-2;      // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;           // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;       // the same where a level would be given up
+constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
+constexpr double kMostAgain = 0.9;  // the same of a round that goes on: it need not begin anew
+constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
+constexpr double kEnough = 2.0;     // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>
@@ -776,7 +777,13 @@ bool BodyContacts<D>::holds_still(int island) {
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
       residual = methods_.finish(r_);
     }
-    holds = is_enough(island, residual) || follow_path(island) || (k == 0 && find_rest(island));
+    holds = is_enough(island, residual);
+    const bool is_first = k == 0;
+    if (W_.rows > kPatient) {  // a path has too many pieces, and each is a factorisation
+      holds = holds || (is_first && find_rest(island));
+    } else {
+      holds = holds || follow_path(island) || (is_first && find_rest(island));
+    }
   }
   if (!holds && W_.rows <= kPatient) holds = improve_island(island);
   level_ = level;
@@ -835,51 +842,53 @@ problem::Report BodyContacts<D>::solve_near(int island) {
 template <int D>
 bool BodyContacts<D>::is_for_rounds(int island) const {
   const int count = start_[index(island) + 1] - start_[index(island)];
-  return D == 3 && hurries_ && level_ == certify::Level::Bounded && !joints_.any() &&
-         !has_turns() && count > kPatient;
+  return hurries_ && level_ == certify::Level::Bounded && !joints_.any() && !has_turns() &&
+         count > (D == 2 ? kMany : kPatient);
 }
 
 /// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
 /// the judge measures them. Where most rows rest some sweeps are made in any case: what rests comes
 /// nearer to the exact law with every step, and so to rest.
 template <int D>
-bool BodyContacts<D>::sweep_round([[maybe_unused]] int island) {
-  if constexpr (D == 3) {
-    if (!is_for_rounds(island)) return false;
-    const auto begin = index(start_[index(island)]);
-    const auto count = index(start_[index(island) + 1]) - begin;
-    const std::span<const int> members(members_.data() + begin, count);
-    const RoundSweeps::Problem problem{world_, rows_, members, free_, friction_, noise_};
-    if (!round_.take(problem, impulses_)) return false;
-    std::size_t resting = 0;
-    for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
-    const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
-    const RoundSweeps::Size size = sweep_until(least);
-    round_.give(problem, impulses_);
-    const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-    if (!(size.creep <= kMostPart * speed_)) return false;
-    if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
-    return true;
-  }
-  return false;
+bool BodyContacts<D>::sweep_round(int island) {
+  if (!is_for_rounds(island)) return false;
+  const auto begin = index(start_[index(island)]);
+  const auto count = index(start_[index(island) + 1]) - begin;
+  const std::span<const int> members(members_.data() + begin, count);
+  const typename RoundSweeps<D>::Problem problem{world_, rows_, members, free_, friction_, noise_};
+  if (!round_.take(problem, impulses_)) return false;
+  std::size_t resting = 0;
+  for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
+  const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
+  const typename RoundSweeps<D>::Size size = sweep_until(least);
+  round_.give(problem, impulses_);
+  const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
+  if (!(size.creep <= (is_again_ ? kMostAgain : kMostPart) * speed_)) return false;
+  if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
+  return true;
 }
 
-/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then.
+/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then. Those
+/// that go far beyond leave every row a little off in the end, which the last ones of each look
+/// take away.
 template <int D>
-RoundSweeps::Size BodyContacts<D>::sweep_until(int least) {
-  constexpr int kMost = 6000;
-  constexpr int kLook = 20;       // sweeps from one measure to the next
+typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int least) {
+  constexpr int kMost = 16000;
+  constexpr int kLook = 40;       // sweeps from one measure to the next
+  constexpr int kFar = 35;        // of them, that go far beyond
   constexpr int kNoted = 4;       // sweeps over what was noted by one over all
-  constexpr int kFar = 200;       // sweeps that go far beyond: in the end they may go in circles
-  constexpr int kSlow = 4000;     // and from here on none goes beyond
-  constexpr double kQuiet = 0.3;  // of the limit
-  const double most = kMostPart * speed_;
-  RoundSweeps::Size size = round_.measure();
+  constexpr int kLong = 2000;     // sweeps after which they go less far, or as far again
+  constexpr double kQuiet = 1.0;  // of the limit
+  constexpr std::array<double, 4> kBeyond = {1.8, 1.6, 1.8, 1.4};
+  const double most = (is_again_ ? kMostAgain : kMostPart) * speed_;
+  typename RoundSweeps<D>::Size size = round_.measure();
   for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
+    if (is_stopped()) break;
     if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
-    const double part = k < kFar ? 1.6 : k < kSlow ? 1.3 : 1.0;
+    const double beyond = kBeyond[index(k / kLong) % kBeyond.size()];
     const double quiet = kQuiet * std::min(most, size.creep);
     for (int j = 0; j < kLook; j += 1 + kNoted) {
+      const double part = j < kFar ? beyond : 1.0;
       round_.sweep(part, quiet);
       for (int i = 0; i < kNoted; ++i) round_.sweep_noted(part);
     }

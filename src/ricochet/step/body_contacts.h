@@ -112,7 +112,7 @@ class BodyContacts {
   problem::Report solve_near(int island);
   bool is_for_rounds(int island) const;
   bool sweep_round(int island);
-  RoundSweeps::Size sweep_until(int least);
+  typename RoundSweeps<D>::Size sweep_until(int least);
   void stop_creep(int island);
   bool is_still(int island) const;
   bool find_rest(int island);
@@ -207,7 +207,7 @@ class BodyContacts {
   std::unique_ptr<solve::Sharing<D>> sharing_;  // made where it is needed
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
-  RoundSweeps round_;
+  RoundSweeps<D> round_;
   Eigen::VectorXd weight_;  // conjugate gradients for what rests: the metric, 0 where rows part
   Eigen::VectorXd gone_;    // velocities to be taken away
   Eigen::VectorXd way_;

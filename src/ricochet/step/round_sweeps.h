@@ -8,31 +8,36 @@
 
 namespace ricochet::step {
 
-/// Block Gauss-Seidel for spheres, by bodies: a row reads and changes what impulses do to the
-/// velocities of its two bodies, and W is never formed.
+/// Block Gauss-Seidel for discs and spheres, by bodies: a row reads and changes what impulses do to
+/// the velocities of its two bodies, and W is never formed.
 ///
 /// Where both arms lie along n and all moments of inertia are equal, W_ii is w_N along n and w_T
 /// across it, so that a row alone has a closed form: with z = r - u / w, r_N = max(0, z_N), and
 /// r_T = z_T, shortened to mu r_N where it is longer. Vectors are those of space, without tangents.
 ///
+/// Rows that stick may go far beyond their own solution: sticking rows alone are a symmetric
+/// problem, for which that converges fast. Coulomb's law is not associated, and rows that slip so
+/// far would lead others astray for ever: they stay near their own solution.
+///
 /// Errors die out locally first: a sweep over all rows notes those that it changed by more than
 /// asked, and the sweeps that follow go over these alone.
+template <int D>
 class RoundSweeps {
  public:
   /// What is posed: rows, and by row D numbers (n, t) of free velocity and impulse.
   struct Problem {
-    const body::World<3>& world;
-    std::span<const body::Row<3>> rows;
+    const body::World<D>& world;
+    std::span<const body::Row<D>> rows;
     std::span<const int> members;  // those that belong together
     const Eigen::VectorXd& free;
     const std::vector<double>& friction;
     const std::vector<double>& noise;  // what rounding makes of velocities
   };
 
-  /// Takes impulses as a start; false where a row is not one of spheres, or half-spaces.
+  /// Takes impulses as a start; false where a row is not one of discs or spheres, and fixed ground.
   bool take(const Problem& problem, const Eigen::VectorXd& impulses);
-  /// One sweep over all rows, each going `part` of its way, above 1 farther. Notes those that
-  /// change their velocity by more than `quiet` [m/s].
+  /// One sweep over all rows. Those that stick go `part` of their way, above 1 farther, those that
+  /// slip at most 1.1 of it. Notes those that change their velocity by more than `quiet` [m/s].
   void sweep(double part, double quiet);
   /// One sweep over the rows that were noted.
   void sweep_noted(double part);
@@ -49,7 +54,8 @@ class RoundSweeps {
   void give(const Problem& problem, Eigen::VectorXd& impulses) const;
 
  private:
-  using Vec = body::Vec<3>;
+  using Vec = body::Vec<D>;
+  using Spin = body::Spin<D>;
   struct Contact {
     Vec n;
     Vec free;
@@ -62,11 +68,12 @@ class RoundSweeps {
     double mu;
     int a;
     int b;
+    int row;
     Vec impulse() const { return normal * n + tangential; }
   };
   struct Speed {  // what impulses do to a body
     Vec v = Vec::Zero();
-    Vec spin = Vec::Zero();
+    Spin spin = body::Motion<D>{}.spin;
     double per_mass{0.0};
     double per_inertia{0.0};
   };
@@ -82,5 +89,8 @@ class RoundSweeps {
   std::vector<Speed> speeds_;  // by body
   std::vector<int> noted_;     // contacts
 };
+
+extern template class RoundSweeps<2>;
+extern template class RoundSweeps<3>;
 
 }  // namespace ricochet::step
