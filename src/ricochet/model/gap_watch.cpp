@@ -57,6 +57,7 @@ GapWatch::GapWatch(const FormulaModel& model)
   }
   if (rows_.empty()) return;
   loud_.reserve(rows_.size());
+  absent_.reserve(rows_.size());
   common_.resize(most_.size());
   shared_.reserve(most_.size());
   gather();
@@ -86,6 +87,14 @@ const GapWatch::Plan& GapWatch::plan(int row) {
   const Nodes gap_nodes = system.graph.reachable(roots);
   if (model_.has_where() && system.where[index(row)] >= 0) {
     roots.push_back(system.where[index(row)]);
+    const std::vector<int> inputs = system.graph.inputs_of(roots.back());
+    const auto is_of_box = [&](int slot) {
+      const auto begin = pattern_.coordinates.begin();
+      const auto first = begin + static_cast<std::ptrdiff_t>(pattern_.begin(row));
+      const auto last = begin + static_cast<std::ptrdiff_t>(pattern_.end(row));
+      return std::find(first, last, slot - system.position_slot(0)) != last;
+    };
+    plan.ends_in_box = std::all_of(inputs.begin(), inputs.end(), is_of_box);
   }
   plan.gap = system.graph.reachable(roots);
   for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
@@ -166,8 +175,10 @@ double GapWatch::take_box(const StepPath& path, int row, double reach) {
     rounding += 1024.0 * kRounding * slopes_[e] * (size + boxes_[e].high - boxes_[e].low);
     if (!(slopes_[e] < kInfinity)) rates_[a] = kInfinity;
   }
-  quiet_[a] = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change) ? 1 : 0;
-  far_[a] = quiet_[a] != 0 && std::max(gap(row).low, path.g1[row] - change) > rounding ? 1 : 0;
+  const bool is_open = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change);
+  const bool is_absent = plan.ends_in_box && !may_exist(row);
+  quiet_[a] = is_open ? kOpen : is_absent ? kAbsent : 0;
+  far_[a] = is_open && std::max(gap(row).low, path.g1[row] - change) > rounding ? 1 : 0;
   return change;
 }
 
@@ -207,6 +218,7 @@ void GapWatch::renew_box(const StepPath& path, int row) {
 void GapWatch::gather() {
   constexpr double kMost = std::numeric_limits<double>::max();
   loud_.clear();
+  absent_.clear();
   shared_.assign(common_.size(), {-kMost, kMost});
   common_until_ = kInfinity;
   all_far_ = !model_.has_where() && static_cast<int>(rows_.size()) == model_.contacts();
@@ -216,6 +228,7 @@ void GapWatch::gather() {
       loud_.push_back(row);
       continue;
     }
+    if (!is_open(row)) absent_.push_back(row);
     common_until_ = std::min(common_until_, until_[index(row)]);
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       formula::Range& box = shared_[index(pattern_.coordinates[e])];
