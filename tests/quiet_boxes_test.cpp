@@ -104,8 +104,8 @@ TEST(QuietBoxes, WallsThatExistNowhereInABoxAreFoundWhereTheyDo) {
     EXPECT_EQ(one.u, other.u);
     free += a.ok() ? 1 : 0;
   }
-  EXPECT_GT(free, 5);
-  EXPECT_LT(free, 55);
+  EXPECT_GT(free, 5);  // of both kinds there are some
+  EXPECT_LT(free, 60);
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
   void compute(const Eigen::MatrixXd& matrix);
   /// Whether the matrix is finite and positive definite to 1e-14.
   bool is_regular() const;
-  void half_solve(Eigen::VectorXd& x) const;             // x becomes L^-1 x
-  void half_solve_transposed(Eigen::VectorXd& x) const;  // L^-T x
+  void half_solve(Eigen::VectorXd& x) const;                         // x becomes L^-1 x
+  void half_solve_transposed(Eigen::VectorXd& x) const;              // L^-T x
   void solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;  // A^-1 v
 
  private:

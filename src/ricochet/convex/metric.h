@@ -47,7 +47,8 @@ template <class V>
   return v.cwiseAbs().sum();
 }
 
-/// a . b: few entries of vectors of any size in a plain loop, in the order in which Eigen adds them.
+/// a . b: few entries of vectors of any size in a plain loop, in the order in which Eigen adds
+/// them.
 template <class A, class B>
 [[gnu::always_inline]] inline double dot_of(const A& a, const B& b) {
   if constexpr (A::RowsAtCompileTime == kDynamic) {
