@@ -17,7 +17,9 @@ void take_error(Context<M>& c, Trial<M>& s, double relative, Failure kind, doubl
 template <model::Model M>
 [[gnu::always_inline]] inline void recompute_free_motion(Context<M>& c, Trial<M>& s) {
   c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, s.force);
-  s.momentum = s.h * s.force;  // completed contact by contact
+  for (Eigen::Index i = 0; i < s.force.size(); ++i) {
+    s.momentum[i] = s.h * s.force[i];  // completed contact by contact
+  }
   if (!c.has_constant_mass()) {
     if (!c.model.load_mass(s.q_mid, c.place)) c.fail(Failure::SingularMass, s.t_contact);
     return;
@@ -26,7 +28,30 @@ template <model::Model M>
   convex::add_scaled<M::kDofs>(s.before.u, s.h, s.free, s.free);
 }
 
-/// dT/du +- h/2 dT/dq at the ends of a step, which for a constant mass is M u; and T.
+/// dT/du +- h/2 dT/dq at the ends of a step, and T; those of its end are known in the next one.
+template <model::Model M>
+void recompute_varying_momenta(Context<M>& c, Trial<M>& s) {
+  auto& known = c.known;
+  if (!known.is_set || known.q != s.before.q || known.u != s.before.u) {
+    known = {s.before.q, s.before.u, s.start_momentum, s.slope, true};
+    c.model.momentum(s.before.q, s.before.u, c.place, known.momentum, known.slope);
+  }
+  const double half = 0.5 * s.h;
+  const Eigen::Index dofs = s.after.u.size();
+  for (Eigen::Index i = 0; i < dofs; ++i) {
+    s.start_momentum[i] = known.momentum[i] + half * known.slope[i];
+  }
+  c.model.momentum(s.after.q, s.after.u, c.place, known.momentum, known.slope);
+  s.kinetic = 0.5 * convex::dot_of(s.after.u, known.momentum);
+  known.q = s.after.q;
+  for (Eigen::Index i = 0; i < dofs; ++i) {
+    known.u[i] = s.after.u[i];
+    s.slope[i] = known.slope[i];
+    s.end_momentum[i] = known.momentum[i] - half * known.slope[i];
+  }
+}
+
+/// The same, which for a constant mass is M u.
 template <model::Model M>
 [[gnu::always_inline]] inline void recompute_momenta(Context<M>& c, Trial<M>& s) {
   if (c.has_constant_mass()) {
@@ -35,19 +60,7 @@ template <model::Model M>
     s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
     return;
   }
-  auto& known = c.known;
-  if (!known.is_set || known.q != s.before.q || known.u != s.before.u) {
-    known = {s.before.q, s.before.u, s.start_momentum, s.slope, true};
-    c.model.momentum(s.before.q, s.before.u, c.place, known.momentum, known.slope);
-  }
-  s.start_momentum = known.momentum + 0.5 * s.h * known.slope;
-  c.model.momentum(s.after.q, s.after.u, c.place, s.end_momentum, s.slope);
-  s.kinetic = 0.5 * s.after.u.dot(s.end_momentum);
-  known.q = s.after.q;
-  known.u = s.after.u;
-  known.momentum = s.end_momentum;
-  known.slope = s.slope;
-  s.end_momentum -= 0.5 * s.h * s.slope;
+  if constexpr (!M::kPlain) recompute_varying_momenta(c, s);
 }
 
 /// M (u+ - u) = h Q + J^T p; for a mass that varies the equations of the discrete Lagrangian.

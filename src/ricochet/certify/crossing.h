@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "ricochet/certify/trial.h"
@@ -79,8 +80,10 @@ class CrossingWatch<M> {
   template <class Approaches>
   void enter(const TheClaim& claim, const Vector<M::kContacts>& gaps, Approaches&& approaches) {
     gaps_ = gaps;
-    for (const int a : watch_.loud()) {
-      if (gaps[a] > 0.0) seen_[static_cast<std::size_t>(a)] = 0;
+    for (const std::span<const int> rows : {watch_.loud(), watch_.absent()}) {
+      for (const int a : rows) {
+        if (gaps[a] > 0.0) seen_[static_cast<std::size_t>(a)] = 0;
+      }
     }
     for (int k = 0; k < claim.active.size(); ++k) {
       if (claim.impulses[k] == 0.0 && !approaches(k)) continue;
@@ -225,7 +228,7 @@ class CrossingWatch<M> {
     const Finding found = watch_.look(path, suspects_);
     watch_.gather();
     for (const int a : watch_.rows()) {  // what is open in all of its box
-      if (watch_.is_quiet(a)) seen_[static_cast<std::size_t>(a)] = 0;
+      if (watch_.is_open(a)) seen_[static_cast<std::size_t>(a)] = 0;
     }
     return found;
   }

@@ -122,10 +122,15 @@ template <model::Model M>
   scratch.work.setZero();
   c.model.force(s.t_contact, *s.force_point, s.before.u, c.place, scratch.force);
   c.model.force(s.t_contact, *s.force_point, scratch.work, c.place, scratch.momentum);
-  scratch.work = scratch.force - scratch.momentum;  // Q(u) - Q(0)
-  const double at_start = s.before.u.dot(scratch.work);
-  const double fed = 0.5 * s.h * (at_start + s.after.u.dot(scratch.work));
-  const double rounding = 1e-12 * s.before.u.cwiseAbs().dot(scratch.work.cwiseAbs());
+  double at_start = 0.0, at_end = 0.0, size = 0.0;
+  for (Eigen::Index i = 0; i < scratch.work.size(); ++i) {
+    const double change = scratch.force[i] - scratch.momentum[i];  // Q(u) - Q(0)
+    at_start += s.before.u[i] * change;
+    at_end += s.after.u[i] * change;
+    size += std::abs(s.before.u[i] * change);
+  }
+  const double fed = 0.5 * s.h * (at_start + at_end);
+  const double rounding = 1e-12 * size;
   if (at_start > rounding || fed <= 0.0) return;
   s.explicit_gain = fed;
   const Ledger& ledger = c.certificate.ledger;
@@ -305,7 +310,10 @@ template <model::Model M>
 /// Change of T = forces + contacts + joints + defect; T + V does not grow by itself.
 template <bool kExplicit, model::Model M>
 [[gnu::always_inline]] inline void check_energy(Context<M>& c, Trial<M>& s, EnergyWatch& watch) {
-  if (kExplicit) s.force_work = 0.5 * s.h * (s.before.u.dot(s.force) + s.after.u.dot(s.force));
+  if (kExplicit) {
+    s.force_work =
+        0.5 * s.h * (convex::dot_of(s.before.u, s.force) + convex::dot_of(s.after.u, s.force));
+  }
   if (!std::isfinite(s.kinetic + s.potential)) return c.fail(Failure::NotFinite, s.after.t);
   if (s.is_shifted) weigh_correction(c, s);
   if (c.certificate.steps == 0) {

@@ -90,7 +90,7 @@ class Judge {
     crossings_.catch_up(c_, before);
     if (c_.certificate.steps >= next_look_) [[unlikely]]
       if (!look(before, h)) return false;
-    if (!std::isfinite(after.q.sum() + after.u.sum())) {
+    if (!is_finite(after)) {
       c_.fail(Failure::NotFinite, after.t);
       return forget(before);
     }

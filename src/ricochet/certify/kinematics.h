@@ -8,6 +8,14 @@
 /// Whether positions and times follow the velocities and steps, and what violations are left.
 namespace ricochet::certify {
 
+template <class State>
+[[gnu::always_inline]] inline bool is_finite(const State& state) {
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < state.q.size(); ++i) sum += state.q[i];
+  for (Eigen::Index i = 0; i < state.u.size(); ++i) sum += state.u[i];
+  return std::isfinite(sum);
+}
+
 /// t+ = t + h to rounding.
 template <model::Model M>
 [[gnu::always_inline]] inline bool is_timely(const Context<M>& c, double t, double t_end,

@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
+#include <type_traits>
 
 #include "ricochet/convex/pivoted.h"
 
@@ -78,12 +79,95 @@ bool is_definite(const Eigen::MatrixXd& matrix) {
   return matrix.allFinite() && factor.info() == Eigen::Success && factor.rcond() > 1e-15;
 }
 
+namespace {
+
+/// Calls work with the number of rows, 1 to 4, as a constant.
+template <class Work>
+void with_few(Eigen::Index rows, Work&& work) {
+  switch (rows) {
+    case 1: return work(std::integral_constant<int, 1>());
+    case 2: return work(std::integral_constant<int, 2>());
+    case 3: return work(std::integral_constant<int, 3>());
+    case 4: return work(std::integral_constant<int, 4>());
+    default: return;
+  }
+}
+
+/// The lower triangle of N rows, column by column.
+template <int N>
+struct FewRows {
+  double entries[N][N];
+
+  FewRows() = default;
+  explicit FewRows(const double* matrix) {
+    for (int k = 0; k < N; ++k) {
+      for (int i = k; i < N; ++i) entries[k][i] = matrix[k * N + i];
+    }
+  }
+  double operator()(int i, int k) const { return entries[k][i]; }
+  double& operator()(int i, int k) { return entries[k][i]; }
+  static constexpr Eigen::Index rows() { return N; }
+
+  void half_solve(double* x) const {
+    for (int i = 0; i < N; ++i) {
+      x[i] /= entries[i][i];
+      for (int j = i + 1; j < N; ++j) x[j] -= x[i] * entries[i][j];
+    }
+  }
+};
+
+}  // namespace
+
 Cholesky::Cholesky(const Eigen::MatrixXd& matrix) : LLT(matrix) {}
 
-void Cholesky::compute_large(const Eigen::MatrixXd& matrix) { LLT::compute(matrix); }
+void Cholesky::compute(const Eigen::MatrixXd& matrix) {
+  if (matrix.rows() > kFew) return static_cast<void>(LLT::compute(matrix));
+  bool is_positive = true;
+  with_few(matrix.rows(), [&]<int N>(std::integral_constant<int, N>) {
+    const FewRows<N> a(matrix.data());
+    FewRows<N> l;
+    is_positive = factor_by_loops(a, l);
+    for (int k = 0; k < N; ++k) {
+      for (int i = k; i < N; ++i) m_matrix.data()[k * N + i] = l(i, k);
+    }
+  });
+  m_info = is_positive ? Eigen::Success : Eigen::NumericalIssue;
+  m_l1_norm = -1.0;  // not known
+}
 
-void Cholesky::half_solve_large(Eigen::VectorXd& x) const { matrixL().solveInPlace(x); }
+bool Cholesky::is_regular() const {
+  return m_info == Eigen::Success && has_regular_pivots(m_matrix);
+}
 
-void Cholesky::half_solve_transposed_large(Eigen::VectorXd& x) const { matrixU().solveInPlace(x); }
+void Cholesky::half_solve(Eigen::VectorXd& x) const {
+  if (rows() > kFew) return matrixL().solveInPlace(x);
+  with_few(rows(), [&]<int N>(std::integral_constant<int, N>) {
+    FewRows<N>(m_matrix.data()).half_solve(x.data());
+  });
+}
+
+void Cholesky::half_solve_transposed(Eigen::VectorXd& x) const {
+  if (rows() > kFew) return matrixU().solveInPlace(x);
+  with_few(rows(), [&]<int N>(std::integral_constant<int, N>) {
+    solve_upper_by_loops(FewRows<N>(m_matrix.data()), x);
+  });
+}
+
+void Cholesky::solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const {
+  if (rows() > kFew) {
+    out = v;
+    matrixL().solveInPlace(out);
+    return matrixU().solveInPlace(out);
+  }
+  if (out.size() != v.size()) out.resize(v.size());
+  with_few(rows(), [&]<int N>(std::integral_constant<int, N>) {
+    const FewRows<N> l(m_matrix.data());
+    double x[N];
+    for (int i = 0; i < N; ++i) x[i] = v.data()[i];
+    l.half_solve(x);
+    solve_upper_by_loops(l, x);
+    for (int i = 0; i < N; ++i) out.data()[i] = x[i];
+  });
+}
 
 }  // namespace ricochet::convex

@@ -86,35 +86,20 @@ bool has_regular_pivots(const M& l) {
 }
 
 /// A = L L^T, symmetric positive definite, factored again and again without allocation. Few rows
-/// are done by plain loops.
+/// are done by plain loops, in registers.
 class Cholesky : private Eigen::LLT<Eigen::MatrixXd> {
  public:
   explicit Cholesky(const Eigen::MatrixXd& matrix);
 
-  void compute(const Eigen::MatrixXd& matrix) {
-    if (!is_small()) return compute_large(matrix);
-    m_info = factor_by_loops(matrix, m_matrix) ? Eigen::Success : Eigen::NumericalIssue;
-    m_l1_norm = -1.0;  // not known
-  }
+  void compute(const Eigen::MatrixXd& matrix);
   /// Whether the matrix is finite and positive definite to 1e-14.
-  bool is_regular() const { return m_info == Eigen::Success && has_regular_pivots(m_matrix); }
-  void half_solve(Eigen::VectorXd& x) const {  // x becomes L^-1 x
-    if (!is_small()) return half_solve_large(x);
-    for (Eigen::Index i = 0; i < rows(); ++i) {
-      x[i] /= m_matrix(i, i);
-      for (Eigen::Index j = i + 1; j < rows(); ++j) x[j] -= x[i] * m_matrix(j, i);
-    }
-  }
-  void half_solve_transposed(Eigen::VectorXd& x) const {  // L^-T x
-    if (!is_small()) return half_solve_transposed_large(x);
-    solve_upper_by_loops(m_matrix, x);
-  }
+  bool is_regular() const;
+  void half_solve(Eigen::VectorXd& x) const;                         // x becomes L^-1 x
+  void half_solve_transposed(Eigen::VectorXd& x) const;              // L^-T x
+  void solve(const Eigen::VectorXd& v, Eigen::VectorXd& out) const;  // A^-1 v
 
  private:
-  bool is_small() const { return rows() <= 4; }
-  void compute_large(const Eigen::MatrixXd& matrix);
-  void half_solve_large(Eigen::VectorXd& x) const;
-  void half_solve_transposed_large(Eigen::VectorXd& x) const;
+  static constexpr Eigen::Index kFew = 4;
 };
 
 /// The same for N rows, few and known to the compiler.

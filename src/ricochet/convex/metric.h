@@ -47,6 +47,20 @@ template <class V>
   return v.cwiseAbs().sum();
 }
 
+/// a . b: few entries of vectors of any size in a plain loop, in the order in which Eigen adds
+/// them.
+template <class A, class B>
+[[gnu::always_inline]] inline double dot_of(const A& a, const B& b) {
+  if constexpr (A::RowsAtCompileTime == kDynamic) {
+    if (a.size() <= 3) {
+      double sum = 0.0;
+      for (Eigen::Index i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+      return sum;
+    }
+  }
+  return a.dot(b);
+}
+
 /// Entry by entry.
 template <int N>
 [[gnu::always_inline]] inline void multiply(const Vector<N>& a, const Vector<N>& b,
@@ -120,6 +134,11 @@ class FullMetric {
   /// Another matrix of the same size, without allocation. False when it is not positive definite.
   bool reset(const Matrix<N, N>& m) {
     matrix_ = m;
+    return refactor();
+  }
+  /// The same after its entries were changed, column by column.
+  double* entries() { return matrix_.data(); }
+  bool refactor() {
     factor_.compute(matrix_);
     return factor_.is_regular();
   }
@@ -128,6 +147,7 @@ class FullMetric {
 
   void apply(const Vector<N>& v, Vector<N>& out) const { out.noalias() = matrix_ * v; }
   void solve(const Vector<N>& v, Vector<N>& out) const {
+    if constexpr (N == kDynamic) return factor_.solve(v, out);
     out = v;
     factor_.half_solve(out);
     factor_.half_solve_transposed(out);
@@ -201,6 +221,8 @@ class Metric {
   }
   /// A full metric takes another matrix of the same size. False when it is not positive definite.
   bool reset(const Matrix<N, N>& m) { return std::get<FullMetric<N>>(metric_).reset(m); }
+  /// The matrix of a full metric, to be changed.
+  FullMetric<N>& as_full() { return *std::get_if<FullMetric<N>>(&metric_); }
   Matrix<N, N> matrix() const {
     return visit([](const auto& m) -> Matrix<N, N> { return m.matrix(); });
   }

@@ -137,23 +137,35 @@ bool is_truth(Op op) {
          op == Op::Min || op == Op::Max || op == Op::Select;
 }
 
+bool is_nan(Range range) { return std::isnan(range.low) || std::isnan(range.high); }
+
+/// Bounds that hold though operations round; all numbers where a bound is none.
+Range rounded(Range range) {
+  if (is_nan(range)) return kEverything;
+  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+  return {range.low - kRounding * std::abs(range.low),
+          range.high + kRounding * std::abs(range.high)};
+}
+
 }  // namespace
 
 Range operator+(Range a, Range b) { return {a.low + b.low, a.high + b.high}; }
 
 Range operator*(Range a, Range b) {
+  if (a.low >= 0.0 && b.low >= 0.0) return {product(a.low, b.low), product(a.high, b.high)};
   const double corners[] = {product(a.low, b.low), product(a.low, b.high), product(a.high, b.low),
                             product(a.high, b.high)};
-  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+  return {std::min(std::min(corners[0], corners[1]), std::min(corners[2], corners[3])),
+          std::max(std::max(corners[0], corners[1]), std::max(corners[2], corners[3]))};
 }
 
 Range bound(Op op, Range a, Range b, Range c, bool same) {
+  if (op == Op::Add) return rounded({a.low + b.low, a.high + b.high});
+  if (op == Op::Multiply) return rounded(same ? square(a) : a * b);
   Range range = bound_exactly(op, a, b, c, same);
-  if (std::isnan(range.low) || std::isnan(range.high)) return kEverything;
+  if (is_nan(range)) return kEverything;
   if (is_truth(op)) return range;  // not rounded
-  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
-  range.low -= kRounding * std::abs(range.low);
-  range.high += kRounding * std::abs(range.high);
+  range = rounded(range);
   if (op == Op::Sin || op == Op::Cos || op == Op::Tanh) {
     range = {std::max(range.low, -1.0), std::min(range.high, 1.0)};
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct FormulaPlace : ContactPlace<N, K, T> {
   std::vector<double> law_registers;  // where some contact has a law of its own
   Matrix<kDynamic, kDynamic> mass_matrix;
   std::vector<convex::Metric<N>> varying_mass;  // one, or none
+  Vector<N> mass_q;                             // where it was made by formulas
+  bool has_mass{false};                         // it was
   std::vector<char> exists;                     // by row, where some row has a `where`
   double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
   Vector<N> outside_q;
@@ -74,6 +78,30 @@ template <int N, int K, int T>
       place.normals.set(a, e, i, place.outside_slope[static_cast<std::size_t>(i)]);
     }
   }
+}
+
+/// M(q) by formulas, factored; what is there already where q has the bits it was made for. False
+/// when it is not positive definite.
+template <int N, int K, int T>
+bool load_formula_mass(const FormulaModel& model, const Vector<N>& q,
+                       FormulaPlace<N, K, T>& place) {
+  const auto n = static_cast<std::size_t>(q.size());
+  if (place.has_mass && std::memcmp(q.data(), place.mass_q.data(), n * sizeof(double)) == 0) {
+    return true;
+  }
+  double* const r = place.mass_registers.data();
+  std::copy_n(q.data(), n, r + 1);
+  model.mass_tape().run(0, r);
+  convex::FullMetric<N>& mass = place.varying_mass[0].as_full();
+  double* const entries = mass.entries();
+  const std::size_t* at = model.mass_tape().outputs(0).data();
+  for (const auto& [row, column] : model.mass_places()) {
+    const double entry = r[*at++];
+    entries[row * q.size() + column] = entries[column * q.size() + row] = entry;
+  }
+  place.has_mass = mass.refactor();
+  place.mass_q = q;
+  return place.has_mass;
 }
 
 /// The tangential side of contact a from the registers of the friction tape.

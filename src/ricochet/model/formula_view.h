@@ -83,7 +83,8 @@ class FormulaView {
         if (model_.system().wants_inertia) {
           place.applied_registers = model_.applied_tape().registers();
         }
-        place.mass_matrix.setIdentity(dofs(), dofs());
+        place.mass_matrix.setZero(dofs(), dofs());
+        place.mass_q.setZero(dofs());
         if (model_.system().outside_mass) place.outside_mass = OutsideScratch(dofs());
         place.varying_mass.push_back(convex::Metric<N>::full(place.mass_matrix));
       }
@@ -229,19 +230,8 @@ class FormulaView {
   bool load_mass(const Vec& q, Place& place) const {
     if (has_constant_mass()) return true;
     if constexpr (!kPlain) {
-      if (model_.system().outside_mass) {
-        model_.outside()->mass(view_of(q), place.mass_matrix);
-        return place.varying_mass[0].reset(place.mass_matrix);
-      }
-      double* const r = load(0.0, q, place.mass_registers);
-      model_.mass_tape().run(0, r);
-      const auto& places = model_.mass_places();
-      const std::vector<std::size_t>& at = model_.mass_tape().outputs(0);
-      place.mass_matrix.setZero();
-      for (std::size_t e = 0; e < places.size(); ++e) {
-        const auto [row, column] = places[e];
-        place.mass_matrix(row, column) = place.mass_matrix(column, row) = r[at[e]];
-      }
+      if (!model_.system().outside_mass) return load_formula_mass(model_, q, place);
+      model_.outside()->mass(view_of(q), place.mass_matrix);
       return place.varying_mass[0].reset(place.mass_matrix);
     }
     return false;
@@ -274,7 +264,9 @@ class FormulaView {
   [[gnu::always_inline]] static void advance(const Vec& q, const Vec& u, double h, Vec& out) {
     convex::add_scaled(q, h, u, out);
   }
-  static void difference(const Vec& q1, const Vec& q0, Vec& out) { out = q1 - q0; }
+  static void difference(const Vec& q1, const Vec& q0, Vec& out) {
+    convex::add_scaled(q1, -1.0, q0, out);
+  }
   bool has_potential() const { return model_.has_potential(); }
   bool is_autonomous() const { return model_.is_autonomous(); }
   bool is_conservative() const { return model_.is_conservative(); }

@@ -26,6 +26,29 @@ bool has_kinks(const formula::Graph& graph, const std::vector<formula::NodeId>& 
   });
 }
 
+/// t and q anywhere near the path.
+void take_hull(const StepPath& path, std::size_t dofs, std::vector<formula::Range>& inputs) {
+  inputs[0] = {path.t, path.t + path.h};
+  for (std::size_t i = 0; i < dofs; ++i) {
+    const double half = 0.5 * path.h * std::max(std::abs(path.u0[i]), std::abs(path.u1[i]));
+    inputs[1 + i] = {std::min(path.q0[i], path.q1[i]) - half,
+                     std::max(path.q0[i], path.q1[i]) + half};
+  }
+}
+
+/// The nodes that roots are made of. Constants are left out: their values are set here.
+std::vector<formula::NodeId> varying_nodes(const formula::Graph& graph,
+                                           const std::vector<formula::NodeId>& roots,
+                                           std::vector<formula::Range>& values) {
+  std::vector<formula::NodeId> nodes = graph.reachable(roots);
+  std::erase_if(nodes, [&](formula::NodeId id) {
+    if (graph[id].op != formula::Op::Constant) return false;
+    values[index(id)] = {graph[id].value, graph[id].value};
+    return true;
+  });
+  return nodes;
+}
+
 }  // namespace
 
 GapWatch::GapWatch(const FormulaModel& model)
@@ -57,6 +80,7 @@ GapWatch::GapWatch(const FormulaModel& model)
   }
   if (rows_.empty()) return;
   loud_.reserve(rows_.size());
+  absent_.reserve(rows_.size());
   common_.resize(most_.size());
   shared_.reserve(most_.size());
   gather();
@@ -86,18 +110,27 @@ const GapWatch::Plan& GapWatch::plan(int row) {
   const Nodes gap_nodes = system.graph.reachable(roots);
   if (model_.has_where() && system.where[index(row)] >= 0) {
     roots.push_back(system.where[index(row)]);
+    const std::vector<int> inputs = system.graph.inputs_of(roots.back());
+    const auto is_of_box = [&](int slot) {
+      const auto begin = pattern_.coordinates.begin();
+      const auto first = begin + static_cast<std::ptrdiff_t>(pattern_.begin(row));
+      const auto last = begin + static_cast<std::ptrdiff_t>(pattern_.end(row));
+      return std::find(first, last, slot - system.position_slot(0)) != last;
+    };
+    plan.ends_in_box = std::all_of(inputs.begin(), inputs.end(), is_of_box);
   }
-  plan.gap = system.graph.reachable(roots);
+  plan.gap = varying_nodes(system.graph, roots, values_);
   for (std::size_t e = pattern_.begin(row); e <= pattern_.end(row); ++e) {
     roots.push_back(model_.slopes()[e + index(row)]);
   }
-  plan.slopes = system.graph.reachable(roots);
+  plan.slopes = varying_nodes(system.graph, roots, values_);
   plan.moves = system.graph.depends_on(roots[0], FormulaSystem::kTimeSlot, 1);
   plan.has_kinks = has_kinks(system.graph, gap_nodes);
   if (curves_.empty() || plan.has_kinks) return plan;
   const std::size_t n = pattern_.end(row) - pattern_.begin(row) + 1;
   const auto from = model_.curves().begin() + static_cast<std::ptrdiff_t>(first_[index(row)]);
-  plan.curves = system.graph.reachable({from, from + static_cast<std::ptrdiff_t>(n * (n + 1) / 2)});
+  const auto entries = static_cast<std::ptrdiff_t>(n * (n + 1) / 2);
+  plan.curves = varying_nodes(system.graph, {from, from + entries}, values_);
   return plan;
 }
 
@@ -109,9 +142,7 @@ void GapWatch::evaluate(const Nodes& nodes) {
     const auto of = [&](std::size_t k) {
       return node.operands[k] < 0 ? formula::Range{} : values_[index(node.operands[k])];
     };
-    if (node.op == formula::Op::Constant) {
-      value = {node.value, node.value};
-    } else if (node.op == formula::Op::Input) {
+    if (node.op == formula::Op::Input) {
       value = inputs_[index(node.input)];
     } else {
       const bool same = node.operands[0] == node.operands[1];
@@ -166,8 +197,10 @@ double GapWatch::take_box(const StepPath& path, int row, double reach) {
     rounding += 1024.0 * kRounding * slopes_[e] * (size + boxes_[e].high - boxes_[e].low);
     if (!(slopes_[e] < kInfinity)) rates_[a] = kInfinity;
   }
-  quiet_[a] = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change) ? 1 : 0;
-  far_[a] = quiet_[a] != 0 && std::max(gap(row).low, path.g1[row] - change) > rounding ? 1 : 0;
+  const bool is_open = gap(row).low > 0.0 || (!plan.has_kinks && path.g1[row] > change);
+  const bool is_absent = plan.ends_in_box && !may_exist(row);
+  quiet_[a] = is_open ? kOpen : is_absent ? kAbsent : 0;
+  far_[a] = is_open && std::max(gap(row).low, path.g1[row] - change) > rounding ? 1 : 0;
   return change;
 }
 
@@ -204,9 +237,23 @@ void GapWatch::renew_box(const StepPath& path, int row) {
   if (!is_quiet(row)) take_curves(row);
 }
 
+/// Of a row that exists nowhere near the path: whether that holds for a few steps.
+void GapWatch::try_few(const StepPath& path, int row) {
+  constexpr double kFew = 8.0;
+  double& reach = reach_[index(row)];
+  take_box(path, row, kFew);
+  if (is_quiet(row)) {
+    reach = kFew;
+  } else {
+    take_box(path, row, reach);
+    if (!is_quiet(row)) take_curves(row);
+  }
+}
+
 void GapWatch::gather() {
   constexpr double kMost = std::numeric_limits<double>::max();
   loud_.clear();
+  absent_.clear();
   shared_.assign(common_.size(), {-kMost, kMost});
   common_until_ = kInfinity;
   all_far_ = !model_.has_where() && static_cast<int>(rows_.size()) == model_.contacts();
@@ -216,6 +263,7 @@ void GapWatch::gather() {
       loud_.push_back(row);
       continue;
     }
+    if (!is_open(row)) absent_.push_back(row);
     common_until_ = std::min(common_until_, until_[index(row)]);
     for (std::size_t e = pattern_.begin(row); e < pattern_.end(row); ++e) {
       formula::Range& box = shared_[index(pattern_.coordinates[e])];
@@ -409,6 +457,14 @@ GapWatch::Finding GapWatch::look(const StepPath& path, std::span<const int> susp
     if (is_outside(path, row) || reach_[index(row)] > kReach) {
       renew_box(path, row);
       if (is_clear(path, row)) continue;
+    }
+    if (model_.has_where()) {
+      take_hull(path, most_.size(), inputs_);
+      evaluate(plan(row).gap);
+      if (!may_exist(row)) {  // nowhere near the path
+        if (plan(row).ends_in_box) try_few(path, row);
+        continue;
+      }
     }
     const bool is_small = turns(path, row);
     if (is_small) take_tube(path, path.rough);

@@ -24,19 +24,20 @@ struct StepPath {
 
 /// Whether walls are stepped over between the ends of a step. Affine walls without end cannot be.
 /// Each of the others has a box of places around the motion. Where the gap is proved positive in
-/// all of it the row is quiet, and need not be looked at while the motion is in its box; so far
-/// from a wall boxes hold thousands of steps. Else bounds of slopes and curves are kept for the
-/// box: while gaps at the ends are larger than what a step can change, there is no crossing. What
-/// is left is cut until interval arithmetic proves each piece. Of walls that are smaller than the
-/// step, whose normal turns from one end to the other, all places where the motion may be are
-/// proved.
+/// all of it, or the row exists nowhere in it, the row is quiet, and need not be looked at while
+/// the motion is in its box; so far from a wall boxes hold thousands of steps. Else bounds of
+/// slopes and curves are kept for the box: while gaps at the ends are larger than what a step can
+/// change, there is no crossing. What is left is cut until interval arithmetic proves each piece.
+/// Of walls that are smaller than the step, whose normal turns from one end to the other, all
+/// places where the motion may be are proved.
 class GapWatch {
  public:
   explicit GapWatch(const FormulaModel& model);
 
   /// That are not affine, or do not exist everywhere, joints left out.
   std::span<const int> rows() const { return rows_; }
-  std::span<const int> loud() const { return loud_; }  // those that are not quiet
+  std::span<const int> loud() const { return loud_; }      // those that are not quiet
+  std::span<const int> absent() const { return absent_; }  // quiet: they exist nowhere in their box
 
   /// Whether a step that ends at t1 stays in the boxes of all quiet rows.
   template <class Q, class U>
@@ -83,6 +84,8 @@ class GapWatch {
            std::min({path.g0[row], path.g[row], path.g1[row]}) > 0.25 * curve(path, row);
   }
   bool is_quiet(int row) const { return quiet_[static_cast<std::size_t>(row)] != 0; }
+  /// Whether it is quiet because its gap is positive.
+  bool is_open(int row) const { return quiet_[static_cast<std::size_t>(row)] == kOpen; }
   /// Contacts that push are not looked at, wherever they are; then they need another box.
   void make_loud(int row) {
     if (!is_quiet(row)) return;
@@ -118,6 +121,7 @@ class GapWatch {
     bool is_made{false};
     bool moves{false};  // the gap depends on t
     bool has_kinks{false};
+    bool ends_in_box{false};  // its `where` depends on nothing but the coordinates of its box
   };
   struct Ball {
     double center{0.0}, radius{0.0};
@@ -166,6 +170,7 @@ class GapWatch {
   double take_box(const StepPath& path, int row, double reach);
   void take_curves(int row);
   void renew_box(const StepPath& path, int row);
+  void try_few(const StepPath& path, int row);
   void take_legs(const StepPath& path);
   double gap_at(int row, double t, const double* q, const double* u, double dt);
   void take_tube(const StepPath& path, bool is_rough);
@@ -179,14 +184,15 @@ class GapWatch {
   const FormulaModel& model_;
   const Pattern& pattern_;
   std::vector<int> rows_;
-  std::vector<formula::Range> boxes_;  // by entry of the pattern
-  std::vector<double> slopes_;         // the same
-  std::vector<double> rates_, until_;  // by row
-  std::vector<double> reach_;          // steps that the box of a row is made for
-  std::vector<char> quiet_, affine_;   // by row
-  std::vector<char> far_;              // the same: quiet, and positive beyond rounding
-  bool all_far_{false};                // all contacts are
-  std::vector<int> loud_;
+  std::vector<formula::Range> boxes_;            // by entry of the pattern
+  std::vector<double> slopes_;                   // the same
+  std::vector<double> rates_, until_;            // by row
+  std::vector<double> reach_;                    // steps that the box of a row is made for
+  static constexpr char kOpen = 1, kAbsent = 2;  // why a row is quiet; 0: it is not
+  std::vector<char> quiet_, affine_;             // by row
+  std::vector<char> far_;                        // the same: quiet, and positive beyond rounding
+  bool all_far_{false};                          // all contacts are
+  std::vector<int> loud_, absent_;
   std::vector<Ball> common_;  // what the boxes of quiet rows have in common, by coordinate
   std::vector<formula::Range> shared_;  // the same as ranges
   double common_until_{0.0};

@@ -30,6 +30,18 @@ struct SchemeMemory {
     if (!friction) return;
     for (std::vector<Key>* keys : {&pushed, &stuck, &lapsed}) keys->reserve(contacts);
   }
+  /// The same as `other`: what neither of them has is not looked at.
+  void take(const SchemeMemory& other) {
+    const auto copy = [](auto& to, const auto& from) {
+      if (!to.empty() || !from.empty()) to = from;
+    };
+    copy(touched, other.touched);
+    copy(pushed, other.pushed);
+    copy(stuck, other.stuck);
+    copy(lapsed, other.lapsed);
+    copy(past, other.past);
+    if (!warm.is_new() || !other.warm.is_new()) warm = other.warm;
+  }
   bool is_empty() const {
     return touched.empty() && stuck.empty() && lapsed.empty() && warm.is_new() && past.empty();
   }

@@ -74,7 +74,7 @@ problem::Report varying_free_velocity(const M& model, const model::StateOf<M>& s
   guess_velocity<M>(s, w.free);
   const double size = convex::sum_of_sizes(s.u);
   for (int round = 0; round < kMostRounds; ++round) {
-    w.last = w.free;
+    w.last.swap(w.free);  // which `relax` writes
     relax(model, h, w.last, w);
     if (round > 0 && is_settled(w.free, w.last, size)) return {};  // a guess may be near by chance
   }

@@ -221,7 +221,7 @@ void apply_impulses(const M& model, model::Vector<M::kDofs>& u_next, Workspace<M
     w.place.normals.add_to(active[k], w.claim.impulses[k], w.gathered);
   }
   model.mass(w.place).solve(w.gathered, w.response);
-  u_next = w.free + w.response;
+  convex::add_scaled(w.free, 1.0, w.response, u_next);
 }
 
 /// Two active contacts in closed form; false where their gradients are nearly parallel.
@@ -238,6 +238,29 @@ bool find_two(const M& model, std::optional<double> law, const model::Vector<M::
   }
   return solve::solve_two(half[0].squaredNorm(), half[0].dot(half[1]), half[1].squaredNorm(), b[0],
                           b[1], w.claim.impulses[0], w.claim.impulses[1]);
+}
+
+/// The same for a mass that varies and at most three coordinates, with the digits of the general
+/// solver; b is said by free(k).
+template <model::Model M, class Free>
+bool find_varying_two(const M& model, Workspace<M>& w, Free&& free) {
+  const int dofs = model.dofs();
+  if (model.has_constant_mass() || dofs > 3 || w.claim.active.size() != 2) return false;
+  std::array<double, 3> half{};  // L^-1 J^T of the first
+  std::array<double, 3> W{};     // W11, W12, W22
+  for (const int k : {0, 1}) {
+    w.place.normals.copy_to(w.claim.active[k], w.gathered);
+    model.mass(w.place).half_solve(w.gathered, w.response);
+    for (int i = 0; i < dofs; ++i) {
+      const double entry = w.response[i];
+      double& first = half[static_cast<std::size_t>(i)];
+      if (k == 0) first = entry;
+      if (k == 1) W[1] += first * entry;
+      W[k == 0 ? 0 : 2] += entry * entry;
+    }
+  }
+  return solve::solve_two(W[0], W[1], W[2], free(0), free(1), w.claim.impulses[0],
+                          w.claim.impulses[1]);
 }
 
 /// Several active rows: p >= 0, v = W p + b >= 0, p . v = 0, b = U(u') + e U(u_ref); joints v = 0.
@@ -259,6 +282,11 @@ problem::Report push_many(const M& model, std::optional<double> law,
       return free(k, noise);
     };
     if (model.joints() > 0 && push_joints(model, u_next, w, b)) return {};
+    if (model.joints() == 0 && find_varying_two(model, w, b)) {
+      w.unique = true;
+      apply_impulses(model, u_next, w);
+      return {};
+    }
   }
   assemble(model, w, free);
   const problem::Report report = w.solver.solve(w.problem, *w.warm);

@@ -191,7 +191,7 @@ template <model::Model M>
   constexpr bool kFew = M::kContacts == 1 || M::kContacts == 2;
   if constexpr (M::kSlips > 0 || !kFew || !M::kPlain) {
     if (!s.memory.scheme.is_empty() || !next.memory.scheme.is_empty()) {
-      next.memory.scheme = s.memory.scheme;
+      next.memory.scheme.take(s.memory.scheme);
     }
   }
 }
