@@ -15,13 +15,13 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr double kRest = 1e-2;     // times the tolerance: impulses that need no work at all
-constexpr int kMany = 60;          // contacts for which the slow methods are not worth their time
-constexpr int kPatient = 400;      // the same where a level would be given up
-constexpr double kMostPart = 0.8;  // of the creep speed that the judge allows
+constexpr double kRest = 1e-2;      // times the tolerance: impulses that need no work at all
+constexpr int kMany = 60;           // contacts for which the slow methods are not worth their time
+constexpr int kPatient = 400;       // the same where a level would be given up
+constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
 constexpr double kMostAgain = 0.9;  // the same of a round that goes on: it need not begin anew
-constexpr int kRestSweeps = 40;    // of spheres that rest, whatever their level
-constexpr double kEnough = 2.0;    // times the tolerance: what more work would not be spent on
+constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
+constexpr double kEnough = 2.0;     // times the tolerance: what more work would not be spent on
 }  // namespace
 
 template <int D>

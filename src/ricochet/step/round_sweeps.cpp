@@ -123,8 +123,8 @@ void RoundSweeps::act() {
   }
 }
 
-/// The closed form of one row; by how much its impulse changes, squared. A row that would slip if it
-/// went `part` of its way goes kSlips of it.
+/// The closed form of one row; by how much its impulse changes, squared. A row that would slip if
+/// it went `part` of its way goes kSlips of it.
 [[gnu::always_inline]] inline double RoundSweeps::relax(Contact& one, double part) {
   constexpr double kSlips = 1.1;
   Speed& a = speeds_[index(one.a)];
