@@ -341,6 +341,21 @@ TEST(RoundSweeps, RefuseWhatIsNoSphere) {
   EXPECT_FALSE(sweeps.take(uneven.problem(), uneven.impulses));
 }
 
+/// Exact: r in K, whatever the size of r; squares of such numbers are 0.
+TEST(RoundSweeps, ImpulsesOfNoSizeStayInTheirCones) {
+  Heap heap;
+  heap.add(Vec(0.0, 0.0, 1.0), 1.0, 1.0);
+  heap.find(0.05, 0.5);
+  ASSERT_EQ(heap.rows.size(), 1U);
+  heap.free = 1e-165 * Eigen::Vector3d(-1.0, 50.0, 0.0);
+  RoundSweeps<3> sweeps;
+  ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
+  sweeps.sweep(1.0, 0.0);
+  sweeps.give(heap.problem(), heap.impulses);
+  EXPECT_GE(heap.impulses[0], 0.0);
+  EXPECT_LE(heap.impulses.tail<2>().stableNorm(), 0.5 * heap.impulses[0]);
+}
+
 TEST(RoundSweeps, DoNotAllocateOnceTheyHaveTheirRoom) {
   base::Random random(5);
   Heap heap = random_heap(random, 4, 1.5, 0.5);
