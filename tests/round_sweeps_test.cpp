@@ -129,8 +129,8 @@ bool solve(RoundSweeps<3>& sweeps, Heap& heap, double speed) {
   constexpr int kMost = 20'000;
   if (!sweeps.take(heap.problem(), heap.impulses)) return false;
   for (int k = 0; k < kMost && sweeps.measure().creep > speed; ++k) {
-    sweeps.sweep(1.2, speed);
-    sweeps.sweep_noted(1.0);
+    sweeps.sweep({1.2, 1.2}, speed);
+    sweeps.sweep_noted({1.0, 1.0});
   }
   sweeps.give(heap.problem(), heap.impulses);
   return sweeps.measure().creep <= speed;
@@ -153,7 +153,7 @@ TEST(RoundSweeps, TwoSpheresHaveTheirClosedForm) {
     heap.set_free(velocities);
     RoundSweeps<3> sweeps;
     ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
-    sweeps.sweep(1.0, 0.0);  // one row: one sweep
+    sweeps.sweep({1.0, 1.0}, 0.0);  // one row: one sweep
     sweeps.give(heap.problem(), heap.impulses);
     const double w = 1.0 / 2.0 + 1.0 / 3.0;
     const double normal = 1.0 / w;
@@ -223,7 +223,7 @@ TEST(RoundSweeps, ADiscOnASlopeRollsOrSlides) {
     RoundSweeps<2> sweeps;
     const RoundSweeps<2>::Problem problem{world, {&row, 1}, members, free, friction, noise};
     ASSERT_TRUE(sweeps.take(problem, impulses));
-    for (int k = 0; k < 60; ++k) sweeps.sweep(1.0, 0.0);
+    for (int k = 0; k < 60; ++k) sweeps.sweep({1.0, 1.0}, 0.0);
     sweeps.give(problem, impulses);
     const double load = 0.8 * kWeight;
     const double along = std::min(mu * load, 0.6 * kWeight / 3.0);
@@ -292,7 +292,7 @@ TEST(RoundSweeps, MeasureAsTheGeneralSolversDo) {
     Heap heap = random_heap(random, 3, 1.0 + 0.1 * k, 0.05 * k);
     ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
     const int count = random.below(30);
-    for (int j = 0; j < count; ++j) sweeps.sweep(1.3, 0.0);
+    for (int j = 0; j < count; ++j) sweeps.sweep({1.3, 1.3}, 0.0);
     sweeps.give(heap.problem(), heap.impulses);
     std::vector<double> rho;
     for (const body::Row<3>& row : heap.rows) {
@@ -321,7 +321,7 @@ TEST(RoundSweeps, TwoWaysOfSweepingEndAtTheSameMotionWithoutFriction) {
   RoundSweeps<3> sweeps;
   ASSERT_TRUE(solve(sweeps, heap, 1e-12));
   ASSERT_TRUE(sweeps.take(same.problem(), same.impulses));
-  for (int k = 0; k < 20'000 && sweeps.measure().creep > 1e-12; ++k) sweeps.sweep(1.0, 0.0);
+  for (int k = 0; k < 20'000 && sweeps.measure().creep > 1e-12; ++k) sweeps.sweep({1.0, 1.0}, 0.0);
   sweeps.give(same.problem(), same.impulses);
   EXPECT_LE((heap.velocities() - same.velocities()).lpNorm<Eigen::Infinity>(), 1e-9);
 }
@@ -350,7 +350,7 @@ TEST(RoundSweeps, ImpulsesOfNoSizeStayInTheirCones) {
   heap.free = 1e-165 * Eigen::Vector3d(-1.0, 50.0, 0.0);
   RoundSweeps<3> sweeps;
   ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
-  sweeps.sweep(1.0, 0.0);
+  sweeps.sweep({1.0, 1.0}, 0.0);
   sweeps.give(heap.problem(), heap.impulses);
   EXPECT_GE(heap.impulses[0], 0.0);
   EXPECT_LE(heap.impulses.tail<2>().stableNorm(), 0.5 * heap.impulses[0]);

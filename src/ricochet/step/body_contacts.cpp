@@ -383,7 +383,11 @@ bool BodyContacts<D>::improve_island(int island) {
   const Eigen::Index size = Eigen::Index{D} * W_.rows;
   const bool is_brief =
       gives_up_ && W_.rows > (is_patient_ ? kPatient : kMany) && level_ == certify::Level::Exact;
-  const int starts = is_brief ? kKnown : kStarts;
+  // The pieces of a path cost the more the more rows there are: where a level may be given up the
+  // whole costs no more than with kMany of them.
+  const double part = 1.0 * kMany / std::max(1, W_.rows);
+  const double fewer = std::clamp(kStarts * part * part, 1.0 * kKnown, 1.0 * kStarts);
+  const int starts = is_brief ? kKnown : gives_up_ ? static_cast<int>(fewer) : kStarts;
   first_ = r_.head(size);
   base::Random random(1);
   for (int k = 0; k < starts && !is_stopped(); ++k) {
@@ -398,7 +402,7 @@ bool BodyContacts<D>::improve_island(int island) {
     }
     if (is_enough(island, residual) || follow_path(island)) return true;
     if (k == 0 && find_rest(island)) return true;
-    if (k + 1 == kKnown && starts == kStarts &&
+    if (k + 1 == kKnown && !is_brief &&
         (is_enough(island, ask(solve::ContactMethod::Auto, tolerance_)) || follow_path(island))) {
       return true;
     }
@@ -838,7 +842,8 @@ problem::Report BodyContacts<D>::solve_near(int island) {
           .fell_back = fell_back};
 }
 
-/// Whether an island is one for sweeps over bodies: many spheres, at a stated Level::Bounded.
+/// Whether an island is one for sweeps over bodies: many discs or spheres, at a stated
+/// Level::Bounded.
 template <int D>
 bool BodyContacts<D>::is_for_rounds(int island) const {
   const int count = start_[index(island) + 1] - start_[index(island)];
@@ -846,9 +851,9 @@ bool BodyContacts<D>::is_for_rounds(int island) const {
          count > (D == 2 ? kMany : kPatient);
 }
 
-/// Level::Bounded of many spheres, by sweeps over bodies, up to the strict limit of creep speeds as
-/// the judge measures them. Where most rows rest some sweeps are made in any case: what rests comes
-/// nearer to the exact law with every step, and so to rest.
+/// Level::Bounded of many discs or spheres, by sweeps over bodies, up to the strict limit of creep
+/// speeds as the judge measures them. Where most rows rest some sweeps are made in any case: what
+/// rests comes nearer to the exact law with every step, and so to rest.
 template <int D>
 bool BodyContacts<D>::sweep_round(int island) {
   if (!is_for_rounds(island)) return false;
@@ -877,20 +882,22 @@ typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int least) {
   constexpr int kLook = 40;       // sweeps from one measure to the next
   constexpr int kFar = 35;        // of them, that go far beyond
   constexpr int kNoted = 4;       // sweeps over what was noted by one over all
-  constexpr int kLong = 2000;     // sweeps after which they go less far, or as far again
+  constexpr int kLong = 2000;     // sweeps after which they go otherwise, those that slip less far
   constexpr double kQuiet = 1.0;  // of the limit
-  constexpr std::array<double, 4> kBeyond = {1.8, 1.6, 1.8, 1.4};
+  using Pace = typename RoundSweeps<D>::Pace;
+  constexpr std::array<Pace, 4> kBeyond = {{{1.8, 1.1}, {1.6, 0.9}, {1.8, 0.7}, {1.4, 0.5}}};
   const double most = (is_again_ ? kMostAgain : kMostPart) * speed_;
   typename RoundSweeps<D>::Size size = round_.measure();
   for (int k = 0; k < kMost && (k < least || !(size.creep <= most)); k += kLook) {
     if (is_stopped()) break;
     if (size.distance <= kRest * tolerance_ * size.impulse) break;  // exact
-    const double beyond = kBeyond[index(k / kLong) % kBeyond.size()];
+    const Pace& beyond = kBeyond[index(k / kLong) % kBeyond.size()];
+    const Pace own = {1.0, std::min(1.0, beyond.slip)};
     const double quiet = kQuiet * std::min(most, size.creep);
     for (int j = 0; j < kLook; j += 1 + kNoted) {
-      const double part = j < kFar ? beyond : 1.0;
-      round_.sweep(part, quiet);
-      for (int i = 0; i < kNoted; ++i) round_.sweep_noted(part);
+      const Pace& pace = j < kFar ? beyond : own;
+      round_.sweep(pace, quiet);
+      for (int i = 0; i < kNoted; ++i) round_.sweep_noted(pace);
     }
     size = round_.measure();
   }

@@ -142,22 +142,20 @@ void RoundSweeps<D>::act() {
 }
 
 /// The closed form of one row; by how much its impulse changes, squared. A row that would slip if
-/// it went `part` of its way goes kSlips of it.
+/// it went as far as those that stick goes as far as those that slip.
 template <int D>
-[[gnu::always_inline]] inline double RoundSweeps<D>::relax(Contact& one, double part) {
-  constexpr double kSlips = 1.1;
+[[gnu::always_inline]] inline double RoundSweeps<D>::relax(Contact& one, const Pace& pace) {
   Speed& a = speeds_[index(one.a)];
   Speed& b = speeds_[index(one.b)];
   const Vec u = velocity(one, a, b);
   const double along = one.n.dot(u);
   const Vec across = u - along * one.n;
-  double normal = std::max(0.0, one.normal - part * one.inverse_n * along);
-  Vec next = one.tangential - (part * one.inverse_t) * across;
+  double normal = std::max(0.0, one.normal - pace.stick * one.inverse_n * along);
+  Vec next = one.tangential - (pace.stick * one.inverse_t) * across;
   double most = one.mu * normal;
   if (next.squaredNorm() > most * most) {
-    const double less = std::min(part, kSlips);
-    normal = std::max(0.0, one.normal - less * one.inverse_n * along);
-    next = one.tangential - (less * one.inverse_t) * across;
+    normal = std::max(0.0, one.normal - pace.slip * one.inverse_n * along);
+    next = one.tangential - (pace.slip * one.inverse_t) * across;
     most = one.mu * normal;
     const double slip = next.squaredNorm();
     if (slip > most * most) next *= most / std::sqrt(slip);
@@ -171,12 +169,12 @@ template <int D>
 }
 
 template <int D>
-void RoundSweeps<D>::sweep(double part, double quiet) {
+void RoundSweeps<D>::sweep(const Pace& pace, double quiet) {
   std::size_t count = 0;
   noted_.resize(contacts_.size());
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
     const double least = quiet * contacts_[k].inverse_t;
-    const double change = relax(contacts_[k], part);
+    const double change = relax(contacts_[k], pace);
     noted_[count] = static_cast<int>(k);  // without a branch: nobody can foretell it
     count += change > least * least ? 1U : 0U;
   }
@@ -184,8 +182,8 @@ void RoundSweeps<D>::sweep(double part, double quiet) {
 }
 
 template <int D>
-void RoundSweeps<D>::sweep_noted(double part) {
-  for (const int k : noted_) relax(contacts_[index(k)], part);
+void RoundSweeps<D>::sweep_noted(const Pace& pace) {
+  for (const int k : noted_) relax(contacts_[index(k)], pace);
 }
 
 template <int D>

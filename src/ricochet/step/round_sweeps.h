@@ -36,11 +36,15 @@ class RoundSweeps {
 
   /// Takes impulses as a start; false where a row is not one of discs or spheres, and fixed ground.
   bool take(const Problem& problem, const Eigen::VectorXd& impulses);
-  /// One sweep over all rows. Those that stick go `part` of their way, above 1 farther, those that
-  /// slip at most 1.1 of it. Notes those that change their velocity by more than `quiet` [m/s].
-  void sweep(double part, double quiet);
+  /// How far rows go, above 1 beyond their own solution: those that stick, and those that slip.
+  struct Pace {
+    double stick{1.0};
+    double slip{1.0};
+  };
+  /// One sweep over all rows. Notes those that change their velocity by more than `quiet` [m/s].
+  void sweep(const Pace& pace, double quiet);
   /// One sweep over the rows that were noted.
-  void sweep_noted(double part);
+  void sweep_noted(const Pace& pace);
   /// Measures all rows: the largest creep speed, and what else decides.
   struct Size {
     double creep{0.0};     // delta, less rounding [m/s]
@@ -80,7 +84,7 @@ class RoundSweeps {
   static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
   static void give_both(const Contact& one, double normal, const Vec& tangential, Speed& a,
                         Speed& b);
-  double relax(Contact& one, double part);
+  double relax(Contact& one, const Pace& pace);
   void add(const Problem& problem, int row, const Vec& impulse);
   void act();  // speeds of all impulses
 

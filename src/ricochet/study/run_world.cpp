@@ -521,7 +521,8 @@ std::string describe_rest(const record::WorldRecord& record) {
 
 bool ghosts_matter(const record::WorldRecord& record) {
   constexpr double kLarge = 0.01;  // of the largest speed
-  return record.told.ghost_share > kLarge;
+  constexpr double kFar = 0.1;     // of the smaller one
+  return record.told.ghost_share > kLarge && record.told.ghost_gap > kFar;
 }
 
 std::string describe_ghosts(const record::WorldRecord& record) {
