@@ -203,6 +203,37 @@ at    = [0.2, -0.5]
   EXPECT_NEAR(found.a.v.norm(), 0.0, 1e-9);
 }
 
+/// A tip or a point that comes down on the peak of a chain, a tip on the seam of two blocks, is
+/// held: by symmetry it stays above it, and rests. A point may slip between two blocks, by
+/// rounding.
+TEST(Corners, WhatFallsOnAPeakOrASeamIsHeld) {
+  const std::string peak = "chain = [[-1, -1], [0, 0], [1, -1]]";
+  const std::string seam =
+      "shapes = [{ box = [1, 1], at = [-0.5, -0.5] }, { box = [1, 1], at = [0.5, -0.5] }]";
+  const std::string tip = "polygon = [[0, 0], [0.05, 0.2], [-0.05, 0.2]]";
+  const std::string point = "point = [0, 0]";
+  for (const auto& [shape, ground] :
+       {std::pair(tip, peak), std::pair(point, peak), std::pair(tip, seam)}) {
+    for (const double height : {0.0, 0.05}) {
+      const Ran<2> found = run(fmt::format(R"(
+[body.a]
+{}
+at      = [0, {}]
+mass    = 1
+inertia = 1
+[body.ground]
+fixed = true
+{}
+)",
+                                           shape, height, ground),
+                               9.81, 1e-3, 0.3);
+      EXPECT_EQ(found.failure, certify::Failure::None) << shape;
+      EXPECT_NEAR(found.a.v.norm(), 0.0, 1e-12) << shape << " on " << ground;
+      EXPECT_GT(found.told.pushes_mean, 0.5) << shape << " on " << ground;
+    }
+  }
+}
+
 /// A tip that slides along a chain and over where it bends down, or ends, falls freely from there.
 TEST(Corners, ATipThatLeavesAChainIsNotStruck) {
   for (const char* chain : {"[[-2, 0], [-0.1, 0], [0, 0], [1, -2]]", "[[-2, 0], [0, 0]]",

@@ -319,10 +319,10 @@ bool CorePair<D>::passes_end(const Side<D>& p, int i, const Side<D>& q, int j,
 
 /// Whether a row of sharp shapes would hold apart what only slides past: as seen along its normal
 /// they meet in a border, not in an area. So a box does not run into the side of the next block of
-/// a flat floor.
+/// a flat floor. What has no face has no area either, and is held at borders too.
 template <int D>
 bool CorePair<D>::is_flush(Key key, const Facing<D>& at) const {
-  if (!is_sharp()) return false;
+  if (!is_sharp() || a_.faces() == 0 || b_.faces() == 0) return false;
   switch (feature_of(key)) {
     case Feature::CornerFace: return passes_border(b_, second_of(key), at.a);
     case Feature::FaceCorner: return passes_border(a_, first_of(key), at.b);

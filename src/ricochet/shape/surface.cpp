@@ -345,20 +345,22 @@ bool SurfacePair<D>::ground_passes(int f, int e) const {
 }
 
 /// Whether a row's plane is what holds the body and the ground apart, and nothing stumbles over it
-/// that passes: as between convex shapes.
+/// that passes: as between convex shapes. What touches a bend is held by it, as nobody else is
+/// there to do so.
 template <int D>
 bool SurfacePair<D>::is_held(Feature feature, int i, int j, const Facing<D>& at,
                              double within) const {
   const bool is_sharp = rounds_ == 0.0;
+  const bool may_pass = is_sharp && at.gap > flush_;
   const double least = std::min(0.0, at.gap) - within;
   switch (feature) {
     case Feature::CornerEdge:
     case Feature::CornerCorner: return !is_sharp;
     case Feature::CornerFace:
-      if (is_sharp && body_passes(j, at.a)) return false;
+      if (may_pass && body_passes(j, at.a)) return false;
       return body_is_before(j, least);
     case Feature::FaceCorner:
-      if (is_sharp && ground_passes(i, j)) return false;
+      if (may_pass && ground_passes(i, j)) return false;
       return ground_is_before(i, j, least);
     default: return true;
   }
