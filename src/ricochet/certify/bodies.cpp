@@ -1253,7 +1253,7 @@ void BodyJudge<D>::note_ghosts() {
     if (!(gap > kClear * size)) continue;
     any = true;
     const double speed = std::max(one.before.norm(), one.after.norm());
-    const double step = kShort * size / speed;
+    const double step = std::min(0.5 * h_, kShort * size / speed);
     told_.ghost_step = told_.ghosts == 0 ? step : std::min(told_.ghost_step, step);
     for (const int i : {one.row.body_a, one.row.body_b}) {
       if (facts_[index(i)].kind != Kind::Free) continue;

@@ -104,8 +104,8 @@ struct FewRows {
       for (int i = k; i < N; ++i) entries[k][i] = matrix[k * N + i];
     }
   }
-  double operator()(int i, int k) const { return entries[k][i]; }
-  double& operator()(int i, int k) { return entries[k][i]; }
+  double operator()(Eigen::Index i, Eigen::Index k) const { return entries[k][i]; }
+  double& operator()(Eigen::Index i, Eigen::Index k) { return entries[k][i]; }
   static constexpr Eigen::Index rows() { return N; }
 
   void half_solve(double* x) const {
