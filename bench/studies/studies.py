@@ -71,18 +71,17 @@ def spread(values):
 COLUMNS = {0.5: 16, 1: 16, 1.5: 14, 2: 12, 3: 10, 5: 9, 8: 8, 12: 7}  # aspect ratio: half-width in grains
 
 
-def end_of_heap(run):
-    """The farthest end of the grains that hang together with the one nearest the origin."""
+def end_of_heap(run, core):
+    """The farthest end of the grains that hang together, gaps below d/10, with those nearer the wall than `core`."""
     at, radius = run.place[-1, :, :2], run.radius
-    left = numpy.ones(len(at), bool)
-    front = [int(numpy.argmin(numpy.hypot(*at.T)))]
-    left[front[0]] = False
+    left = at[:, 0] > core
+    front = numpy.flatnonzero(~left).tolist()
     end = 0.0
     while front:
         here = front.pop()
         end = max(end, at[here, 0] + radius[here])
         gap = numpy.hypot(*(at - at[here]).T) - radius - radius[here]
-        near = numpy.flatnonzero(left & (gap < 0.02 * D))
+        near = numpy.flatnonzero(left & (gap < 0.1 * D))
         left[near] = False
         front += near.tolist()
     return end
@@ -99,7 +98,7 @@ def collapse(program, out, ratio, seed):
     height = 2 * run.place[numpy.argmin(abs(run.t - opens)), :, 1].mean()
     width = w * D
     moved = numpy.median(numpy.hypot(*(run.place[-1] - run.place[-2])[:, :2].T)) / D
-    return {"a": height / width, "n": len(run.radius), "w": w, "runout": end_of_heap(run) / width - 1,
+    return {"a": height / width, "n": len(run.radius), "w": w, "runout": end_of_heap(run, width / 2) / width - 1,
             "top": (run.place[-1, :, 1] + run.radius).max() / width, "moved": moved}
 
 

@@ -520,9 +520,9 @@ std::string describe_rest(const record::WorldRecord& record) {
 }
 
 bool ghosts_matter(const record::WorldRecord& record) {
-  constexpr double kLarge = 0.01;  // of the largest speed
+  constexpr double kGiven = 0.01;  // of the largest speed
   constexpr double kFar = 0.1;     // of the smaller one
-  return record.told.ghost_share > kLarge && record.told.ghost_gap > kFar;
+  return record.told.ghost_share > kGiven && record.told.ghost_gap > kFar;
 }
 
 std::string describe_ghosts(const record::WorldRecord& record) {
