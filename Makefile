@@ -78,7 +78,7 @@ race: setup
 	@cmake --build $(BUILD) -j $(JOBS) --target race
 	@tools/race $(BUILD)/bin out/race
 
-# Columns of grains, silos, packings beside what others have measured; hours.
+# Columns of grains, silos, packings beside what others have measured; half an hour of one core.
 studies: build
 	@tools/install-packages optional python3-h5py python3-matplotlib
 	@$(PYTHON) bench/studies/studies.py $(BUILD)/bin/ricochet out/studies

@@ -128,7 +128,7 @@ def tell_collapse(rows, picture):
 
 
 # Discs flow out of a silo ------------------------------------------------------------------------------
-OPENINGS = (4, 5, 6.5, 8, 10)  # in grains
+OPENINGS = (5, 6.5, 8, 10, 12)  # in grains; of three runs with 4 two clogged
 SILO = {"n": 700, "w": 24}
 
 
@@ -140,7 +140,7 @@ def hopper(program, out, opening, seed):
     out_of = ((y < -D) | ~run.there).sum(axis=1)
     inside = numpy.where((y > 0) & run.there, y, 0.0)
     filling = numpy.sort(inside, axis=1)[:, -SILO["w"]:].mean(axis=1) / D  # the height of the surface
-    flows = (run.t > 0.55) & (filling > 2 * opening)
+    flows = (run.t > 0.55) & (filling > 1.2 * opening)
     first, last = numpy.flatnonzero(flows)[[0, -1]]
     middle = (first + last) // 2
     rate = [fit(run.t[a:b + 1], out_of[a:b + 1])[0] for a, b in ((first, last), (first, middle), (middle, last))]
