@@ -15,6 +15,7 @@
 #include <numbers>
 #include <sstream>
 
+#include "edge_distance.h"
 #include "ricochet/base/random.h"
 #include "ricochet/shape/gaps.h"
 
@@ -393,7 +394,7 @@ Known distance(const Made<D>& a, const Pose<D>& pa, const Made<D>& b, const Pose
 /// What is wrong with rows and separation of a pair whose core distance is known; empty if nothing.
 template <int D>
 std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, double rounds,
-                  double reach, double size, bool is_sharp, bool is_border, Tally& tally,
+                  double reach, double size, bool may_have_none, Tally& tally,
                   bool is_finest = false) {
   const double low = known.low - rounds;
   const double high = known.high - rounds;
@@ -407,8 +408,6 @@ std::string fault(const std::vector<Row<D>>& rows, double apart, Known known, do
     nearest = std::min(nearest, std::max({0.0, low - row.gap, row.gap - high}));
   }
   if (high - low > (is_finest ? kSure : 1e-14) * size) return "not sure";
-  // Corners that are before no face; and that touch in a border.
-  const bool may_have_none = is_sharp && (known.low > slip || is_border);
   if (high < reach - slip && nearest > slip && !may_have_none) return "no row has the distance";
   if (high < reach - slip && nearest <= slip) tally.worst = std::max(tally.worst, nearest / size);
   if (low > reach + slip && !rows.empty()) return "out of reach";
@@ -455,6 +454,20 @@ bool meets_in_border(const Made<D>& a, const Pose<D>& pa, const Made<D>& b, cons
   });
 }
 
+/// Whether a corner of one sharp shape is before an edge of the other where they are nearest.
+bool is_before_edge(const Made<2>& a, const Pose<2>& pa, const Made<2>& b, const Pose<2>& pb,
+                    double distance) {
+  const auto at_a = testing::corners_at(a.shape, pa);
+  const auto at_b = testing::corners_at(b.shape, pb);
+  double least = 1e9;
+  if (!b.shape.faces.empty()) least = std::min(least, testing::least_to_edges(at_a, at_b, true));
+  if (!a.shape.faces.empty()) least = std::min(least, testing::least_to_edges(at_b, at_a, true));
+  return least <= distance + 1e-12 * (a.shape.extent + b.shape.extent);
+}
+bool is_before_edge(const Made<3>&, const Pose<3>&, const Made<3>&, const Pose<3>&, double) {
+  return false;
+}
+
 /// One pair; false where something is wrong.
 template <int D>
 bool try_pair(base::Random& random, Tally& tally) {
@@ -486,11 +499,14 @@ bool try_pair(base::Random& random, Tally& tally) {
   Known known = distance<double>(a, pa, b, pb);
   const bool is_border = is_sharp && rows.empty() && meets_in_border(a, pa, b, pb);
   tally.borders += is_border && apart < 1e-8 * size ? 1 : 0;
-  std::string wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, is_border, tally);
+  // Corners that are before no face, and that touch in a border.
+  const bool is_corner = known.low > kMissed * size && !is_before_edge(a, pa, b, pb, known.high);
+  const bool may_have_none = is_sharp && (is_corner || is_border);
+  std::string wrong = fault(rows, apart, known, rounds, reach, size, may_have_none, tally);
   if (!wrong.empty()) {
     ++tally.finely;
     known = distance<long double>(a, pa, b, pb);
-    wrong = fault(rows, apart, known, rounds, reach, size, is_sharp, is_border, tally, true);
+    wrong = fault(rows, apart, known, rounds, reach, size, may_have_none, tally, true);
     EXPECT_EQ(wrong, "") << text_of(rows, known, rounds, reach) << " corners "
                          << a.shape.corners.size() << ", " << b.shape.corners.size();
   }
