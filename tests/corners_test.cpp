@@ -383,5 +383,64 @@ capsule = [[0, -1], [0, 1], 0.005]
   }
 }
 
+/// Two floors side by side, one of which throws back: struck at the same time, Newton's law of
+/// both, 0 <= p ⟂ U+ + eU >= 0, has the whole e = 0.8 in the rebound, and the row at the seam alone
+/// pushes.
+TEST(Corners, FloorsOfWhichOneThrowsBackActTogether) {
+  constexpr double kG = 9.81;
+  constexpr double kUntil = 0.3;
+  const double speed = std::sqrt(2.0 * kG * 0.2);
+  const double after = kUntil - speed / kG;
+  const double v = 0.8 * speed - kG * after;
+  const double y = 0.1 + 0.8 * speed * after - 0.5 * kG * after * after;
+  for (const bool is_box : {true, false}) {
+    for (const double h : {1e-3, 9e-4, 5e-4, 3e-4, 2.3e-4, 1e-4, 5e-5}) {
+      const std::string text = fmt::format(R"(
+[world]
+dimension = 2
+gravity   = [0, -9.81]
+[material]
+s = {{}}
+p = {{}}
+q = {{}}
+[pair]
+"s p" = {{ restitution = 0 }}
+"s q" = {{ restitution = 0.8 }}
+"p q" = "none"
+[body.a]
+{}
+mass     = 1
+at       = [0, 0.3]
+material = "s"
+[body.l]
+fixed    = true
+box      = [1, 1]
+at       = [{}, -0.5]
+material = "p"
+[body.r]
+fixed    = true
+box      = [1, 1]
+at       = [{}, -0.5]
+material = "q"
+[run]
+step  = {}
+until = {}
+)",
+                                           is_box ? "box = [0.4, 0.2]" : "disc = 0.1",
+                                           is_box ? -0.5 : 0.0, is_box ? 0.5 : 0.0, h, kUntil);
+      const scene::Scene scene = scene::read_scene("mixed.toml", text);
+      const body::World<2>& world = *scene.world()->plane;
+      body::WorldState<2> state = start_of(world, 0.0);
+      certify::BodyStatistics told;
+      const Outcome outcome = run_bodies<2>(
+          world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
+      EXPECT_EQ(outcome.certificate.failure, certify::Failure::None) << h;
+      EXPECT_NEAR(state.bodies[0].x[1], y, 3.0 * h * speed) << h;
+      EXPECT_NEAR(state.bodies[0].v[1], v, 3.0 * h * kG) << h;
+      EXPECT_NEAR(state.bodies[0].spin, 0.0, 1e-9) << h;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::step::corners_test

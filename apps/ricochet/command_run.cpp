@@ -68,6 +68,9 @@ std::string describe_fault(const FolderRun& run) {
                          certify::describe(failure).meaning);
     }
   }
+  if (const auto& world = run.motion.world; world && !world->stop_fault.empty()) {
+    return "error: " + world->stop_fault;
+  }
   const auto unmet = std::count_if(run.facts.begin(), run.facts.end(),
                                    [](const study::Fact& fact) { return !fact.holds; });
   if (unmet == 0) return "";

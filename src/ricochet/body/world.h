@@ -241,6 +241,13 @@ struct World {
     return law_between(a, b).touches;
   }
 
+  /// Whether some pairs are thrown back and others are not.
+  bool mixes_restitution() const {
+    const auto ahead = [](const PairLaw& law) { return law.looks_ahead(); };
+    return std::any_of(laws.begin(), laws.end(), ahead) &&
+           !std::all_of(laws.begin(), laws.end(), ahead);
+  }
+
   /// A free body on a fixed half-space that does not throw it back: see step/moreau_bodies.h.
   bool rolls(const RowKey& key) const {
     const auto is_ground = [&](int i) {

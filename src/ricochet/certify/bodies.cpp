@@ -28,6 +28,11 @@ constexpr char kMoves = 0;
 constexpr char kRests = 1;
 constexpr char kDoubtful = 2;
 
+// A row that looks ahead: it acts, may wait until it touches, or waits.
+constexpr char kActs = 0;
+constexpr char kMay = 1;
+constexpr char kWaits = 2;
+
 /// The judge's own projection on { |r_T| <= mu r_N }.
 template <int D>
 Vec<D> nearest_in_cone(double mu, const Vec<D>& z) {
@@ -355,6 +360,7 @@ void BodyJudge<D>::list_facts() {
   int sharp = 0;
   for (const auto& solid : world_.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
   none_can_pass_ = none_can_pass_ && sharp < 2;
+  if (world_.mixes_restitution()) waits_.resize(world_.bodies.size(), 0);
 }
 
 template <int D>
@@ -478,6 +484,10 @@ void BodyJudge<D>::make_middle(std::size_t i) {
 /// by the residual.
 template <int D>
 void BodyJudge<D>::set_reach(std::size_t i, const Vec<D>& x, double speed) {
+  if (!waits_.empty()) {  // those that it would meet are looked for too
+    const double before = body::speed_bound(world_.bodies[i], begin_->bodies[i]);
+    speed = std::max(speed, before + h_ * gravity_.norm());
+  }
   reach_[i] = 1.001 * h_ * speed + 16.0 * kEpsilon * x.template lpNorm<1>() + facts_[i].room +
               depth_of(0.0, law_, h_, creep_limit_);
 }
@@ -941,13 +951,44 @@ bool BodyJudge<D>::check_turning(const Judged& one) {
   return fail_at(Failure::Residual, t_mid_, beyond, one.row);
 }
 
+/// Whether a row with e > 0 would not act.
+template <int D>
+bool BodyJudge<D>::is_open(const body::Row<D>& row) const {
+  return row.gap > row.slack * (1.0 + 1e-6) &&
+         !std::binary_search(put_.begin(), put_.end(), row.key);
+}
+
+/// Free bodies that meet a row with e > 0 by the next middle: their rows with e = 0 do not act
+/// before they touch. Where rounding decides whether they meet it, both are allowed.
+template <int D>
+void BodyJudge<D>::find_waits(double h) {
+  std::fill(waits_.begin(), waits_.end(), kActs);
+  const Vec<D> given = h * gravity_;
+  for (const Judged& one : rows_) {
+    if (one.law->looks_ahead() || !is_open(one.row)) continue;
+    const std::size_t a = index(one.row.body_a);
+    const std::size_t b = index(one.row.body_b);
+    const double over = body::gap_ahead(world_, one.row, h, given, middle_) - one.row.slack;
+    const double room = 1e-6 * (one.row.slack + h * (paces_[a].speeds + paces_[b].speeds));
+    if (over > room) continue;
+    for (const std::size_t i : {a, b}) {
+      if (facts_[i].kind == Kind::Free)
+        waits_[i] = std::max(waits_[i], over < -room ? kWaits : kMay);
+    }
+  }
+}
+
 template <int D>
 bool BodyJudge<D>::check_law(double h) {
+  if (!waits_.empty()) find_waits(h);
   for (std::size_t i = 0; i < rows_.size();) {
     Judged& one = rows_[i];
-    const double close = one.row.slack * (1.0 + 1e-6);
-    const bool is_put = std::binary_search(put_.begin(), put_.end(), one.row.key);
-    if (!one.law->looks_ahead() && one.row.gap > close && !is_put) {
+    char waits = one.law->looks_ahead() ? kActs : kWaits;
+    if (!waits_.empty() && one.law->looks_ahead()) {
+      waits = std::max(waits_[index(one.row.body_a)], waits_[index(one.row.body_b)]);
+    }
+    const bool is_idle = waits == kWaits || (waits == kMay && !(one.impulse[0] > 0.0));
+    if (is_idle && is_open(one.row)) {
       if (one.impulse[0] > 0.0) return fail_at(Failure::ActiveSet, t_mid_, one.row.gap, one.row);
       rows_[i] = rows_.back();  // it does not act
       rows_.pop_back();

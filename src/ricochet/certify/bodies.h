@@ -160,6 +160,8 @@ class BodyJudge {
   bool check_level(const BodyClaim<D>& claim, double h);
   bool check_shifts(double t);
   bool check_births(const BodyClaim<D>& claim);
+  bool is_open(const body::Row<D>& row) const;
+  void find_waits(double h);
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   void measure_turning(Judged& one) const;
@@ -224,6 +226,7 @@ class BodyJudge {
   std::vector<body::Row<D>> put_rows_;  // of a round of the projection
   std::vector<body::Motion<D>> moved_;
   bool none_can_pass_{true};  // every pair has rows ahead of its motion
+  std::vector<char> waits_;   // by body, where some pairs have e = 0 and others not: see find_waits
   std::vector<shape::Row<D>> found_;
   std::vector<Judged> rows_;
   std::vector<int> parent_;

@@ -400,8 +400,10 @@ void WorldReader<D>::check_start(const Value* start, double t, const WorldPart& 
       "body",
       fmt::format("'{}' and '{}' overlap by {:.3g} at the start", world.body(worst->body_a).name,
                   world.body(worst->body_b).name, -worst->gap),
-      fmt::format("move them apart, or write [start] with tolerance = {:.1g}, and they are",
-                  -1.5 * worst->gap),
+      fmt::format(
+          "move them apart, or write [start] with tolerance = {:.1g}, and they are put apart "
+          "before the first step",
+          -1.5 * worst->gap),
       document_.spot_of_key(*bodies_));
 }
 

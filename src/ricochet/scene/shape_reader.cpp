@@ -86,9 +86,10 @@ shape::Shape<D> WorldReader<D>::read_capsule(TableReader& table, const Value& va
                D == 2 ? "write capsule = [[0, 0], [1, 0], 0.1]: two ends and the radius"
                       : "write capsule = [[0, 0, 0], [1, 0, 0], 0.1]: two ends and the radius");
   }
-  return shape::capsule<D>(
-      vector(value.items[0], full, locals), vector(value.items[1], full, locals),
-      (expect_unit(value.items[2], full, locals), formulas_.number(value.items[2], full, locals)));
+  const Vec from = vector(value.items[0], full, locals);
+  const Vec to = vector(value.items[1], full, locals);
+  expect_unit(value.items[2], full, locals);
+  return shape::capsule<D>(from, to, formulas_.number(value.items[2], full, locals));
 }
 
 template <>

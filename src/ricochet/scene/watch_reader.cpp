@@ -218,8 +218,7 @@ void WorldReader<D>::read_stop(const Value* run, WorldPart& part) {
   part.stop_spot = document_.spot_of(*stop);
   if (is_condition(formula::parse(stop->text), part.definitions)) return;
   throw base::InputError("run.stop", "is no condition, which holds or does not",
-                         fmt::format("write a comparison, as \"{} < 0\"", stop->text),
-                         part.stop_spot);
+                         "write a comparison, as \"ball.speed < 0.01\"", part.stop_spot);
 }
 
 template <int D>

@@ -48,6 +48,7 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
     levers_.resize(world.bodies.size());
     is_still_.resize(world.bodies.size());
   }
+  if (world.mixes_restitution()) waits_.resize(world.bodies.size(), 0);
   for (std::size_t i = 0; i < world.bodies.size(); ++i) {
     const body::Body<D>& body = world.bodies[i];
     const bool may_fly =
@@ -443,12 +444,30 @@ void MoreauBodies<D>::free_velocity(std::size_t i, double h) {
   if (body.kind == Kind::Driven) body::drive(body, t_mid_, h, after_[i]);
 }
 
-/// Rows with e > 0 act where they touch or were put back, and nowhere else.
+/// Rows with e > 0 act where they touch or were put back, and nowhere else. Nor do those with e = 0
+/// of a body that meets such a row by the next middle: looking ahead they would brake it before it
+/// is thrown back.
 template <int D>
-void MoreauBodies<D>::drop_open(std::vector<body::Row<D>>& rows) const {
+void MoreauBodies<D>::drop_open(double h, std::vector<body::Row<D>>& rows) {
+  const auto acts = [&](const body::Row<D>& row) {
+    return row.gap <= row.slack || std::binary_search(put_.begin(), put_.end(), row.key);
+  };
+  const auto looks_ahead = [&](const body::Row<D>& row) {
+    return world_.law_between(row.body_a, row.body_b).looks_ahead();
+  };
+  const bool is_mixed = !waits_.empty();
+  if (is_mixed) {
+    std::fill(waits_.begin(), waits_.end(), 0);
+    for (const body::Row<D>& row : rows) {
+      if (looks_ahead(row) || acts(row)) continue;
+      if (body::gap_ahead(world_, row, h, given_, middle_) > row.slack) continue;
+      waits_[index(row.body_a)] = waits_[index(row.body_b)] = 1;
+    }
+  }
+  const auto waits = [&](int i) { return waits_[index(i)] != 0 && facts_[index(i)].is_free; };
   std::erase_if(rows, [&](const body::Row<D>& row) {
-    return !world_.law_between(row.body_a, row.body_b).looks_ahead() && !(row.gap <= row.slack) &&
-           !std::binary_search(put_.begin(), put_.end(), row.key);
+    if (acts(row)) return false;
+    return !looks_ahead(row) || (is_mixed && (waits(row.body_a) || waits(row.body_b)));
   });
 }
 
@@ -456,7 +475,7 @@ void MoreauBodies<D>::drop_open(std::vector<body::Row<D>>& rows) const {
 /// the impulses of the step before, or below Level::Exact with those of the round before.
 template <int D>
 void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
-  drop_open(rows_);
+  drop_open(h, rows_);
   const bool goes_on = !is_first && level_ != Level::Exact;
   kept_moments_.clear();
   if (goes_on && !is_wider_) kept_ = contacts_.impulses();
@@ -530,7 +549,7 @@ bool MoreauBodies<D>::widen(double h) {
   for (const int i : who_) finder_.place(index(i), middle_[index(i)], reach_[index(i)]);
   let_join(h);
   finder_.rows(middle_, exists_, reach_, wider_);
-  drop_open(wider_);
+  drop_open(h, wider_);
   if (wider_.size() == rows_.size()) return false;
   kept_.setZero(static_cast<Eigen::Index>(D * wider_.size()));
   std::size_t k = 0;

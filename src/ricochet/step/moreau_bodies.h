@@ -68,7 +68,7 @@ class MoreauBodies {
   bool settle_bends(double h);
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(std::size_t body, double h);
-  void drop_open(std::vector<body::Row<D>>& rows) const;
+  void drop_open(double h, std::vector<body::Row<D>>& rows);
   void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
@@ -111,6 +111,7 @@ class MoreauBodies {
   std::vector<body::Row<D>> rows_;
   std::vector<body::Row<D>> wider_;          // those of a larger reach
   std::vector<body::RowKey> put_;            // rows that were put back in this step, sorted
+  std::vector<char> waits_;                  // by body, where some pairs have e = 0 and others not
   std::vector<body::Motion<D>> shift_;       // by which places are put back, as velocities
   std::vector<body::Motion<D>> from_;        // the start of the step, put back
   std::vector<body::Vec<D>> moments_;        // in space: of the impulses found, by body

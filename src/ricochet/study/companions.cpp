@@ -371,6 +371,10 @@ ErrorBar Companions::compare(const Motion& motion, const base::Executor& executo
     if (motion.world && ghosts_matter(*motion.world)) {
       bar.unresolved = describe_ghosts(*motion.world);
     }
+    if (motion.world && open_work_matters(motion)) bar.unresolved = describe_open_work(motion);
+    if (motion.world && !motion.world->stop_fault.empty()) {
+      bar.unresolved = motion.world->stop_fault;
+    }
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;

@@ -86,7 +86,8 @@ class WorldWatch {
     };
     if (is_due(part_.write_bodies)) keep_bodies(s);
     if (is_due(part_.write_contacts)) keep_contacts(s);
-    if (stops) record_.stopped = fmt::format("at t = {:.9g}", s.state.t);
+    if (stops && record_.stop_fault.empty())
+      record_.stopped = fmt::format("at t = {:.9g}", s.state.t);
     return !stops;
   }
 
@@ -99,10 +100,11 @@ class WorldWatch {
   bool has_to_stop(const body::WorldState<D>& state) {
     const double found = stop_(state, values_);
     if (!std::isnan(found)) return found != 0.0;
-    throw base::InputError(
-        "run.stop",
-        fmt::format("neither holds nor fails at t = {:.9g}: it is not a number", state.t),
-        "write a condition that can be computed at all times of the run", part_.stop_spot);
+    record_.stop_fault = fmt::format(
+        "run.stop (line {}) neither holds nor fails at t = {:.9g}: it is not a number, and the run "
+        "ends there; write a condition that can be computed at all times of the run",
+        part_.stop_spot.line, state.t);
+    return true;
   }
 
   /// Impulses on the bodies that are watched, from those that are not.
@@ -523,6 +525,32 @@ bool ghosts_matter(const record::WorldRecord& record) {
   constexpr double kGiven = 0.01;  // of the largest speed
   constexpr double kFar = 0.1;     // of the smaller one
   return record.told.ghost_share > kGiven && record.told.ghost_gap > kFar;
+}
+
+/// Energy by which work left open is measured: what contacts took, what bodies had at most, or what
+/// lifts each by its own size, for those that rest.
+static double energy_scale(const Motion& motion) {
+  const certify::Ledger& ledger = motion.outcome.certificate.ledger;
+  double lift = 0.0;
+  motion.scene.world()->visit([&](const auto& world) {
+    const double g = world.gravity(motion.scene.run.start_time).norm();
+    for (const auto& body : world.bodies) {
+      if (body.is_free() && std::isfinite(body.size)) lift += body.mass * g * body.size;
+    }
+  });
+  return std::max({-ledger.contacts.value(), ledger.kinetic_max, lift});
+}
+
+bool open_work_matters(const Motion& motion) {
+  return motion.world->told.unresolved > energy_scale(motion);
+}
+
+std::string describe_open_work(const Motion& motion) {
+  return fmt::format(
+      "impulses of bounded steps leave work of {:.2g} open, more than contacts took or bodies had "
+      "({:.2g}): they may be far from those of the law; try level = \"tight\", a smaller step, or "
+      "less friction",
+      motion.world->told.unresolved, energy_scale(motion));
 }
 
 std::string describe_ghosts(const record::WorldRecord& record) {

@@ -28,6 +28,10 @@ std::string describe_rest(const record::WorldRecord& record);
 /// Of bodies that pushed each other and did not come to touch; whether by so much that all that
 /// comes after depends on it.
 bool ghosts_matter(const record::WorldRecord& record);
+
+/// Whether impulses that miss the law might have done more work than all others, and the words.
+bool open_work_matters(const Motion& motion);
+std::string describe_open_work(const Motion& motion);
 std::string describe_ghosts(const record::WorldRecord& record);
 
 }  // namespace ricochet::study
