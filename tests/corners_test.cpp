@@ -383,6 +383,74 @@ capsule = [[0, -1], [0, 1], 0.005]
   }
 }
 
+/// A box falls flat on a plateau of a chain that is as wide as itself, its corners over the bends:
+/// as on a floor without end, also while it is inside by what it moves in a step.
+TEST(Corners, AChainThrowsBackABoxAsWideAsItsPlateau) {
+  const std::string box = R"(
+[body.a]
+box  = [0.4, 0.1]
+mass = 1
+at   = [0, 0.1]
+)";
+  const std::string chain = R"(
+[body.g]
+fixed = true
+chain = [[-0.4, -0.3], [-0.2, -0.1], [0.2, -0.1], [0.4, -0.2]]
+)";
+  const std::string floor = R"(
+[body.g]
+fixed      = true
+half_plane = { point = [0, -0.1], normal = [0, 1] }
+)";
+  for (const double h : {1e-3, 3e-4}) {
+    const Ran<2> found = run(box + chain, 9.81, h, 0.6, 0.5);
+    const Ran<2> wanted = run(box + floor, 9.81, h, 0.6, 0.5);
+    EXPECT_EQ(found.failure, certify::Failure::None) << h;
+    EXPECT_NEAR(found.a.x[1], wanted.a.x[1], 1e-9) << h;
+    EXPECT_NEAR(found.a.v[1], wanted.a.v[1], 1e-9) << h;
+    EXPECT_NEAR(found.a.spin, 0.0, 1e-9) << h;
+  }
+}
+
+/// A box slides against a step of a chain that is as high as itself, and comes back half as fast.
+TEST(Corners, AStepAsHighAsTheBoxThrowsItBack) {
+  const Ran<2> found = run(R"(
+[body.a]
+box      = [0.2, 0.2]
+mass     = 1
+at       = [0.4, 0.1]
+velocity = [-2, 0]
+[body.g]
+fixed = true
+chain = [[-1, 0.2], [0, 0.2], [0, 0], [1, 0]]
+)",
+                           9.81, 1e-3, 0.3, 0.5);
+  EXPECT_EQ(found.failure, certify::Failure::None);
+  EXPECT_NEAR(found.a.v[0], 1.0, 1e-9);
+  EXPECT_NEAR(found.a.v[1], 0.0, 1e-9);
+  EXPECT_NEAR(found.a.spin, 0.0, 1e-9);
+}
+
+/// A point slides down the face of a roof near the origin, where places round by less than the roof
+/// does: 45 degrees without friction, g/2 across and down.
+TEST(Corners, APointSlidesDownARoofAtTheOrigin) {
+  const Ran<3> found = run<3>(R"(
+[body.a]
+point   = [0, 0, 0]
+mass    = 1
+inertia = [1, 1, 1]
+at      = [-1e-4, 3e-7, -1e-4]
+[body.g]
+fixed    = true
+polytope = [[-0.1, -0.2, -0.1], [0.1, -0.2, -0.1], [0, -0.2, 0],
+            [-0.1, 0.2, -0.1], [0.1, 0.2, -0.1], [0, 0.2, 0]]
+)",
+                              9.81, 1e-3, 0.1);
+  EXPECT_EQ(found.failure, certify::Failure::None);
+  EXPECT_NEAR(found.a.v[0], -0.4905, 1e-9);
+  EXPECT_NEAR(found.a.v[2], -0.4905, 1e-9);
+}
+
 /// Two floors side by side, one of which throws back: struck at the same time, Newton's law of
 /// both, 0 <= p ⟂ U+ + eU >= 0, has the whole e = 0.8 in the rebound, and the row at the seam alone
 /// pushes.

@@ -57,6 +57,15 @@ TEST(WorldWords, AStopThatCannotBeComputedKeepsTheRun) {
   EXPECT_NEAR(motion.final_state.t, 0.143, 1e-9);
 }
 
+/// A body is born at rest at t = 0.1 and falls: 0.5 m/s are reached at t = 0.1 + 0.5/9.81 = 0.151.
+TEST(WorldWords, AStopWaitsForTheBodiesItSpeaksOf) {
+  std::string text = falls("a.speed > 0.5");
+  text.replace(text.find("at   = [0, 0.5]"), 15, "at   = [0, 0.5]\nborn = 0.1");
+  EXPECT_NEAR(run(text).final_state.t, 0.151, 1e-9);
+  text.replace(text.find("a.speed > 0.5"), 13, "a.speed < 0.5");
+  EXPECT_NEAR(run(text).final_state.t, 0.1, 1e-9);
+}
+
 TEST(WorldWords, AStopIsACondition) {
   constexpr int kLine = 15;
   EXPECT_EQ(line_of_error(falls("a.y")), kLine);

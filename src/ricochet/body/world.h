@@ -259,14 +259,16 @@ struct World {
   }
 };
 
-/// How far a gap may be below zero, or above, and still count as touching: rounding of places, and
-/// a billionth of the smaller body.
+/// How far a gap may be below zero, or above, and still count as touching: rounding of places and
+/// of the larger shape, and a billionth of the smaller body.
 template <int D>
 double slack_of(const Body<D>& a, const Body<D>& b, const Vec<D>& where) {
   constexpr double kPart = 1e-9;
   constexpr double kRounding = 16.0 * std::numeric_limits<double>::epsilon();
   const double size = std::min(a.size, b.size);
-  return std::max(kPart * size, kRounding * (where.norm() + size));
+  const double other = std::max(a.size, b.size);
+  const double larger = std::isfinite(other) ? other : size;
+  return std::max(kPart * size, kRounding * (where.norm() + larger));
 }
 
 inline double size_of(double spin) { return std::abs(spin); }

@@ -86,7 +86,8 @@ double SurfacePair<D>::distance(int f, const Vec<D>& p) const {
   return least;
 }
 
-/// Whether no face is nearer to p, but for those at hollow edges of this one that p is behind too.
+/// Whether no face is nearer to p, but for those at hollow edges of this one that p is behind too,
+/// and those that other corners of the body are far behind: they do not hold it.
 template <int D>
 bool SurfacePair<D>::is_shallowest(int f, const Vec<D>& p) const {
   const double depth = distance(f, p);
@@ -96,7 +97,9 @@ bool SurfacePair<D>::is_shallowest(int f, const Vec<D>& p) const {
     for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
       is_same_hollow = is_same_hollow || neighbour(f, k) == g;
     }
-    if (height(g, p) > 0.0 || !is_same_hollow) return false;
+    const double before = height(g, p);
+    if (before > 0.0) return false;
+    if (!is_same_hollow && body_is_before(g, before - depth - slip_)) return false;
   }
   return true;
 }
@@ -204,7 +207,8 @@ bool SurfacePair<D>::face_joint(int f, int e, Facing<D>& at) const {
   }
   if (edge.turn <= 0 || at.n.dot(out) <= 0.0 || !foot_inside(body_, f, at.b, slip_)) return false;
   for (int g = 0; g < body_.faces() && at.gap <= 0.0; ++g) {
-    if (before(g) > at.gap + slip_) return false;
+    const bool may_hold = body_.normal(g).dot(out) < 0.0;
+    if (before(g) > (may_hold ? at.gap : 0.0) + slip_) return false;
   }
   return true;
 }

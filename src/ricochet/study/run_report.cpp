@@ -483,8 +483,8 @@ record::Summary summary_of(const RunReport& run, const std::string& output_error
 std::string describe_speed(const step::Outcome& outcome) {
   const double seconds = outcome.wall_seconds;
   const double rate = seconds > 0.0 ? static_cast<double>(outcome.steps) / seconds : 0.0;
-  return entry("time",
-               fmt::format("{:.3g} s, {} steps a second", seconds, base::readable_count(rate)));
+  const std::string many = rate < 10.0 ? fmt::format("{:.2g}", rate) : base::readable_count(rate);
+  return entry("time", fmt::format("{:.3g} s, {} steps a second", seconds, many));
 }
 
 std::string describe(const RunReport& report) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ricochet/base/index.h"
 #include "ricochet/base/text.h"
@@ -30,6 +31,22 @@ class ProbeReader {
           in.body < 0 ? watches[base::index(in.what)]
                       : body::figures_of(state.bodies[base::index(in.body)])[base::index(in.what)];
     }
+    return run();
+  }
+
+  /// Figures of bodies that are not yet there are no numbers; whether there are such.
+  template <int D>
+  bool hide_unborn(const body::World<D>& world, double t) {
+    bool any = false;
+    for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
+      const int i = probe_.inputs[k].body;
+      if (i < 0 || !(world.body(i).born > t)) continue;
+      registers_[k + 1] = std::numeric_limits<double>::quiet_NaN();
+      any = true;
+    }
+    return any;
+  }
+  double run() {
     probe_.tape.run(0, registers_.data());
     return registers_[probe_.tape.outputs(0)[0]];
   }
@@ -98,8 +115,11 @@ class WorldWatch {
 
  private:
   bool has_to_stop(const body::WorldState<D>& state) {
-    const double found = stop_(state, values_);
+    double found = stop_(state, values_);
+    const bool waits = stop_.hide_unborn(world_, state.t);
+    if (waits) found = stop_.run();
     if (!std::isnan(found)) return found != 0.0;
+    if (waits) return false;
     record_.stop_fault = fmt::format(
         "run.stop (line {}) neither holds nor fails at t = {:.9g}: it is not a number, and the run "
         "ends there; write a condition that can be computed at all times of the run",
