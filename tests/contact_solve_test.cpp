@@ -391,6 +391,68 @@ TEST(ProgramSolve, ReplaysAStepOfARun) {
   }
 }
 
+/// Boxes of 1 kg at rest on each other: contacts of the lowest carry three weights, those above two
+/// and one, so that normal impulses add up to 6 g h; and one in space on its floor to g h.
+TEST(ProgramSolve, ReplaysAStepOfBodies) {
+  const Folder folder;
+  const auto total = [&](const std::string& text, int dim) {
+    write_file(folder / "w.toml", text);
+    const Finished run = run_program(
+        {"run", "w.toml", "--out", "w", "--quiet", "--dump-step", "3", "s.h5"}, folder.path());
+    EXPECT_EQ(run.code, 0) << run.err;
+    const Finished solve =
+        run_program({"solve", "s.h5", "--tol", "1e-11", "--out", "r.txt"}, folder.path());
+    EXPECT_EQ(solve.code, 0) << solve.err << solve.out;
+    std::istringstream lines(read_file(folder / "r.txt"));
+    double sum = 0.0;
+    int at = 0;
+    for (std::string line; std::getline(lines, line); ++at) {
+      if (at % dim == 0) sum += std::stod(line);
+    }
+    EXPECT_GT(at, 0);
+    return sum;
+  };
+  EXPECT_NEAR(total(R"(
+[world]
+dimension = 2
+gravity   = [0, -9.81]
+[pair]
+default = { friction = 0.5 }
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+[body.a]
+for  = "i in 1..3"
+box  = [1, 0.5]
+mass = 1
+at   = [0, "0.5*i - 0.25"]
+[run]
+step  = 0.001
+until = 0.005
+)",
+                    2),
+              6.0 * 9.81e-3, 1e-10);
+  EXPECT_NEAR(total(R"(
+[world]
+dimension = 3
+gravity   = [0, 0, -9.81]
+[pair]
+default = { friction = 0.5 }
+[body.floor]
+fixed      = true
+half_space = { point = [0, 0, 0], normal = [0, 0, 1] }
+[body.a]
+box  = [1, 0.7, 0.5]
+mass = 1
+at   = [0, 0, 0.25]
+[run]
+step  = 0.001
+until = 0.005
+)",
+                    3),
+              9.81e-3, 1e-10);
+}
+
 /// A ball of mass 1 without spin on a floor, mu = 1/2: it sticks with r = -q, slips with r_T = -mu
 /// r_N, and leaves without an impulse; with W = 1 it ends about as far from that as it creeps.
 TEST(InteriorPoint, EndsAsNearAsAskedAndTakesTheNextProblem) {

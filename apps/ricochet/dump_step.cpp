@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -10,6 +11,7 @@
 #include "ricochet/base/text.h"
 #include "ricochet/host/contact_file.h"
 #include "ricochet/step/capture.h"
+#include "ricochet/step/moreau_bodies.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::app {
@@ -42,19 +44,60 @@ void check_file(const std::string& file) {
                          "end its name in .h5 (FCLIB), .npz or .txt (Siconos)");
 }
 
-/// Where the run is before the step.
-model::State<model::kDynamic> state_before(const StepDump& dump, const scene::Scene& scene) {
+/// The run up to the step.
+study::Motion run_before(const StepDump& dump, const scene::Scene& scene) {
   scene::Scene shorter = scene;
   shorter.run.steps = dump.step - 1;
   shorter.run.record_every = 0;
-  const study::Motion motion = study::run_scene(shorter, false);
+  study::Motion motion = study::run_scene(shorter, false);
   if (motion.outcome.steps < shorter.run.steps) {
     throw base::InputError(
         option_of(dump),
         fmt::format("is beyond step {}, where the run fails", motion.outcome.steps + 1),
         fmt::format("write a whole number from 1 to {}", motion.outcome.steps + 1));
   }
-  return motion.final_state;
+  return motion;
+}
+
+/// What the contacts of bodies pose.
+problem::ContactProblem capture_world(const StepDump& dump, const scene::Scene& scene,
+                                      const study::Motion& motion) {
+  problem::ContactProblem problem;
+  const auto capture = [&](const auto& world, const auto& state) {
+    step::MoreauBodies stepper(world, scene.run.limits);
+    const problem::Report report = stepper.capture(state, scene.run.step, problem);
+    if (report.status == problem::Status::Solved) return;
+    throw base::InputError(option_of(dump), "bodies cannot be put back where they do not overlap",
+                           "choose another step");
+  };
+  const scene::WorldPart& part = *scene.world();
+  if (part.plane) capture(*part.plane, motion.world->state<2>());
+  if (part.space) capture(*part.space, motion.world->state<3>());
+  return problem;
+}
+
+problem::ContactProblem capture_system(const StepDump& dump, const scene::Scene& scene,
+                                       const study::Motion& motion) {
+  const step::CapturedStep captured =
+      step::capture_step(*scene.system().model, scene.scheme, scene.run, motion.final_state);
+  if (!captured.has_form) {
+    throw base::InputError(option_of(dump),
+                           "has a law of friction that contact files do not know, or joints that "
+                           "depend on each other",
+                           "files hold discs, ellipses and symmetric segments of friction");
+  }
+  return captured.contacts;
+}
+
+/// That contact files can hold the steps of a world.
+void check_world(const scene::WorldPart& part) {
+  part.visit([](const auto& world) {
+    const auto resists = [](const body::PairLaw& law) { return law.resists_turning(); };
+    if (!world.joints.empty() || std::any_of(world.laws.begin(), world.laws.end(), resists)) {
+      throw base::InputError("--dump-step", "contact files have no joints and no rolling friction",
+                             "leave --dump-step out");
+    }
+  });
 }
 
 }  // namespace
@@ -69,9 +112,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.structure() != nullptr) {
     refuse("the guides of a structure are no contact problem", "leave --dump-step out");
   }
-  if (scene.world() != nullptr) {
-    refuse("is not available for bodies in this version", "leave --dump-step out");
-  }
+  if (scene.world() != nullptr) check_world(*scene.world());
   if (!scene.family.empty()) {
     refuse("a family of runs has no single step of a number",
            "choose a member with --set, or leave --dump-step out");
@@ -79,7 +120,7 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.run.control.is_on()) {
     refuse("steps chosen by step control have no fixed numbers", "set run.step to one number");
   }
-  if (!scene.scheme.info().is_staggered) {
+  if (scene.world() == nullptr && !scene.scheme.info().is_staggered) {
     refuse("is for the schemes billiard, elast, inel and moreau",
            "run it with --scheme moreau, or leave --dump-step out");
   }
@@ -92,20 +133,13 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
 }
 
 std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
-  const model::State<model::kDynamic> state = state_before(dump, scene);
-  const step::CapturedStep captured =
-      step::capture_step(*scene.system().model, scene.scheme, scene.run, state);
-  if (!captured.has_form) {
-    throw base::InputError(option_of(dump),
-                           "has a law of friction that contact files do not know, or joints that "
-                           "depend on each other",
-                           "files hold discs, ellipses and symmetric segments of friction");
-  }
-  if (captured.contacts.contacts() == 0) {
+  const study::Motion motion = run_before(dump, scene);
+  problem::ContactProblem problem = scene.world() != nullptr ? capture_world(dump, scene, motion)
+                                                             : capture_system(dump, scene, motion);
+  if (problem.contacts() == 0) {
     throw base::InputError(option_of(dump), "is a step without contacts",
                            "choose one with impulses in trajectory.csv");
   }
-  problem::ContactProblem problem = captured.contacts;
   problem.title = fmt::format("{}, step {}", scene.title, dump.step);
   host::write_contact_file(dump.file, problem);
   return fmt::format("dumped      step {} with {}: {}\n", dump.step,

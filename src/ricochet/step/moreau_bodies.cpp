@@ -707,22 +707,29 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
   return report;
 }
 
+/// Middles, places that are put back, and the rows of the step.
+template <int D>
+problem::Report MoreauBodies<D>::find_contacts(const State& s, double h,
+                                               certify::BodyClaim<D>& claim) {
+  creep_limit_ = limits_.creep_limit(h * world_.gravity(s.t + 0.5 * h).norm());
+  look_around(s, h);  // x_M = x + h/2 v, u' = u + h g(t_M), who is near another
+  finder_.rows(middle_, exists_, reach_, rows_);      // rows with g(q_M) <= reach
+  const problem::Report report = put_back(h, claim);  // where g(q_M) < -slack
+  if (report.status != problem::Status::Solved || claim.shifts.empty()) return report;
+  for (std::size_t i = 0; i < reach_.size(); ++i) {
+    reach_[i] = 0.0;
+    add_reach(i, h, middle_[i]);
+    add_reach(i, h, after_[i]);
+  }
+  finder_.find(middle_, exists_, reach_, rows_);
+  return report;
+}
+
 template <int D>
 problem::Report MoreauBodies<D>::attempt(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
-  creep_limit_ = limits_.creep_limit(h * world_.gravity(s.t + 0.5 * h).norm());
-  look_around(s, h);  // x_M = x + h/2 v, u' = u + h g(t_M), who is near another
-  finder_.rows(middle_, exists_, reach_, rows_);  // rows with g(q_M) <= reach
-  problem::Report report = put_back(h, claim);    // where g(q_M) < -slack
+  problem::Report report = find_contacts(s, h, claim);
   if (report.status != problem::Status::Solved) return report;
-  if (!claim.shifts.empty()) {
-    for (std::size_t i = 0; i < reach_.size(); ++i) {
-      reach_[i] = 0.0;
-      add_reach(i, h, middle_[i]);
-      add_reach(i, h, after_[i]);
-    }
-    finder_.find(middle_, exists_, reach_, rows_);
-  }
   report = push(s, h);  // u+ = u' + M^-1 G^T p
   if (report.status != problem::Status::Solved) return report;
   next.steps = s.steps;

@@ -6,6 +6,7 @@
 #include "ricochet/body/finder.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/bodies.h"
+#include "ricochet/problem/contact.h"
 #include "ricochet/problem/report.h"
 #include "ricochet/step/body_contacts.h"
 
@@ -32,6 +33,9 @@ class MoreauBodies {
 
   /// One step of length h; `next` has room for all bodies.
   problem::Report advance(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
+  /// What a step from here poses to its solver in its first round, of a world without joints and
+  /// rolling friction. The step need not succeed.
+  problem::Report capture(const State& s, double h, problem::ContactProblem& contacts);
   /// The next lower level, where the run may have it: for the step that is tried again, and with
   /// what it finds for those after it.
   bool fall();
@@ -72,6 +76,7 @@ class MoreauBodies {
   void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
   problem::Report push(const State& s, double h);
+  problem::Report find_contacts(const State& s, double h, certify::BodyClaim<D>& claim);
   problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
   double depth_of(const body::Row<D>& row, double h) const {
     return certify::depth_of(row.slack, level_, h, creep_limit_);
