@@ -93,6 +93,11 @@ TEST(Levels, AreStatedInWordsOrByOneNumber) {
   EXPECT_EQ(limits("level = \"tight\"").least, Level::Tight);
   EXPECT_EQ(limits("tolerance = { speed = 1e-5 }").least, Level::Bounded);
   EXPECT_EQ(limits("tolerance = { speed = 1e-5 }").speed, 1e-5);
+  EXPECT_EQ(limits("tolerance = { meeting = 1e-3 }").least, Level::Bounded);
+  EXPECT_EQ(limits("tolerance = { meeting = 1e-3 }").creep_part(), 1e-3);
+  EXPECT_EQ(limits("level = \"bounded\"").creep_part(), 1e-4);
+  EXPECT_NE(fault_of(with_run(kBox, "tolerance = { meeting = 0.1 }")).find("0.01 at most"),
+            std::string::npos);
   EXPECT_EQ(limits("tolerance = { residual = 1e-8 }").least, Level::Exact);
   EXPECT_EQ(limits("tolerance = { residual = 1e-8 }").residual, 1e-8);
   EXPECT_EQ(limits("residual_limit = 1e-8").least, Level::Exact);

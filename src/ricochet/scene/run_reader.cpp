@@ -165,8 +165,8 @@ void RunReader::read_limits(TableReader& run, step::RunSettings& settings) {
   }
 }
 
-/// Of bodies: what their contacts are solved to, `level` or `tolerance = { residual }`, `{ speed
-/// }`.
+/// Of bodies: what their contacts are solved to, `level` or `tolerance = { residual }`, `{ speed }`
+/// or `{ meeting }`.
 void RunReader::read_level(TableReader& run, step::RunSettings& settings) {
   using certify::Level;
   certify::Limits& limits = settings.limits;
@@ -185,9 +185,12 @@ void RunReader::read_level(TableReader& run, step::RunSettings& settings) {
   TableReader stated(document_, *tolerance, "run.tolerance");
   const Value* residual = stated.find("residual");
   const Value* speed = stated.find("speed");
+  const Value* meeting = stated.find("meeting");
   stated.finish();
-  const char* const remedy = "write tolerance = { residual = 1e-10 } or { speed = 1e-5 }";
-  if ((residual == nullptr) == (speed == nullptr)) {
+  const char* const remedy =
+      "write tolerance = { residual = 1e-10 }, { speed = 1e-5 } or { meeting = 1e-4 }";
+  const int stated_numbers = (residual != nullptr) + (speed != nullptr) + (meeting != nullptr);
+  if (stated_numbers != 1) {
     run.fail(*tolerance, "tolerance", "has one number", remedy);
   }
   const Level means = residual != nullptr ? Level::Exact : Level::Bounded;
@@ -197,6 +200,13 @@ void RunReader::read_level(TableReader& run, step::RunSettings& settings) {
   limits.aim = limits.least = means;
   if (residual != nullptr) limits.residual = positive(stated, *residual, "residual");
   if (speed != nullptr) limits.speed = positive(stated, *speed, "speed");
+  if (meeting == nullptr) return;
+  limits.meeting = positive(stated, *meeting, "meeting");
+  constexpr double kMostMeeting = 0.01;
+  if (limits.meeting > kMostMeeting) {
+    stated.fail(*meeting, "meeting", "is a part of the speed at which bodies meet, 0.01 at most",
+                "write a smaller one, as 1e-3");
+  }
 }
 
 /// What the scheme lets a scene choose; what only other schemes have is refused.

@@ -587,22 +587,29 @@ bool BodyContacts<D>::has(certify::Level level, int island) {
          worst_part(island) <= kPart * kTight;
 }
 
+/// Normal velocities of an island, of impulses measured last.
+template <int D>
+void BodyContacts<D>::find_normals(int island) {
+  const int count = start_[index(island) + 1] - start_[index(island)];
+  normal_.resize(index(count));
+  for (int k = 0; k < count; ++k) normal_[index(k)] = methods_.velocity()[D * k];
+}
+
 /// How fast contacts may creep, by group: bodies that touch at the middle or at the end of the step
-/// have the limit of the fastest approach among them.
+/// have the limit of the fastest approach among them. Of normal velocities.
 template <int D>
 void BodyContacts<D>::find_limits(int island) {
   const int begin = start_[index(island)];
+  const int count = start_[index(island) + 1] - begin;
   const auto each = [&](auto&& work) {
-    for (int k = 0; k < W_.rows; ++k) work(k, members_[index(begin + k)]);
+    for (int k = 0; k < count; ++k) work(k, members_[index(begin + k)]);
   };
   const auto is_free = [&](int b) { return world_.body(b).is_free(); };
   const auto group = [&](int row) {
     const body::Row<D>& its = rows_[index(row)];
     return index(root(is_free(its.body_a) ? its.body_a : its.body_b));
   };
-  const auto closes = [&](int k, int row) {
-    return methods_.velocity()[D * k] <= closes_[index(row)];
-  };
+  const auto closes = [&](int k, int row) { return normal_[index(k)] <= closes_[index(row)]; };
   each([&](int, int row) {
     for (const int b : {rows_[index(row)].body_a, rows_[index(row)].body_b}) {
       parent_[index(b)] = b;
@@ -621,7 +628,7 @@ void BodyContacts<D>::find_limits(int island) {
     double& fastest = scale_[group(row)];
     fastest = std::max(fastest, approach_[index(row)]);
   });
-  limit_.resize(index(W_.rows));
+  limit_.resize(index(count));
   each([&](int k, int row) {  // joints have the strict one
     const double part = index(row) < first_joint_ ? part_ : 0.0;
     limit_[index(k)] = std::max(speed_, part * scale_[group(row)]);
@@ -631,6 +638,7 @@ void BodyContacts<D>::find_limits(int island) {
 /// The largest creep speed beside the limit of its group, of impulses measured last.
 template <int D>
 double BodyContacts<D>::creep(int island) {
+  find_normals(island);
   find_limits(island);
   const int begin = start_[index(island)];
   double worst = 0.0;
@@ -821,13 +829,13 @@ problem::Report BodyContacts<D>::solve_near(int island) {
     const double wanted = level_ == Level::Bounded ? 1e-6 : 1e-9;
     if (ask(solve::ContactMethod::Auto, wanted) > before) r_ = trial_;
     methods_.residual(r_);
-    is_solved = has(level_, island);
+    is_solved = level_ == Level::Bounded ? keep_nearest(island) : has(level_, island);
   }
-  if (!is_solved && level_ == Level::Bounded) {
+  if (!is_solved && level_ == Level::Bounded && !(least_ <= kMostPart)) {
     is_solved = improve_island(island);
     if (!is_solved) insist();
     methods_.residual(r_);
-    is_solved = has(level_, island);
+    is_solved = keep_nearest(island);
   }
   if (!is_solved && least_ <= kMostPart) {  // no better than its group may be
     r_ = nearest_;
@@ -865,19 +873,39 @@ bool BodyContacts<D>::sweep_round(int island) {
   std::size_t resting = 0;
   for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
   const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
-  const typename RoundSweeps<D>::Size size = sweep_until(least);
+  bool is_enough = false;
+  const typename RoundSweeps<D>::Size size = sweep_until(island, least, is_enough);
   round_.give(problem, impulses_);
   const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
-  if (!(size.creep <= (is_again_ ? kMostAgain : kMostPart) * speed_)) return false;
+  if (!is_enough) return false;
   if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
   return true;
 }
 
-/// Sweeps until rows creep within the strict limit, `least` at the least; what they are then. Those
-/// that go far beyond leave every row a little off in the end, which the last ones of each look
-/// take away.
+/// Whether what sweeps found creeps within the limits of its groups.
 template <int D>
-typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int least) {
+bool BodyContacts<D>::is_within_groups(int island) {
+  normal_.resize(round_.count());
+  creeps_.resize(round_.count());
+  for (std::size_t k = 0; k < round_.count(); ++k) {
+    const typename RoundSweeps<D>::Seen one = round_.seen(k);
+    const auto at = index(local_[index(one.row)]);
+    normal_[at] = one.normal;
+    creeps_[at] = one.creep;
+  }
+  find_limits(island);
+  for (std::size_t k = 0; k < creeps_.size(); ++k) {
+    if (!(creeps_[k] <= kMostPart * limit_[k])) return false;
+  }
+  return true;
+}
+
+/// Sweeps until rows creep within the strict limit, `least` at the least, and from kPatience on
+/// within those of their groups; what they are then. Those that go far beyond leave every row a
+/// little off in the end, which the last ones of each look take away.
+template <int D>
+typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int island, int least, bool& is_enough) {
+  constexpr int kPatience = 400;
   constexpr int kMost = 16000;
   constexpr int kLook = 40;       // sweeps from one measure to the next
   constexpr int kFar = 35;        // of them, that go far beyond
@@ -900,7 +928,12 @@ typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(int least) {
       for (int i = 0; i < kNoted; ++i) round_.sweep_noted(pace);
     }
     size = round_.measure();
+    if (k >= kPatience && part_ > 0.0 && is_within_groups(island)) {
+      is_enough = true;
+      return size;
+    }
   }
+  is_enough = size.creep <= most;
   return size;
 }
 

@@ -112,7 +112,8 @@ class BodyContacts {
   problem::Report solve_near(int island);
   bool is_for_rounds(int island) const;
   bool sweep_round(int island);
-  typename RoundSweeps<D>::Size sweep_until(int least);
+  typename RoundSweeps<D>::Size sweep_until(int island, int least, bool& is_enough);
+  bool is_within_groups(int island);
   void stop_creep(int island);
   bool is_still(int island) const;
   bool find_rest(int island);
@@ -122,6 +123,7 @@ class BodyContacts {
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
   void find_limits(int island);
+  void find_normals(int island);
   double creep(int island);
   bool keep_nearest(int island);
   double price_inside() const;
@@ -166,7 +168,9 @@ class BodyContacts {
   std::vector<char> rests_;
   std::vector<double> approach_;
   std::vector<double> closes_;
-  std::vector<double> limit_;  // of creep, by contact of an island [m/s]
+  std::vector<double> limit_;   // of creep, by contact of an island [m/s]
+  std::vector<double> normal_;  // its normal velocity
+  std::vector<double> creeps_;  // and its creep speed, by sweeps over bodies
   Eigen::VectorXd impulses_;
   std::vector<body::Ease<D>> ease_;  // by body
   std::vector<Arm> arms_;            // two a row; zero where the body is not free

@@ -187,6 +187,18 @@ void RoundSweeps<D>::sweep_noted(const Pace& pace) {
 }
 
 template <int D>
+typename RoundSweeps<D>::Seen RoundSweeps<D>::seen(std::size_t contact) const {
+  const Contact& one = contacts_[contact];
+  const double rho = double(D) / (1.0 / one.inverse_n + (D - 1.0) / one.inverse_t);
+  const Vec u = velocity(one, speeds_[index(one.a)], speeds_[index(one.b)]);
+  const double normal = one.n.dot(u);
+  const Vec lifted = u + one.mu * (u - normal * one.n).norm() * one.n;
+  const Vec r = one.impulse();
+  const Vec off = r - nearest_in_cone<D>(one.mu, one.n, r - rho * lifted);
+  return {one.row, off.norm() / rho - noise_[contact], normal};
+}
+
+template <int D>
 typename RoundSweeps<D>::Size RoundSweeps<D>::measure() const {
   Size size;
   for (std::size_t k = 0; k < contacts_.size(); ++k) {

@@ -54,6 +54,14 @@ class RoundSweeps {
     double impulse{0.0};   // max |r|, or rho |û| without impulses
   };
   Size measure() const;
+  /// One contact: its row, creep speed less rounding, and normal velocity.
+  struct Seen {
+    int row{0};
+    double creep{0.0};
+    double normal{0.0};
+  };
+  std::size_t count() const { return contacts_.size(); }
+  Seen seen(std::size_t contact) const;
   /// The impulses, by row as they were taken.
   void give(const Problem& problem, Eigen::VectorXd& impulses) const;
 
