@@ -15,7 +15,8 @@ namespace ricochet::step {
 /// Moreau's midpoint step for rigid bodies that find their contacts.
 ///
 /// In the plane it is `moreau` with the mass of bodies: a row with e = 0 is kept from being entered
-/// at the next middle, one with e > 0 acts where it touches at this one. Deviation: where a middle
+/// at the next middle, one with e > 0 acts where it touches at this one, and those with e = 0 of a
+/// body that meets such a one by the next middle do too. Deviation: where a middle
 /// lies more than the slack inside, places are put back by impulses that only push, and the change
 /// of potential energy is booked.
 ///
