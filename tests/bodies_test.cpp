@@ -171,6 +171,40 @@ at    = [0, 1.03]
 }
 
 /// A ball that bounces with e: heights after the n-th bounce are e^2n of the first, to O(h).
+/// A disc strikes a row of discs at rest with gaps d between them, which all close in one step:
+/// 0 <= p ⟂ u_(k+1) - u_k + d/h >= 0 with p > 0, and for the first pair its gap at the middle.
+TEST(Bodies, ABlowPassesThroughManyInOneStep) {
+  constexpr int kDiscs = 40;
+  constexpr double kGap = 1e-6;
+  constexpr double kStep = 1e-2;
+  const study::Motion motion = run_text(R"toml(
+[world]
+dimension = 2
+gravity   = [0, 0]
+[pair]
+default = {}
+[body.d]
+for      = "i in 1..40"
+disc     = 0.5
+mass     = 1
+at       = ["i*(1 + 1e-6) - if(i == 1, 0.06, 0)", 0]
+velocity = ["if(i == 1, 10, 0)", 0]
+[run]
+step  = 0.01
+until = 0.01
+)toml");
+  ASSERT_TRUE(motion.outcome.certificate.ok());
+  const auto& bodies = motion.world->state<2>().bodies;
+  ASSERT_EQ(bodies.size(), kDiscs);
+  EXPECT_NEAR(bodies[0].v[0] - bodies[1].v[0], (0.06 + kGap - 0.5 * kStep * 10.0) / kStep, 1e-9);
+  for (std::size_t k = 1; k + 1 < bodies.size(); ++k) {
+    EXPECT_NEAR(bodies[k].v[0] - bodies[k + 1].v[0], kGap / kStep, 1e-9) << k;
+  }
+  double sum = 0.0;
+  for (const auto& body : bodies) sum += body.v[0];
+  EXPECT_NEAR(sum, 10.0, 1e-9);
+}
+
 TEST(Bodies, BouncesLoseWhatTheySay) {
   const study::Motion motion =
       run_text(changed(changed(kHead, "until = 0.1", "until = 0.7"), "[material.wood]",

@@ -590,7 +590,7 @@ bool MoreauBodies<D>::hold_joints(double h) {
 /// moments and turns agree.
 template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
-  constexpr int kMostRounds = 8;
+  constexpr int kMostRounds = 200;  // a blow may pass through as many bodies in a step
   constexpr int kMostTurns = 200;
   const double gh = h * world_.gravity(t_mid_).norm();
   enough_speed_ = level_ == Level::Exact   ? 0.0
