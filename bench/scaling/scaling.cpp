@@ -1,6 +1,9 @@
-// What a certified step of many spheres costs: "scaling SCENE COUNT STEPS THREADS [SKIP]" runs one world and prints
-// a line of a table. SCENE is "rest", a lattice of spheres that lies in a box, or "settle", the
-// race's spheres that fall into one.
+// What a certified step of many spheres costs: "ricochet-scaling SCENE COUNT STEPS THREADS [SKIP]"
+// runs a world at level `bounded`, leaves its first SKIP steps out and prints one line: scene,
+// spheres, threads, steps, rows, ms a step, ms of the fastest step, ms of CPU time a step, judge in
+// % of the steps and of the fastest one, MB of memory at most, all bits of the end in one number.
+// SCENE is "rest", a lattice of spheres that lies in a box, or "settle", the race's spheres that
+// fall into one.
 
 #include <sys/resource.h>
 

@@ -20,6 +20,7 @@ using body::Vec;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr std::size_t kInPiece = 1024;  // bodies, pairs or rows that one thread looks at
+constexpr double kClear = 0.01;       // of the smaller shape: farther apart than curvature explains
 constexpr double kTight = 1e-6;       // residual of Level::Tight
 constexpr double kTightSpeed = 1e-8;  // and its speeds, of free velocities
 
@@ -380,7 +381,9 @@ void BodyJudge<D>::in_pieces(std::size_t count, const Work& work) {
     Piece& piece = pieces_[p];
     piece.fault = {};
     piece.sums = {};
-    piece.balance = 0.0;
+    piece.balance = piece.deepest = 0.0;
+    piece.pushes = 0;
+    piece.has_ghosts = false;
     piece.rows.clear();
     piece.pairs.clear();
     piece.used = 0;
@@ -1097,16 +1100,51 @@ bool BodyJudge<D>::drop_idle(double h) {
 template <int D>
 bool BodyJudge<D>::check_law(double h) {
   if (!looks_ahead_ && !drop_idle(h)) return false;
-  in_pieces(rows_.size(), [&](std::size_t k, Piece& piece) {
-    Judged& one = rows_[k];
-    measure(one, h);
-    if (piece.fault.is_there()) return;
-    piece.fault = check_cone(one);
-    if (!piece.fault.is_there()) piece.fault = check_turning(one);
-    piece.fault.at = k;
-  });
+  in_pieces(rows_.size(), [&](std::size_t k, Piece& piece) { look_at_row(k, h, piece); });
   const Fault fault = first_fault();
-  return !fault.is_there() || fail_at(fault.failure, t_mid_, fault.value, rows_[fault.at].row);
+  if (fault.is_there()) {
+    return fail_at(fault.failure, t_mid_, fault.value, rows_[fault.at].row);
+  }
+  sum_up_rows();
+  return true;
+}
+
+template <int D>
+void BodyJudge<D>::look_at_row(std::size_t k, double h, Piece& piece) {
+  Judged& one = rows_[k];
+  measure(one, h);
+  if (law_ == Level::Bounded) one.closes = closes(one);
+  if (one.off > 0.0 || one.impulse[0] > 0.0) {
+    const double power = one.creep > 0.0 ? 10.0 * (std::log10(one.creep) + 30.0) : 0.0;
+    one.power = static_cast<int>(std::clamp(power, 0.0, 399.0));
+  }
+  piece.deepest = std::max(piece.deepest, -one.row.gap);
+  piece.pushes += one.impulse[0] > 0.0 ? 1 : 0;
+  piece.has_ghosts = piece.has_ghosts || pushes_early(one);
+  if (piece.fault.is_there()) return;
+  piece.fault = check_cone(one);
+  if (!piece.fault.is_there()) piece.fault = check_turning(one);
+  piece.fault.at = k;
+}
+
+template <int D>
+void BodyJudge<D>::sum_up_rows() {
+  deepest_ = 0.0;
+  step_pushes_ = 0;
+  may_have_ghosts_ = false;
+  for (const Piece& piece : pieces_) {
+    deepest_ = std::max(deepest_, piece.deepest);
+    step_pushes_ += piece.pushes;
+    may_have_ghosts_ = may_have_ghosts_ || piece.has_ghosts;
+  }
+}
+
+/// Whether a row touches at the middle or at the end of the step, as its bodies move.
+template <int D>
+bool BodyJudge<D>::closes(const Judged& one) const {
+  const double open = h_ * std::max(creep_limit_, limits_.creep_part() * -one.before[0]);
+  return one.row.gap <= depth_of(one.row.slack, law_, h_, creep_limit_) ||
+         one.row.gap + h_ * one.after[0] <= one.row.slack + open;
 }
 
 /// That joints hold at this middle and at the next, and that their impulses obey their laws.
@@ -1168,17 +1206,12 @@ template <int D>
 void BodyJudge<D>::find_limits() {
   for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
   std::fill(scale_.begin(), scale_.end(), 0.0);
-  const auto closes = [&](const Judged& one) {
-    const double open = h_ * std::max(creep_limit_, limits_.creep_part() * -one.before[0]);
-    return one.row.gap <= depth_of(one.row.slack, law_, h_, creep_limit_) ||
-           one.row.gap + h_ * one.after[0] <= one.row.slack + open;
-  };
   for (const Judged& one : rows_) {
-    if (closes(one)) unite(one.row.body_a, one.row.body_b);
+    if (one.closes) unite(one.row.body_a, one.row.body_b);
   }
   for (const Judged& one : rows_) {
     double& fastest = scale_[index(root(hub_of(world_, one.row)))];
-    if (closes(one)) fastest = std::max(fastest, -one.before[0]);
+    if (one.closes) fastest = std::max(fastest, -one.before[0]);
   }
   for (Judged& one : rows_) {
     const double fastest = scale_[index(root(hub_of(world_, one.row)))];
@@ -1385,19 +1418,27 @@ double BodyJudge<D>::least_gap(const Judged& one, double enough) const {
   return least;
 }
 
+/// Whether a pair that is clearly apart pushes.
+template <int D>
+bool BodyJudge<D>::pushes_early(const Judged& one) const {
+  if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) return false;
+  const double size = std::min(world_.solid(one.row.key.a).shape.extent,
+                               world_.solid(one.row.key.b).shape.extent);
+  return one.row.gap > kClear * size;
+}
+
 /// Pushes of pairs that never come to touch. The law looks ahead along the normal of the middle;
 /// who passes far from there, more than a part of its size in one step, meets a plane that is no
 /// part of the other body.
 template <int D>
 void BodyJudge<D>::note_ghosts() {
-  constexpr double kClear = 0.01;  // of the smaller shape: farther apart than curvature explains
   constexpr double kShort = 0.1;   // of the smaller shape: a way in which a normal turns little
   bool any = false;
+  if (!may_have_ghosts_) return;
   for (const Judged& one : rows_) {
-    if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) continue;
+    if (!pushes_early(one)) continue;
     const double size = std::min(world_.solid(one.row.key.a).shape.extent,
                                  world_.solid(one.row.key.b).shape.extent);
-    if (!(one.row.gap > kClear * size)) continue;
     const double gap = least_gap(one, kClear * size);
     if (!(gap > kClear * size)) continue;
     any = true;
@@ -1617,11 +1658,9 @@ void BodyJudge<D>::enter_works(const State& before, const typename JointCourt<D>
   double all = joints.relative;
   bool bounces = joints.has_power;
   for (const Judged& one : rows_) {
-    if (one.off > 0.0 || one.impulse[0] > 0.0) {
-      const double creep = one.creep;
-      c_.creep_max = std::max(c_.creep_max, creep);
-      const double power = creep > 0.0 ? 10.0 * (std::log10(creep) + 30.0) : 0.0;
-      ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 399.0))];
+    if (one.power >= 0) {
+      c_.creep_max = std::max(c_.creep_max, one.creep);
+      ++creeps_[index(one.power)];
     }
     if (!(one.impulse[0] > 0.0)) continue;
     const Vec<D> mean = 0.5 * (one.before + one.after);
@@ -1694,7 +1733,7 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   base::Sum forces = sums_.forces;
   forces.add(joints.forces);
   speed_max_ = std::max(speed_max_, sums_.fastest);
-  double deepest = 0.0;
+  const double deepest = deepest_;
   for (std::size_t i = 0; is_whole_ && i < facts_.size(); ++i) {
     if (exists_[i] == 0 || facts_[i].kind != Kind::Free) continue;
     if (shift_[i].squaredNorm() == 0.0) continue;
@@ -1702,7 +1741,6 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
     told_.shift_max = std::max(told_.shift_max, shift_[i].norm());
   }
   note_ghosts();
-  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
   told_.removed += sums_.removed;
   ledger.forces.add(forces.value());
   const double kinetic_before = ledger.kinetic_end;
@@ -1720,10 +1758,8 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   const double energy = ledger.kinetic_end + ledger.potential_end;
   ledger.lowest = std::min(ledger.lowest, energy);
   ledger.highest = std::max(ledger.highest, energy);
-  long long pushes = 0;
-  for (const Judged& one : rows_) pushes += one.impulse[0] > 0.0 ? 1 : 0;
-  pushes_ += pushes;
-  told_.pushes_max = std::max(told_.pushes_max, pushes);
+  pushes_ += step_pushes_;
+  told_.pushes_max = std::max(told_.pushes_max, step_pushes_);
   c_.violation_sum += deepest;
   c_.violation_squares += deepest * deepest;
   ++c_.steps;
@@ -1752,7 +1788,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
   }
   find_given(claim);
   if (!check_bodies()) return false;
-  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
+  deepest = std::max(deepest, deepest_);
   if (deepest > c_.violation_max) {
     c_.violation_max = c_.violation_depth = deepest;
     c_.violation_time = t_mid_;

@@ -111,6 +111,8 @@ class BodyJudge {
     double limit{0.0};       // of creep [m/s]
     double off{0.0};         // the larger of the defect and that of rolling friction [N s]
     double creep{0.0};       // delta, of both [m/s]
+    int power{-1};           // of ten, of creep: its place in creeps_, where it is told
+    bool closes{false};      // it touches at the middle or at the end of the step
   };
   struct Fact {  // of a body, together: worlds are large
     double born{0.0};
@@ -155,7 +157,10 @@ class BodyJudge {
   struct Piece {  // what is found in a piece of all bodies, pairs or rows
     Fault fault;
     Sums sums;
-    double balance{0.0};             // the largest
+    double balance{0.0};              // the largest
+    double deepest{0.0};              // overlap of rows [m]
+    long long pushes{0};              // rows that do
+    bool has_ghosts{false};           // maybe
     std::vector<shape::Row<D>> rows;  // of pairs
     std::vector<std::size_t> pairs;   // theirs
     std::size_t first{0};             // number of the first of them among all rows
@@ -211,6 +216,10 @@ class BodyJudge {
   double endless_speed(std::size_t body, const body::Motion<D>& of) const;
   void note_ghosts();
   double least_gap(const Judged& one, double enough) const;
+  bool pushes_early(const Judged& one) const;
+  void look_at_row(std::size_t row, double h, Piece& piece);
+  bool closes(const Judged& one) const;
+  void sum_up_rows();
   void find_given(const BodyClaim<D>& claim);
   bool check_bodies();
   Fault check_body(std::size_t body, Piece& piece) const;
@@ -257,6 +266,9 @@ class BodyJudge {
   std::vector<Given> given_;
   std::vector<Pace> paces_;
   Sums sums_;
+  double deepest_{0.0};  // of all rows of the step
+  long long step_pushes_{0};
+  bool may_have_ghosts_{false};
   std::vector<body::Row<D>> put_rows_;  // of a round of the projection
   std::vector<body::Motion<D>> moved_;
   bool looks_ahead_{true};    // every pair does: e = 0

@@ -630,7 +630,14 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   joints_.begin_push(h, gh, middle_, s.reactions, level_ != Level::Exact);
   rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
-    for (const int i : who_) free_velocity(index(i), h);
+    in_pieces(who_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        if (facts_[index(who_[k])].is_free) free_velocity(index(who_[k]), h);
+      }
+    });
+    for (const int i : who_) {  // formulas of driven bodies: by one thread
+      if (!facts_[index(i)].is_free) free_velocity(index(i), h);
+    }
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(&looks_);

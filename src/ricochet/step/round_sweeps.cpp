@@ -383,13 +383,16 @@ typename RoundSweeps<D>::Size RoundSweeps<D>::measure() {
 template <int D>
 void RoundSweeps<D>::give(const Problem& problem, Eigen::VectorXd& impulses) const {
   constexpr double kNothing = 1e-100;  // [N s]: below, squares underflow and no cone is kept
-  for (const Contact& one : contacts_) {
-    auto r = impulses.template segment<D>(static_cast<Eigen::Index>(D * one.row));
-    r.setZero();
-    if (!(one.normal > kNothing)) continue;
-    r = body::in_frame(problem.rows[index(one.row)], one.tangential);
-    r[0] = one.normal;  // as it is: without friction nothing is left along the tangents
-  }
+  in_phases(contacts_.size(), [&](std::size_t g) {
+    for (std::size_t k = groups_[g].begin; k < groups_[g].end; ++k) {
+      const Contact& one = contacts_[k];
+      auto r = impulses.template segment<D>(static_cast<Eigen::Index>(D * one.row));
+      r.setZero();
+      if (!(one.normal > kNothing)) continue;
+      r = body::in_frame(problem.rows[index(one.row)], one.tangential);
+      r[0] = one.normal;  // as it is: without friction nothing is left along the tangents
+    }
+  });
 }
 
 template class RoundSweeps<2>;
