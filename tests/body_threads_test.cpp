@@ -89,12 +89,27 @@ void add(double value, Bits& bits) {
 
 void add(const certify::Certificate& c, const certify::BodyStatistics& told, Bits& bits) {
   const certify::Ledger& ledger = c.ledger;
-  for (const double value :
-       {c.residual_max, c.residual_sum, c.balance_max, c.violation_max, c.violation_sum,
-        c.creep_max, ledger.kinetic_end, ledger.potential_end, ledger.kinetic_max,
-        ledger.contacts.value(), ledger.friction.value(), ledger.shocks.value(),
-        ledger.forces.value(), ledger.defect.value(), ledger.defect_max, told.creep_mean, told.way,
-        told.unresolved, told.pushes_mean, told.creep[0], told.creep[1]}) {
+  for (const double value : {c.residual_max,
+                             c.residual_sum,
+                             c.balance_max,
+                             c.violation_max,
+                             c.violation_sum,
+                             c.creep_max,
+                             ledger.kinetic_end,
+                             ledger.potential_end,
+                             ledger.kinetic_max,
+                             ledger.contacts.value(),
+                             ledger.friction.value(),
+                             ledger.shocks.value(),
+                             ledger.forces.value(),
+                             ledger.defect.value(),
+                             ledger.defect_max,
+                             told.creep_mean,
+                             told.way,
+                             told.unresolved,
+                             told.pushes_mean,
+                             told.creep[0],
+                             told.creep[1]}) {
     add(value, bits);
   }
   bits.push_back(static_cast<std::uint64_t>(told.pairs_checked));

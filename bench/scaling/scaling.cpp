@@ -185,8 +185,8 @@ int main(int count, char** words) {
   Times times;
   std::uint64_t digest = 0;
   const int threads = std::atoi(words[4]);
-  const int failed = run(scene, std::atoi(words[3]), threads,
-                         count > 5 ? std::atoi(words[5]) : 1, times, digest);
+  const int failed =
+      run(scene, std::atoi(words[3]), threads, count > 5 ? std::atoi(words[5]) : 1, times, digest);
   if (failed != 0) return failed;
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
@@ -194,7 +194,6 @@ int main(int count, char** words) {
               scene.bodies.size(), threads, times.count, times.rows / times.count,
               1e3 * times.step / times.count, 1e3 * times.least, 1e3 * times.cpu / times.count,
               100.0 * times.judge / times.step, 100.0 * times.least_judge / times.least,
-              static_cast<double>(use.ru_maxrss) / 1024.0,
-              static_cast<unsigned long long>(digest));
+              static_cast<double>(use.ru_maxrss) / 1024.0, static_cast<unsigned long long>(digest));
   return 0;
 }

@@ -41,8 +41,8 @@ class Finder {
 
  private:
   static constexpr double kSlack = 1e-8;  // of the size: more than any slack
-  struct Piece {  // of all pairs
-    std::vector<shape::Row<D>> found;  // of one pair
+  struct Piece {                          // of all pairs
+    std::vector<shape::Row<D>> found;     // of one pair
     std::vector<Row<D>> rows;
   };
   struct Asked {

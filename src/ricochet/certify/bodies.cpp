@@ -828,7 +828,8 @@ void BodyJudge<D>::make_rows(Piece& piece, const BodyClaim<D>& claim) {
     judged.law = &world_.law_between(judged.row.body_a, judged.row.body_b);
     const body::RowKey& key = judged.row.key;
     if (k == 0) push = std::lower_bound(push, claim.pushes.end(), body::RowKey{a, b, 0}, is_before);
-    while (push != claim.pushes.end() && (push->key.a < a || (push->key.a == a && push->key.b < b))) {
+    while (push != claim.pushes.end() &&
+           (push->key.a < a || (push->key.a == a && push->key.b < b))) {
       ++push;
     }
     auto found = push;  // features of a pair come in any order
@@ -1422,8 +1423,8 @@ double BodyJudge<D>::least_gap(const Judged& one, double enough) const {
 template <int D>
 bool BodyJudge<D>::pushes_early(const Judged& one) const {
   if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) return false;
-  const double size = std::min(world_.solid(one.row.key.a).shape.extent,
-                               world_.solid(one.row.key.b).shape.extent);
+  const double size =
+      std::min(world_.solid(one.row.key.a).shape.extent, world_.solid(one.row.key.b).shape.extent);
   return one.row.gap > kClear * size;
 }
 
@@ -1432,7 +1433,7 @@ bool BodyJudge<D>::pushes_early(const Judged& one) const {
 /// part of the other body.
 template <int D>
 void BodyJudge<D>::note_ghosts() {
-  constexpr double kShort = 0.1;   // of the smaller shape: a way in which a normal turns little
+  constexpr double kShort = 0.1;  // of the smaller shape: a way in which a normal turns little
   bool any = false;
   if (!may_have_ghosts_) return;
   for (const Judged& one : rows_) {

@@ -274,7 +274,7 @@ class BodyJudge {
   bool looks_ahead_{true};    // every pair does: e = 0
   bool none_can_pass_{true};  // every pair has rows ahead of its motion
   std::vector<char> waits_;   // by body, where some pairs have e = 0 and others not: see find_waits
-  std::vector<Piece> all_pieces_;  // room for the most that were needed
+  std::vector<Piece> all_pieces_;   // room for the most that were needed
   std::span<Piece> pieces_;         // in use
   std::vector<std::size_t> alone_;  // bodies that are looked at one after the other: driven ones
   std::vector<Judged> rows_;

@@ -9,11 +9,11 @@
 namespace ricochet::certify {
 namespace {
 
-constexpr double kGrown = 0.1;         // of the extent, by which balls are larger
-constexpr double kMostGrown = 10.0;    // extents: no ball is larger by more
-constexpr double kPlaces = 1e-9;       // what rounding makes of them, at most
-constexpr std::size_t kTogether = 24;  // balls that are tried with each other
-constexpr int kDeepest = 60;           // halvings
+constexpr double kGrown = 0.1;               // of the extent, by which balls are larger
+constexpr double kMostGrown = 10.0;          // extents: no ball is larger by more
+constexpr double kPlaces = 1e-9;             // what rounding makes of them, at most
+constexpr std::size_t kTogether = 24;        // balls that are tried with each other
+constexpr int kDeepest = 60;                 // halvings
 constexpr std::size_t kBallsInPiece = 2048;  // balls or pairs that one thread looks at
 
 }  // namespace
@@ -90,8 +90,7 @@ void Coverage<D>::look_at_ball(int k, const std::vector<char>& exists, Piece& pi
   const Ball& large = large_[index(k)];
   const Vec moved = ball.middle - large.middle;
   const double room = large.half - ball.half;
-  piece.within =
-      piece.within && room >= 0.0 && (moved - drift_).squaredNorm() <= room * room;
+  piece.within = piece.within && room >= 0.0 && (moved - drift_).squaredNorm() <= room * room;
   piece.sum += moved;
   piece.count += 1.0;
 }

@@ -65,8 +65,7 @@ template <class Work>
 void MoreauBodies<D>::in_pieces(std::size_t count, const Work& work) const {
   constexpr std::size_t kInPiece = 1024;
   const base::Pieces range{count, kInPiece};
-  base::each(executor_, range.count(),
-             [&](std::size_t p) { work(range.begin(p), range.end(p)); });
+  base::each(executor_, range.count(), [&](std::size_t p) { work(range.begin(p), range.end(p)); });
 }
 
 /// x_M = x + h/2 v; driven bodies are where their formulas say, at the velocity between the

@@ -132,7 +132,8 @@ bool RoundSweeps<D>::cut(const Problem& problem, std::size_t slabs) {
   const auto all = std::accumulate(in_bin_.begin(), in_bin_.end(), std::size_t{0});
   std::size_t below = 0;
   for (std::size_t bin = 0; bin < kBins; ++bin) {
-    slab_of[bin] = static_cast<int>(std::min(slabs - 1, below * slabs / std::max<std::size_t>(all, 1)));
+    slab_of[bin] =
+        static_cast<int>(std::min(slabs - 1, below * slabs / std::max<std::size_t>(all, 1)));
     below += index(in_bin_[bin]);
   }
   groups_.assign(2 * slabs, {});

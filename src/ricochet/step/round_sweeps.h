@@ -39,7 +39,7 @@ class RoundSweeps {
     std::span<const int> members;  // those that belong together
     const Eigen::VectorXd& free;
     const std::vector<double>& friction;
-    const std::vector<double>& noise;  // what rounding makes of velocities
+    const std::vector<double>& noise;                     // what rounding makes of velocities
     const std::vector<body::Motion<D>>* places{nullptr};  // by body; none: one group
     const base::Executor* executor{nullptr};              // threads; none: one
     const body::Vec<D>* load{nullptr};                    // along which all are pulled, if known
@@ -117,8 +117,7 @@ class RoundSweeps {
   void find_bins(const Problem& problem);
   static std::size_t group_of(int low, int high, std::size_t slabs);
   void prepare(std::size_t group, const Problem& problem);
-  void add(const Problem& problem, std::size_t group, std::size_t at, int row,
-           const Vec& impulse);
+  void add(const Problem& problem, std::size_t group, std::size_t at, int row, const Vec& impulse);
   void take_group(std::size_t group, const Problem& problem, const Eigen::VectorXd& impulses);
   void act(std::size_t group);
   void sweep_group(std::size_t group, const Pace& pace, double quiet);
