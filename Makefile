@@ -7,8 +7,8 @@
 #
 #   make python   build the package ricochet and install it into .venv
 #
-# Also: build, bench, bench-contact, race, studies, golden, docs, web, threads, mpi, sanitize, format, check-format,
-# clean.
+# Also: build, bench, bench-contact, race, scaling, studies, golden, docs, web, threads, mpi, sanitize, format,
+# check-format, clean.
 
 BUILD    ?= build
 SANITIZE ?= build-sanitize
@@ -17,7 +17,7 @@ THREADS  ?= build-threads
 JOBS     ?= $(shell nproc)
 PYTHON   ?= /usr/bin/python3
 
-.PHONY: all setup build demo test python python-module bench bench-contact race studies golden docs sanitize web threads mpi format check-format clean
+.PHONY: all setup build demo test python python-module bench bench-contact race scaling studies golden docs sanitize web threads mpi format check-format clean
 
 all: build
 
@@ -77,6 +77,12 @@ race: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target race
 	@tools/race $(BUILD)/bin out/race
+
+# A step of 100 to 100000 spheres on one thread and on two; some minutes.
+scaling: setup
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target ricochet-scaling
+	@tools/scaling $(BUILD)/bin/ricochet-scaling bench/scaling
 
 # Columns of grains, silos, packings beside what others have measured; half an hour of one core.
 studies: build

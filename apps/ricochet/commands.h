@@ -33,7 +33,7 @@ struct RunArguments {
   bool quiet{false};
   bool report{false};
   std::string error_bar;  // none, pair; empty: up to a million steps
-  int threads{0};         // for the members of a family; 0: one for each core
+  int threads{0};         // for the members of a family, 0: one for each core; for a world, 0: one
   std::vector<std::pair<std::string, std::string>> dumps;  // steps, and files for their contacts
 };
 

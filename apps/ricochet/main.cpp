@@ -312,7 +312,7 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   run_command->add_flag("--quiet", run.quiet, "print problems only");
   run_command->add_option("--dump-step", run.dumps, "the contacts of step K too, for solve")
       ->type_name("K FILE");
-  run_command->add_option("--threads", run.threads, "threads for a family (one for each core)")
+  run_command->add_option("--threads", run.threads, "threads (a family: all cores, a world: 1)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   return run_command;

@@ -13,6 +13,7 @@
 #include "ricochet/host/folder_lock.h"
 #include "ricochet/host/output_file.h"
 #include "ricochet/host/series_files.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/report.h"
 #include "ricochet/plot/world_plot.h"
@@ -137,8 +138,11 @@ FolderRun run_into(const std::filesystem::path& folder, const scene::Scene& aske
   };
   std::optional<ProgressBar> bar;
   if (options.show_progress) bar.emplace(monitor, scene.run.steps);
+  host::ThreadPool pool(options.threads > 0 && !is_member ? options.threads : 1);
+  monitor.executor = pool.executor();
   run.motion = companions.run(options.keep_rows, observe, &monitor);
   monitor.on_event = nullptr;
+  monitor.executor = nullptr;
   bar.reset();
   const auto executor = host::make_executor(options.threads, monitor.stop);
   run.error_bar = defect.is_wanted() ? defect.take(run.motion.outcome)

@@ -31,7 +31,8 @@ struct FolderOptions {
   std::size_t runs_in_picture{1};
   bool report{false};  // also report.html
   study::BarChoice error_bar{study::BarChoice::None};
-  int threads{0};  // for the companions that tell the error; 0: one for each core
+  int threads{0};  // for a world of many bodies, 0: one; for companions that tell the error, 0: one
+                   // for each core
 };
 
 /// Runs a scene into trajectory.csv, or what its [record] says, events.csv, plot.svg, report.html

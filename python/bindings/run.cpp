@@ -12,6 +12,7 @@
 #include "ricochet/dynamics/lock_watch.h"
 #include "ricochet/host/member_monitors.h"
 #include "ricochet/host/series_files.h"
+#include "ricochet/host/thread_pool.h"
 #include "ricochet/host/threads.h"
 #include "ricochet/plot/run_plot.h"
 #include "ricochet/record/summary.h"
@@ -56,11 +57,13 @@ study::Executor executor_for(const ReadScene& read, int threads, const std::atom
 }
 
 std::shared_ptr<KeptRun> run(const ReadScene& read, const std::string& no_facts,
-                             py::object progress, const std::string& error_bar) {
+                             py::object progress, const std::string& error_bar, int threads) {
   check_room(read.scene);
   const study::BarChoice choice =
       error_bar.empty() ? study::BarChoice::Auto : study::bar_choice(error_bar);
   Watch watch(std::move(progress), read.scene.run.steps);
+  host::ThreadPool pool(read.calls_python() ? 1 : threads);
+  watch.monitor().executor = pool.executor();
   auto kept = watched(watch, read.calls_python(), [&] {
     return keep_run(read.scene, no_facts, watch.monitor(), choice,
                     executor_for(read, 0, watch.monitor().stop));
@@ -173,6 +176,7 @@ std::shared_ptr<KeptRun> keep_run(const scene::Scene& scene, const std::string& 
   monitor.on_event = [&](const certify::Event& event) { story.add(event); };
   kept->report.motion = companions.run(false, observe, &monitor);
   monitor.on_event = nullptr;
+  monitor.executor = nullptr;  // companions have threads of their own
   locks.warn(kept->report.motion.scene);
   kept->report.story = study::tell(story, kept->report.motion);
   kept->report.error_bar = defect.is_wanted()
@@ -226,7 +230,7 @@ void bind_run(py::module_& m) {
       .def_property_readonly("contacts",
                              [](const KeptRun& r) { return r.rows->columns().contacts; });
   m.def("run", run, py::arg("scene"), py::arg("no_facts"), py::arg("progress"),
-        py::arg("error_bar"));
+        py::arg("error_bar"), py::arg("threads") = 1);
   m.def("run_member", run_member, py::arg("scene"), py::arg("member"), py::arg("no_facts"));
   m.def("run_family", run_family, py::arg("scene"), py::arg("threads"), py::arg("no_facts"),
         py::arg("progress"));

@@ -99,7 +99,7 @@ class System:
             velocity: Optional[_Start] = None,
             start: Union[None, Run, Mapping[str, float]] = None, set: _Changes = None,
             backward: bool = False, progress: _Progress = None, strict: bool = True,
-            error_bar: Optional[str] = None) -> Run: ...
+            error_bar: Optional[str] = None, threads: int = 1) -> Run: ...
     def start(self, *, scheme: Optional[str] = None, step: Optional[_Number] = None,
               position: Optional[_Start] = None, velocity: Optional[_Start] = None,
               start: Union[None, Run, Mapping[str, float]] = None, set: _Changes = None,

@@ -283,13 +283,14 @@ class System:
 
     def run(self, *, scheme=None, step=None, until=None, steps=None, record=None, position=None,
             velocity=None, start=None, set=None, backward=False, progress=None, strict=True,
-            error_bar=None):
+            error_bar=None, threads=1):
         """Runs it, and certifies every step.
 
         Arguments change the scene for this run alone; ``record`` keeps every N-th row, ``set`` is a
         dictionary of parameters and dotted keys. ``progress`` is True for a bar on the terminal, or
         a function of (steps done, steps in all). ``backward`` infers the past. ``error_bar="pair"``
-        makes two runs with longer steps beside it, which tell its error.
+        makes two runs with longer steps beside it, which tell its error. ``threads`` are for a
+        world of many bodies (0: one for each core); no digit depends on their number.
 
         ``start`` goes on where another run ended: the Run, with all that the scheme remembers, or
         its ``final``, changed or not. It is taken as it is, however far its gaps are below 0.
@@ -308,7 +309,7 @@ class System:
         scene = self._alone(self._read(changes, backward, start))
         no_facts = self._why_no_facts(changes, backward)
         with _progress(progress) as told:
-            run = Run(_engine.run(scene, no_facts, told, error_bar or "none"))
+            run = Run(_engine.run(scene, no_facts, told, error_bar or "none", int(threads)))
         failure = run._engine.failure
         if strict and failure:
             raise NotConverged(failure, run)

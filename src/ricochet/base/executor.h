@@ -13,6 +13,30 @@ namespace ricochet::base {
 using Executor =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
 
+/// work(0) to work(count - 1) by the executor, in order without one; for loops that do not allocate
+/// and work that cannot fail.
+template <class Work>
+void each(const Executor& executor, std::size_t count, const Work& work) {
+  if (executor && count > 1) {
+    const Work* one = &work;  // a function object as small as a pointer is stored in place
+    executor(count, [one](std::size_t k) { (*one)(k); });
+  } else {
+    for (std::size_t k = 0; k < count; ++k) work(k);
+  }
+}
+
+/// A range in pieces of one length but for the last: what each of them finds, put together in their
+/// order, does not depend on the threads that they are given to.
+struct Pieces {
+  std::size_t size{0};
+  std::size_t length{1};
+  std::size_t count() const { return (size + length - 1) / length; }
+  std::size_t begin(std::size_t piece) const { return piece * length; }
+  std::size_t end(std::size_t piece) const {
+    return begin(piece) + length < size ? begin(piece) + length : size;
+  }
+};
+
 /// work(0) to work(count - 1) by the executor, one after the other without one. What is wrong with
 /// the input of one of them does not stop the others; the first such error, or nothing, is
 /// returned.

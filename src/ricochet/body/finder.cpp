@@ -10,6 +10,9 @@
 namespace ricochet::body {
 
 using base::index;
+namespace {
+constexpr std::size_t kInPiece = 1024;  // pairs that one thread looks at
+}
 
 template <int D>
 Row<D> row_of(const World<D>& world, int a, int b, const shape::Row<D>& found,
@@ -127,38 +130,47 @@ const std::vector<int>& Finder<D>::look(const std::vector<double>& reach) {
   return who_;
 }
 
+/// Rows of a pair whose boxes meet.
 template <int D>
-void Finder<D>::add_rows(int a, int b, const std::vector<Motion<D>>& at, double reach,
-                         std::vector<Row<D>>& rows) {
+void Finder<D>::add_rows(int a, int b, const Asked& asked, Piece& piece) const {
+  const shape::Bounds<D>& box = boxes_[index(a)];
+  const shape::Bounds<D>& other_box = boxes_[index(b)];
+  if (!(box.low.array() <= other_box.high.array()).all() ||
+      !(other_box.low.array() <= box.high.array()).all()) {
+    return;
+  }
   const Solid<D>& one = world_.solid(a);
   const Solid<D>& other = world_.solid(b);
+  if (asked.exists[index(one.body)] == 0 || asked.exists[index(other.body)] == 0) return;
+  if (!world_.may_touch(one.body, other.body)) return;
   const Vec<D>& where =
-      world_.body(one.body).is_free() ? at[index(one.body)].x : at[index(other.body)].x;
+      world_.body(one.body).is_free() ? asked.at[index(one.body)].x : asked.at[index(other.body)].x;
   const double slack = slack_of(world_.body(one.body), world_.body(other.body), where);
-  found_.clear();
+  const double reach = asked.reach[index(one.body)] + asked.reach[index(other.body)];
+  piece.found.clear();
   shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
-              reach + 2.0 * slack, found_);
-  for (const shape::Row<D>& found : found_) {
-    rows.push_back(row_of(world_, a, b, found, at));
+              reach + 2.0 * slack, piece.found);
+  for (const shape::Row<D>& found : piece.found) {
+    piece.rows.push_back(row_of(world_, a, b, found, asked.at));
   }
 }
 
 template <int D>
 void Finder<D>::rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
                      const std::vector<double>& reach, std::vector<Row<D>>& rows) {
-  rows.clear();
-  for (const auto& [a, b] : *near_) {
-    const shape::Bounds<D>& box = boxes_[index(a)];
-    const shape::Bounds<D>& other_box = boxes_[index(b)];
-    if (!(box.low.array() <= other_box.high.array()).all() ||
-        !(other_box.low.array() <= box.high.array()).all()) {
-      continue;
+  static const base::Executor kNone;
+  const base::Pieces range{near_->size(), kInPiece};
+  const Asked asked{at, exists, reach};
+  if (pieces_.size() < range.count()) pieces_.resize(range.count());
+  base::each(executor_ != nullptr ? *executor_ : kNone, range.count(), [&](std::size_t p) {
+    pieces_[p].rows.clear();
+    for (std::size_t k = range.begin(p); k < range.end(p); ++k) {
+      add_rows((*near_)[k].first, (*near_)[k].second, asked, pieces_[p]);
     }
-    const int one = world_.solid(a).body;
-    const int other = world_.solid(b).body;
-    if (exists[index(one)] == 0 || exists[index(other)] == 0) continue;
-    if (!world_.may_touch(one, other)) continue;
-    add_rows(a, b, at, reach[index(one)] + reach[index(other)], rows);
+  });
+  rows.clear();
+  for (std::size_t p = 0; p < range.count(); ++p) {
+    rows.insert(rows.end(), pieces_[p].rows.begin(), pieces_[p].rows.end());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/body/world.h"
 #include "ricochet/find/near_list.h"
 
@@ -31,6 +32,8 @@ class Finder {
     box.high = (x.array() + radius_[body]) + room;
   }
   void place(std::size_t body, const Motion<D>& at, double reach);
+  /// Threads for rows of many pairs; null: one. Rows do not depend on their number.
+  void use(const base::Executor* executor) { executor_ = executor; }
   /// Bodies that may be near others, ascending.
   const std::vector<int>& look(const std::vector<double>& reach);
   void rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
@@ -38,8 +41,16 @@ class Finder {
 
  private:
   static constexpr double kSlack = 1e-8;  // of the size: more than any slack
-  void add_rows(int a, int b, const std::vector<Motion<D>>& at, double reach,
-                std::vector<Row<D>>& rows);
+  struct Piece {                          // of all pairs
+    std::vector<shape::Row<D>> found;     // of one pair
+    std::vector<Row<D>> rows;
+  };
+  struct Asked {
+    const std::vector<Motion<D>>& at;
+    const std::vector<char>& exists;
+    const std::vector<double>& reach;
+  };
+  void add_rows(int a, int b, const Asked& asked, Piece& piece) const;
 
   const World<D>& world_;
   std::vector<double> radius_;           // by body: of a round one; else < 0
@@ -51,7 +62,8 @@ class Finder {
   const std::vector<std::pair<int, int>>* near_{nullptr};
   std::vector<char> is_near_;  // by body
   std::vector<int> who_;
-  std::vector<shape::Row<D>> found_;
+  std::vector<Piece> pieces_;
+  const base::Executor* executor_{nullptr};
 };
 
 extern template class Finder<2>;

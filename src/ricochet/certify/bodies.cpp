@@ -19,6 +19,8 @@ using body::Kind;
 using body::Vec;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr std::size_t kInPiece = 1024;  // bodies, pairs or rows that one thread looks at
+constexpr double kClear = 0.01;       // of the smaller shape: farther apart than curvature explains
 constexpr double kTight = 1e-6;       // residual of Level::Tight
 constexpr double kTightSpeed = 1e-8;  // and its speeds, of free velocities
 
@@ -354,13 +356,47 @@ void BodyJudge<D>::list_facts() {
         is_ball(shape) && shape.corners[0] == Vec<D>::Zero() && body.centre == Vec<D>::Zero();
     fact.turns = D == 2 || !is_round || !world_.joints.empty();
   }
-  for (const body::PairLaw& law : world_.laws) {
-    none_can_pass_ = none_can_pass_ && law.looks_ahead();
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (facts_[i].kind == Kind::Driven) alone_.push_back(i);
   }
+  for (const body::PairLaw& law : world_.laws) {
+    looks_ahead_ = looks_ahead_ && law.looks_ahead();
+  }
+  none_can_pass_ = looks_ahead_;
   int sharp = 0;
   for (const auto& solid : world_.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
   none_can_pass_ = none_can_pass_ && sharp < 2;
   if (world_.mixes_restitution()) waits_.resize(world_.bodies.size(), 0);
+}
+
+/// work(k, piece) for all k, piece by piece; what pieces find does not depend on threads.
+template <int D>
+template <class Work>
+void BodyJudge<D>::in_pieces(std::size_t count, const Work& work) {
+  const base::Pieces range{count, kInPiece};
+  const std::size_t needed = std::max<std::size_t>(1, range.count());
+  if (all_pieces_.size() < needed) all_pieces_.resize(needed);
+  pieces_ = std::span(all_pieces_).first(needed);
+  base::each(executor_, pieces_.size(), [&](std::size_t p) {
+    Piece& piece = pieces_[p];
+    piece.fault = {};
+    piece.sums = {};
+    piece.balance = piece.deepest = 0.0;
+    piece.pushes = 0;
+    piece.has_ghosts = false;
+    piece.rows.clear();
+    piece.pairs.clear();
+    piece.used = 0;
+    for (std::size_t k = range.begin(p); k < range.end(p); ++k) work(k, piece);
+  });
+}
+
+template <int D>
+typename BodyJudge<D>::Fault BodyJudge<D>::first_fault() const {
+  for (const Piece& piece : pieces_) {
+    if (piece.fault.is_there()) return piece.fault;
+  }
+  return {};
 }
 
 template <int D>
@@ -437,31 +473,43 @@ template <int D>
 bool BodyJudge<D>::look_at_states() {
   for (const int i : ready_) is_ready_[index(i)] = 0;
   ready_.clear();
+  in_pieces(facts_.size(), [&](std::size_t i, Piece& piece) {
+    if (!piece.fault.is_there()) piece.fault = look_at_state(i);
+  });
+  const Fault fault = first_fault();
+  if (fault.is_there()) return fail_body(fault.failure, t_mid_, fault.value, fault.at);
   for (std::size_t i = 0; i < facts_.size(); ++i) {
-    const Fact& fact = facts_[i];
-    const body::Motion<D>& to = end_->bodies[i];
-    const bool is_free = fact.kind == Kind::Free;
-    if (!finite(to)) return fail_body(Failure::NotFinite, t_mid_, 0.0, i);
-    if (is_free && !fact.is_even && !spins_agree(world_.bodies[i], to)) {
-      return fail_body(Failure::Kinematics, t_mid_, 0.0, i);
-    }
-    exists_[i] = fact.born <= begin_->t + 1e-9 * h_ && begin_->gone[i] == 0 ? 1 : 0;
-    speed_[i] = fact.kind == Kind::Fixed ? 0.0 : to.v.norm() + body::size_of(to.spin) * fact.reach;
     if (is_whole_) {
-      shift_[i].setZero();
-      shift_rounding_[i] = {};
       make_middle(i);
-    } else if (fact.is_centred) {
-      const body::Motion<D>& from = begin_->bodies[i];
-      const Vec<D> x = exists_[i] != 0 ? Vec<D>(from.x + 0.5 * h_ * from.v) : from.x;
-      set_reach(i, x, speed_[i]);
-      coverage_.set_ball(fact.first, x, reach_[i]);
-    } else {
+    } else if (!facts_[i].is_centred) {
       make_ready(i);
       set_balls(i);
     }
   }
   return true;
+}
+
+template <int D>
+typename BodyJudge<D>::Fault BodyJudge<D>::look_at_state(std::size_t i) {
+  const Fact& fact = facts_[i];
+  const body::Motion<D>& to = end_->bodies[i];
+  const bool is_free = fact.kind == Kind::Free;
+  if (!finite(to)) return {i, Failure::NotFinite};
+  if (is_free && !fact.is_even && !spins_agree(world_.bodies[i], to)) {
+    return {i, Failure::Kinematics};
+  }
+  exists_[i] = fact.born <= begin_->t + 1e-9 * h_ && begin_->gone[i] == 0 ? 1 : 0;
+  speed_[i] = fact.kind == Kind::Fixed ? 0.0 : to.v.norm() + body::size_of(to.spin) * fact.reach;
+  if (is_whole_) {
+    shift_[i].setZero();
+    shift_rounding_[i] = {};
+  } else if (fact.is_centred) {
+    const body::Motion<D>& from = begin_->bodies[i];
+    const Vec<D> x = exists_[i] != 0 ? Vec<D>(from.x + 0.5 * h_ * from.v) : from.x;
+    set_reach(i, x, speed_[i]);
+    coverage_.set_ball(fact.first, x, reach_[i]);
+  }
+  return {};
 }
 
 /// x_M = x + h/2 v and its rotation; driven bodies where their formulas say.
@@ -521,6 +569,26 @@ void BodyJudge<D>::make_ready(std::size_t i) {
   if (is_ready_[i] != 0) return;
   is_ready_[i] = 1;
   ready_.push_back(static_cast<int>(i));
+  fill_ready(i);
+}
+
+/// Bodies of all pairs. Driven ones are ready before: formulas are asked by one thread.
+template <int D>
+void BodyJudge<D>::make_pairs_ready(const std::vector<std::pair<int, int>>& pairs) {
+  const std::size_t before = ready_.size();
+  for (const auto& [a, b] : pairs) {
+    for (const int i : {world_.solid(a).body, world_.solid(b).body}) {
+      if (is_ready_[index(i)] != 0) continue;
+      is_ready_[index(i)] = 1;
+      ready_.push_back(i);
+    }
+  }
+  in_pieces(ready_.size() - before,
+            [&](std::size_t k, Piece&) { fill_ready(index(ready_[before + k])); });
+}
+
+template <int D>
+void BodyJudge<D>::fill_ready(std::size_t i) {
   given_[i] = {};
   if (!is_whole_) make_middle(i);
   const body::Body<D>& body = world_.bodies[i];
@@ -709,9 +777,10 @@ bool BodyJudge<D>::check_shifts(double t) {
   return true;
 }
 
-/// That two shapes do not overlap by more than the slack, by an independent measure.
+/// How far two shapes overlap, by an independent measure, where that is more than the slack; else
+/// 0.
 template <int D>
-bool BodyJudge<D>::check_separation(int a, int b, double t) {
+double BodyJudge<D>::overlap_of(int a, int b) const {
   const auto& one = world_.solid(a);
   const auto& other = world_.solid(b);
   const shape::Pose<D>& at = poses_[index(one.body)];
@@ -724,11 +793,52 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
   const Vec<D>& where =
       world_.body(one.body).is_free() ? middle_[index(one.body)].x : middle_[index(other.body)].x;
   const double slack = body::slack_of(world_.body(one.body), world_.body(other.body), where);
-  if (apart >= -2.0 * depth_of(slack, law_, h_, creep_limit_)) return true;
-  body::Row<D> row;
-  row.body_a = one.body;
-  row.body_b = other.body;
-  return fail_at(Failure::Overlap, t, -apart, row);
+  return apart >= -2.0 * depth_of(slack, law_, h_, creep_limit_) ? 0.0 : -apart;
+}
+
+template <int D>
+void BodyJudge<D>::look_at_pair(std::size_t pair, Piece& piece) {
+  if (piece.fault.is_there()) return;
+  const auto& [a, b] = coverage_.last()[pair];
+  const double overlap = overlap_of(a, b);
+  if (overlap != 0.0) {
+    piece.fault = {pair, Failure::Overlap, overlap};
+    return;
+  }
+  const auto& one = world_.solid(a);
+  const auto& other = world_.solid(b);
+  shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
+              reach_[index(one.body)] + reach_[index(other.body)], piece.rows);
+  piece.pairs.resize(piece.rows.size(), pair);
+}
+
+/// Rows of a piece of all pairs, with what is claimed of them.
+template <int D>
+void BodyJudge<D>::make_rows(Piece& piece, const BodyClaim<D>& claim) {
+  const auto is_before = [](const body::Push<D>& push, const body::RowKey& key) {
+    return push.key < key;
+  };
+  auto push = claim.pushes.begin();
+  for (std::size_t k = 0; k < piece.rows.size(); ++k) {
+    const auto& [a, b] = coverage_.last()[piece.pairs[k]];
+    const shape::Row<D>& row = piece.rows[k];
+    Judged& judged = rows_[piece.first + k] = {};
+    judged.row =
+        make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
+    judged.law = &world_.law_between(judged.row.body_a, judged.row.body_b);
+    const body::RowKey& key = judged.row.key;
+    if (k == 0) push = std::lower_bound(push, claim.pushes.end(), body::RowKey{a, b, 0}, is_before);
+    while (push != claim.pushes.end() &&
+           (push->key.a < a || (push->key.a == a && push->key.b < b))) {
+      ++push;
+    }
+    auto found = push;  // features of a pair come in any order
+    while (found != claim.pushes.end() && found->key < key) ++found;
+    if (found == claim.pushes.end() || !(found->key == key)) continue;
+    judged.impulse = found->impulse;
+    judged.moment = moment_on_a(judged.row, found->moment);
+    ++piece.used;
+  }
 }
 
 /// All rows that could matter in this step, from the judge's own pairs, with what is claimed of
@@ -736,35 +846,26 @@ bool BodyJudge<D>::check_separation(int a, int b, double t) {
 template <int D>
 bool BodyJudge<D>::find_rows(const BodyClaim<D>& claim) {
   if (is_whole_) make_all_ready();
-  rows_.clear();
-  std::size_t used = 0;
   const auto& pairs = coverage_.meet(poses_, exists_, reach_);
   told_.pairs_checked = static_cast<long long>(pairs.size());
-  for (const auto& [a, b] : pairs) {
-    const auto& one = world_.solid(a);
-    const auto& other = world_.solid(b);
-    make_ready(index(one.body));
-    make_ready(index(other.body));
-    if (!check_separation(a, b, t_mid_)) return false;
-    found_.clear();
-    shape::gaps(one.shape, poses_[index(one.body)], other.shape, poses_[index(other.body)],
-                reach_[index(one.body)] + reach_[index(other.body)], found_);
-    for (const shape::Row<D>& row : found_) {
-      Judged& judged = rows_.emplace_back();
-      judged.row =
-          make_row(world_, {a, b, row.feature}, row.gap, row.normal, row.on_a, row.on_b, middle_);
-      judged.law = &world_.law_between(one.body, other.body);
-      judged.impulse.setZero();
-      const auto push = std::lower_bound(
-          claim.pushes.begin(), claim.pushes.end(), judged.row.key,
-          [](const body::Push<D>& p, const body::RowKey& key) { return p.key < key; });
-      if (push != claim.pushes.end() && push->key == judged.row.key) {
-        judged.impulse = push->impulse;
-        judged.moment = moment_on_a(judged.row, push->moment);
-        ++used;
-      }
-    }
+  make_pairs_ready(pairs);
+  in_pieces(pairs.size(), [&](std::size_t k, Piece& piece) { look_at_pair(k, piece); });
+  const Fault fault = first_fault();
+  if (fault.is_there()) {
+    body::Row<D> row;
+    row.body_a = world_.solid(pairs[fault.at].first).body;
+    row.body_b = world_.solid(pairs[fault.at].second).body;
+    return fail_at(fault.failure, t_mid_, fault.value, row);
   }
+  std::size_t count = 0;
+  for (Piece& piece : pieces_) {
+    piece.first = count;
+    count += piece.rows.size();
+  }
+  rows_.resize(count);
+  base::each(executor_, pieces_.size(), [&](std::size_t k) { make_rows(pieces_[k], claim); });
+  std::size_t used = 0;
+  for (const Piece& piece : pieces_) used += piece.used;
   if (used == claim.pushes.size()) return true;
   if (law_ != Level::Exact) return add_far_pushes(claim);
   fail(Failure::ActiveSet, t_mid_, static_cast<double>(claim.pushes.size() - used));
@@ -927,28 +1028,25 @@ void BodyJudge<D>::measure_turning(Judged& one) const {
 
 /// |p_T| <= mu p_N, 0 <= p_N.
 template <int D>
-bool BodyJudge<D>::check_cone(const Judged& one) {
+typename BodyJudge<D>::Fault BodyJudge<D>::check_cone(const Judged& one) const {
   const double most = one.law->friction * one.impulse[0];
   const double slip = one.impulse.template tail<D - 1>().norm();
-  if (one.impulse[0] < 0.0 || slip > most * (1.0 + 1e-12)) {
-    return fail_at(Failure::Residual, t_mid_, slip - most, one.row);
-  }
-  return true;
+  const bool holds = !(one.impulse[0] < 0.0 || slip > most * (1.0 + 1e-12));
+  return holds ? Fault{} : Fault{0, Failure::Residual, slip - most};
 }
 
 /// |m| <= rolling p_N along the tangents, spinning p_N about the normal: 0 where nothing is stated,
 /// but for what rounding makes of a direction in space.
 template <int D>
-bool BodyJudge<D>::check_turning(const Judged& one) {
+typename BodyJudge<D>::Fault BodyJudge<D>::check_turning(const Judged& one) const {
   const double size = body::size_of(one.moment);
-  if (size == 0.0) return true;
+  if (size == 0.0) return {};
   const Parted m = parted(one.row.normal, one.moment);
   const double rounding = D == 2 || !one.law->resists_turning() ? 0.0 : 16.0 * kEpsilon * size;
   const double most = one.law->rolling * one.impulse[0] * (1.0 + 1e-12);
   const double most_about = one.law->spinning * one.impulse[0] * (1.0 + 1e-12);
   const double beyond = std::max(m.rolls.norm() - most, std::abs(m.about) - most_about);
-  if (beyond <= rounding) return true;
-  return fail_at(Failure::Residual, t_mid_, beyond, one.row);
+  return beyond <= rounding ? Fault{} : Fault{0, Failure::Residual, beyond};
 }
 
 /// Whether a row with e > 0 would not act.
@@ -978,8 +1076,9 @@ void BodyJudge<D>::find_waits(double h) {
   }
 }
 
+/// Rows that do not act are left out; false where one pushes.
 template <int D>
-bool BodyJudge<D>::check_law(double h) {
+bool BodyJudge<D>::drop_idle(double h) {
   if (!waits_.empty()) find_waits(h);
   for (std::size_t i = 0; i < rows_.size();) {
     Judged& one = rows_[i];
@@ -994,11 +1093,59 @@ bool BodyJudge<D>::check_law(double h) {
       rows_.pop_back();
       continue;
     }
-    measure(one, h);
-    if (!check_cone(one) || !check_turning(one)) return false;
     ++i;
   }
   return true;
+}
+
+template <int D>
+bool BodyJudge<D>::check_law(double h) {
+  if (!looks_ahead_ && !drop_idle(h)) return false;
+  in_pieces(rows_.size(), [&](std::size_t k, Piece& piece) { look_at_row(k, h, piece); });
+  const Fault fault = first_fault();
+  if (fault.is_there()) {
+    return fail_at(fault.failure, t_mid_, fault.value, rows_[fault.at].row);
+  }
+  sum_up_rows();
+  return true;
+}
+
+template <int D>
+void BodyJudge<D>::look_at_row(std::size_t k, double h, Piece& piece) {
+  Judged& one = rows_[k];
+  measure(one, h);
+  if (law_ == Level::Bounded) one.closes = closes(one);
+  if (one.off > 0.0 || one.impulse[0] > 0.0) {
+    const double power = one.creep > 0.0 ? 10.0 * (std::log10(one.creep) + 30.0) : 0.0;
+    one.power = static_cast<int>(std::clamp(power, 0.0, 399.0));
+  }
+  piece.deepest = std::max(piece.deepest, -one.row.gap);
+  piece.pushes += one.impulse[0] > 0.0 ? 1 : 0;
+  piece.has_ghosts = piece.has_ghosts || pushes_early(one);
+  if (piece.fault.is_there()) return;
+  piece.fault = check_cone(one);
+  if (!piece.fault.is_there()) piece.fault = check_turning(one);
+  piece.fault.at = k;
+}
+
+template <int D>
+void BodyJudge<D>::sum_up_rows() {
+  deepest_ = 0.0;
+  step_pushes_ = 0;
+  may_have_ghosts_ = false;
+  for (const Piece& piece : pieces_) {
+    deepest_ = std::max(deepest_, piece.deepest);
+    step_pushes_ += piece.pushes;
+    may_have_ghosts_ = may_have_ghosts_ || piece.has_ghosts;
+  }
+}
+
+/// Whether a row touches at the middle or at the end of the step, as its bodies move.
+template <int D>
+bool BodyJudge<D>::closes(const Judged& one) const {
+  const double open = h_ * std::max(creep_limit_, limits_.creep_part() * -one.before[0]);
+  return one.row.gap <= depth_of(one.row.slack, law_, h_, creep_limit_) ||
+         one.row.gap + h_ * one.after[0] <= one.row.slack + open;
 }
 
 /// That joints hold at this middle and at the next, and that their impulses obey their laws.
@@ -1060,17 +1207,12 @@ template <int D>
 void BodyJudge<D>::find_limits() {
   for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
   std::fill(scale_.begin(), scale_.end(), 0.0);
-  const auto closes = [&](const Judged& one) {
-    const double open = h_ * std::max(creep_limit_, limits_.creep_part() * -one.before[0]);
-    return one.row.gap <= depth_of(one.row.slack, law_, h_, creep_limit_) ||
-           one.row.gap + h_ * one.after[0] <= one.row.slack + open;
-  };
   for (const Judged& one : rows_) {
-    if (closes(one)) unite(one.row.body_a, one.row.body_b);
+    if (one.closes) unite(one.row.body_a, one.row.body_b);
   }
   for (const Judged& one : rows_) {
     double& fastest = scale_[index(root(hub_of(world_, one.row)))];
-    if (closes(one)) fastest = std::max(fastest, -one.before[0]);
+    if (one.closes) fastest = std::max(fastest, -one.before[0]);
   }
   for (Judged& one : rows_) {
     const double fastest = scale_[index(root(hub_of(world_, one.row)))];
@@ -1277,19 +1419,27 @@ double BodyJudge<D>::least_gap(const Judged& one, double enough) const {
   return least;
 }
 
+/// Whether a pair that is clearly apart pushes.
+template <int D>
+bool BodyJudge<D>::pushes_early(const Judged& one) const {
+  if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) return false;
+  const double size =
+      std::min(world_.solid(one.row.key.a).shape.extent, world_.solid(one.row.key.b).shape.extent);
+  return one.row.gap > kClear * size;
+}
+
 /// Pushes of pairs that never come to touch. The law looks ahead along the normal of the middle;
 /// who passes far from there, more than a part of its size in one step, meets a plane that is no
 /// part of the other body.
 template <int D>
 void BodyJudge<D>::note_ghosts() {
-  constexpr double kClear = 0.01;  // of the smaller shape: farther apart than curvature explains
-  constexpr double kShort = 0.1;   // of the smaller shape: a way in which a normal turns little
+  constexpr double kShort = 0.1;  // of the smaller shape: a way in which a normal turns little
   bool any = false;
+  if (!may_have_ghosts_) return;
   for (const Judged& one : rows_) {
-    if (!(one.impulse[0] > 0.0) || !one.law->looks_ahead()) continue;
+    if (!pushes_early(one)) continue;
     const double size = std::min(world_.solid(one.row.key.a).shape.extent,
                                  world_.solid(one.row.key.b).shape.extent);
-    if (!(one.row.gap > kClear * size)) continue;
     const double gap = least_gap(one, kClear * size);
     if (!(gap > kClear * size)) continue;
     any = true;
@@ -1341,7 +1491,7 @@ void BodyJudge<D>::find_given(const BodyClaim<D>& claim) {
 /// Bodies that impulses do not move: fixed and unborn ones are where they were, driven ones where
 /// their formulas say.
 template <int D>
-bool BodyJudge<D>::check_unmoved(std::size_t i) {
+typename BodyJudge<D>::Fault BodyJudge<D>::check_unmoved(std::size_t i) const {
   const body::Motion<D>& start = begin_->bodies[i];
   const body::Motion<D>& to = end_->bodies[i];
   body::Motion<D> wanted = start;
@@ -1349,23 +1499,22 @@ bool BodyJudge<D>::check_unmoved(std::size_t i) {
     world_.bodies[i].drive(t_mid_ + 0.5 * h_, wanted);
   } else {
     const double kept = (to.v - start.v).norm() + body::size_of(to.spin - start.spin);
-    if (kept > 0.0) return fail_body(Failure::Balance, t_mid_, kept, i);
+    if (kept > 0.0) return {i, Failure::Balance, kept};
   }
-  if ((end_->gone[i] != 0) != (begin_->gone[i] != 0)) {
-    return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
-  }
+  if ((end_->gone[i] != 0) != (begin_->gone[i] != 0)) return {i, Failure::ActiveSet};
   const double off = (to.x - wanted.x).norm();
   const double turned = angle_off(to, angle_of(wanted));
   const double way = h_ * (wanted.v.norm() + start.v.norm());
   const double turn = h_ * (body::size_of(wanted.spin) + body::size_of(start.spin));
   const bool holds = off <= limits_.balance * way + 8.0 * kEpsilon * wanted.x.norm() &&
                      turned <= limits_.balance * turn + 8.0 * kEpsilon * angle_size(wanted);
-  return holds || fail_body(Failure::Kinematics, t_mid_, std::max(off, turned), i);
+  return holds ? Fault{} : Fault{i, Failure::Kinematics, std::max(off, turned)};
 }
 
 /// m (v+ - v) = h m g + sum p, and the same of moments.
 template <int D>
-bool BodyJudge<D>::check_balance(std::size_t i, const Speeds& speeds) {
+typename BodyJudge<D>::Fault BodyJudge<D>::check_balance(std::size_t i, const Speeds& speeds,
+                                                         double& found) const {
   const Fact& fact = facts_[i];
   const body::Motion<D>& to = end_->bodies[i];
   Vec<D> miss = fact.mass * (to.v - begin_->bodies[i].v - h_ * gravity_);
@@ -1389,25 +1538,20 @@ bool BodyJudge<D>::check_balance(std::size_t i, const Speeds& speeds) {
   }
   const double off = miss.norm();
   const double turned = body::size_of(turning);
-  const double found =
-      std::max(off > 0.0 ? off / scale : 0.0, turned != 0.0 ? turned / turn_scale : 0.0);
+  found = std::max(off > 0.0 ? off / scale : 0.0, turned != 0.0 ? turned / turn_scale : 0.0);
   const bool are_numbers = std::isfinite(off) && std::isfinite(turned);
-  if (!are_numbers || !(found <= limits_.balance)) {
-    return fail_body(Failure::Balance, t_mid_, found, i);
-  }
-  c_.balance_max = std::max(c_.balance_max, found);
-  return true;
+  const bool holds = are_numbers && found <= limits_.balance;
+  return holds ? Fault{} : Fault{i, Failure::Balance, found};
 }
 
 /// x+ = x_M + h/2 v+, and how a free body ends turned.
 template <int D>
-bool BodyJudge<D>::check_position(std::size_t i, const Speeds& speeds) {
+typename BodyJudge<D>::Fault BodyJudge<D>::check_position(std::size_t i,
+                                                          const Speeds& speeds) const {
   const body::Motion<D>& start = begin_->bodies[i];
   const body::Motion<D>& to = end_->bodies[i];
   const bool leaves = !world_.keeps(to.x);
-  if ((end_->gone[i] != 0) != (leaves || begin_->gone[i] != 0)) {
-    return fail_body(Failure::ActiveSet, t_mid_, 0.0, i);
-  }
+  if ((end_->gone[i] != 0) != (leaves || begin_->gone[i] != 0)) return {i, Failure::ActiveSet};
   const Vec<D> middle = is_whole_ ? middle_[i].x : Vec<D>(start.x + 0.5 * h_ * start.v);
   const Vec<D> x = middle + 0.5 * h_ * to.v;
   double room = limits_.balance * h_ * speeds.v;
@@ -1432,40 +1576,65 @@ bool BodyJudge<D>::check_position(std::size_t i, const Speeds& speeds) {
   }
   holds = holds && turned <= limits_.balance * h_ * speeds.spin + 8.0 * kEpsilon * size +
                                  (is_whole_ ? shift_rounding_[i][1] : 0.0);
-  return holds || fail_body(Failure::Kinematics, t_mid_, std::max(std::sqrt(off), turned), i);
+  return holds ? Fault{} : Fault{i, Failure::Kinematics, std::max(std::sqrt(off), turned)};
 }
 
 /// Energies at the end, and works of gravity.
 template <int D>
-void BodyJudge<D>::add_up(std::size_t i) {
+void BodyJudge<D>::add_up(std::size_t i, Sums& sums) const {
   const Fact& fact = facts_[i];
-  sums_.removed += end_->gone[i] - begin_->gone[i];
+  sums.removed += end_->gone[i] - begin_->gone[i];
   if (fact.kind != Kind::Free) return;
   const body::Motion<D>& to = end_->bodies[i];
   const double turning = D == 2 || fact.is_even ? 0.5 * fact.moment * square_of(to.spin)
                                                 : energy_of(world_.bodies[i], to);
-  sums_.kinetic.add(0.5 * fact.mass * to.v.squaredNorm() + turning);
-  sums_.potential.add(-fact.mass * gravity_.dot(to.x));
+  sums.kinetic.add(0.5 * fact.mass * to.v.squaredNorm() + turning);
+  sums.potential.add(-fact.mass * gravity_.dot(to.x));
   if (exists_[i] == 0) return;
-  sums_.forces.add(0.5 * h_ * fact.mass * gravity_.dot(begin_->bodies[i].v + to.v));
-  sums_.fastest = std::max(sums_.fastest, speed_[i]);
+  sums.forces.add(0.5 * h_ * fact.mass * gravity_.dot(begin_->bodies[i].v + to.v));
+  sums.fastest = std::max(sums.fastest, speed_[i]);
 }
 
 template <int D>
+typename BodyJudge<D>::Fault BodyJudge<D>::check_body(std::size_t i, Piece& piece) const {
+  if (exists_[i] == 0 || facts_[i].kind != Kind::Free) return check_unmoved(i);
+  const body::Motion<D>& start = begin_->bodies[i];
+  const body::Motion<D>& to = end_->bodies[i];
+  const Speeds speeds = {start.v.norm() + to.v.norm(),
+                         body::size_of(start.spin) + body::size_of(to.spin)};
+  double found = 0.0;
+  const Fault fault = check_balance(i, speeds, found);
+  if (fault.is_there()) return fault;
+  piece.balance = std::max(piece.balance, found);
+  return check_position(i, speeds);
+}
+
+/// All bodies, driven ones after the others: formulas are asked by one thread.
+template <int D>
 bool BodyJudge<D>::check_bodies() {
-  sums_ = {};
   gravity_step_ = h_ * gravity_.norm();
-  for (std::size_t i = 0; i < facts_.size(); ++i) {
-    if (exists_[i] == 0 || facts_[i].kind != Kind::Free) {
-      if (!check_unmoved(i)) return false;
-    } else {
-      const body::Motion<D>& start = begin_->bodies[i];
-      const body::Motion<D>& to = end_->bodies[i];
-      const Speeds speeds = {start.v.norm() + to.v.norm(),
-                             body::size_of(start.spin) + body::size_of(to.spin)};
-      if (!check_balance(i, speeds) || !check_position(i, speeds)) return false;
-    }
-    add_up(i);
+  in_pieces(facts_.size(), [&](std::size_t i, Piece& piece) {
+    if (piece.fault.is_there()) return;
+    if (facts_[i].kind != Kind::Driven) piece.fault = check_body(i, piece);
+    add_up(i, piece.sums);
+  });
+  Fault fault = first_fault();
+  for (const std::size_t i : alone_) {
+    if (i > fault.at) break;
+    const Fault own = check_unmoved(i);
+    if (own.is_there()) fault = own;
+  }
+  if (fault.is_there()) return fail_body(fault.failure, t_mid_, fault.value, fault.at);
+  sums_ = pieces_[0].sums;
+  c_.balance_max = std::max(c_.balance_max, pieces_[0].balance);
+  for (std::size_t k = 1; k < pieces_.size(); ++k) {
+    const Sums& more = pieces_[k].sums;
+    sums_.kinetic.add(more.kinetic.value());
+    sums_.potential.add(more.potential.value());
+    sums_.forces.add(more.forces.value());
+    sums_.fastest = std::max(sums_.fastest, more.fastest);
+    sums_.removed += more.removed;
+    c_.balance_max = std::max(c_.balance_max, pieces_[k].balance);
   }
   return true;
 }
@@ -1490,11 +1659,9 @@ void BodyJudge<D>::enter_works(const State& before, const typename JointCourt<D>
   double all = joints.relative;
   bool bounces = joints.has_power;
   for (const Judged& one : rows_) {
-    if (one.off > 0.0 || one.impulse[0] > 0.0) {
-      const double creep = one.creep;
-      c_.creep_max = std::max(c_.creep_max, creep);
-      const double power = creep > 0.0 ? 10.0 * (std::log10(creep) + 30.0) : 0.0;
-      ++creeps_[static_cast<std::size_t>(std::clamp(power, 0.0, 399.0))];
+    if (one.power >= 0) {
+      c_.creep_max = std::max(c_.creep_max, one.creep);
+      ++creeps_[index(one.power)];
     }
     if (!(one.impulse[0] > 0.0)) continue;
     const Vec<D> mean = 0.5 * (one.before + one.after);
@@ -1567,7 +1734,7 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   base::Sum forces = sums_.forces;
   forces.add(joints.forces);
   speed_max_ = std::max(speed_max_, sums_.fastest);
-  double deepest = 0.0;
+  const double deepest = deepest_;
   for (std::size_t i = 0; is_whole_ && i < facts_.size(); ++i) {
     if (exists_[i] == 0 || facts_[i].kind != Kind::Free) continue;
     if (shift_[i].squaredNorm() == 0.0) continue;
@@ -1575,7 +1742,6 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
     told_.shift_max = std::max(told_.shift_max, shift_[i].norm());
   }
   note_ghosts();
-  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
   told_.removed += sums_.removed;
   ledger.forces.add(forces.value());
   const double kinetic_before = ledger.kinetic_end;
@@ -1593,10 +1759,8 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   const double energy = ledger.kinetic_end + ledger.potential_end;
   ledger.lowest = std::min(ledger.lowest, energy);
   ledger.highest = std::max(ledger.highest, energy);
-  long long pushes = 0;
-  for (const Judged& one : rows_) pushes += one.impulse[0] > 0.0 ? 1 : 0;
-  pushes_ += pushes;
-  told_.pushes_max = std::max(told_.pushes_max, pushes);
+  pushes_ += step_pushes_;
+  told_.pushes_max = std::max(told_.pushes_max, step_pushes_);
   c_.violation_sum += deepest;
   c_.violation_squares += deepest * deepest;
   ++c_.steps;
@@ -1625,7 +1789,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
   }
   find_given(claim);
   if (!check_bodies()) return false;
-  for (const Judged& one : rows_) deepest = std::max(deepest, -one.row.gap);
+  deepest = std::max(deepest, deepest_);
   if (deepest > c_.violation_max) {
     c_.violation_max = c_.violation_depth = deepest;
     c_.violation_time = t_mid_;

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_joints.h"
 #include "ricochet/certify/certificate.h"
@@ -78,6 +81,12 @@ class BodyJudge {
   /// False when the step does not hold what it claims; then nothing is entered but the failure.
   bool accept(const State& before, const State& after, double h, const BodyClaim<D>& claim);
   void fail(Failure failure, double t, double value = 0.0);
+  /// Threads for worlds of many bodies, which live as long as they are used; what is found does not
+  /// depend on their number.
+  void use(const base::Executor& executor) {
+    executor_ = executor;
+    coverage_.use(executor_ ? &executor_ : nullptr);
+  }
   /// Forgets a failure: the step is made anew at a lower level.
   void reconsider();
 
@@ -102,6 +111,8 @@ class BodyJudge {
     double limit{0.0};       // of creep [m/s]
     double off{0.0};         // the larger of the defect and that of rolling friction [N s]
     double creep{0.0};       // delta, of both [m/s]
+    int power{-1};           // of ten, of creep: its place in creeps_, where it is told
+    bool closes{false};      // it touches at the middle or at the end of the step
   };
   struct Fact {  // of a body, together: worlds are large
     double born{0.0};
@@ -137,13 +148,37 @@ class BodyJudge {
     double fastest{0.0};
     long long removed{0};
   };
+  struct Fault {  // of a body or of a row, by its number
+    std::size_t at{std::numeric_limits<std::size_t>::max()};
+    Failure failure{Failure::None};
+    double value{0.0};
+    bool is_there() const { return failure != Failure::None; }
+  };
+  struct Piece {  // what is found in a piece of all bodies, pairs or rows
+    Fault fault;
+    Sums sums;
+    double balance{0.0};              // the largest
+    double deepest{0.0};              // overlap of rows [m]
+    long long pushes{0};              // rows that do
+    bool has_ghosts{false};           // maybe
+    std::vector<shape::Row<D>> rows;  // of pairs
+    std::vector<std::size_t> pairs;   // theirs
+    std::size_t first{0};             // number of the first of them among all rows
+    std::size_t used{0};              // pushes that belong to them
+  };
   void list_facts();
+  template <class Work>
+  void in_pieces(std::size_t count, const Work& work);
+  Fault first_fault() const;
   bool check_time(const State& before, const State& after, double h);
   bool look_at_states();
+  Fault look_at_state(std::size_t body);
   void make_middle(std::size_t body);
   void set_reach(std::size_t body, const body::Vec<D>& x, double speed);
   void set_balls(std::size_t body);
   void make_ready(std::size_t body);
+  void fill_ready(std::size_t body);
+  void make_pairs_ready(const std::vector<std::pair<int, int>>& pairs);
   void make_all_ready();
   bool replay_shifts(const BodyClaim<D>& claim, double t);
   bool replay_round(const std::vector<body::Push<D>>& round,
@@ -156,7 +191,9 @@ class BodyJudge {
                                              const BodyClaim<D>& claim);
   bool find_rows(const BodyClaim<D>& claim);
   bool add_far_pushes(const BodyClaim<D>& claim);
-  bool check_separation(int a, int b, double t);
+  double overlap_of(int a, int b) const;
+  void look_at_pair(std::size_t pair, Piece& piece);
+  void make_rows(Piece& piece, const BodyClaim<D>& claim);
   bool check_level(const BodyClaim<D>& claim, double h);
   bool check_shifts(double t);
   bool check_births(const BodyClaim<D>& claim);
@@ -165,8 +202,9 @@ class BodyJudge {
   bool check_law(double h);
   void measure(Judged& one, double h) const;
   void measure_turning(Judged& one) const;
-  bool check_cone(const Judged& one);
-  bool check_turning(const Judged& one);
+  Fault check_cone(const Judged& one) const;
+  Fault check_turning(const Judged& one) const;
+  bool drop_idle(double h);
   double work_of_turning(const Judged& one) const;
   body::Vec<D> bend_of(const body::Row<D>& row, double h) const;
   bool check_islands(double h, const BodyClaim<D>& claim);
@@ -178,12 +216,17 @@ class BodyJudge {
   double endless_speed(std::size_t body, const body::Motion<D>& of) const;
   void note_ghosts();
   double least_gap(const Judged& one, double enough) const;
+  bool pushes_early(const Judged& one) const;
+  void look_at_row(std::size_t row, double h, Piece& piece);
+  bool closes(const Judged& one) const;
+  void sum_up_rows();
   void find_given(const BodyClaim<D>& claim);
   bool check_bodies();
-  bool check_unmoved(std::size_t body);
-  bool check_balance(std::size_t body, const Speeds& speeds);
-  bool check_position(std::size_t body, const Speeds& speeds);
-  void add_up(std::size_t body);
+  Fault check_body(std::size_t body, Piece& piece) const;
+  Fault check_unmoved(std::size_t body) const;
+  Fault check_balance(std::size_t body, const Speeds& speeds, double& found) const;
+  Fault check_position(std::size_t body, const Speeds& speeds) const;
+  void add_up(std::size_t body, Sums& sums) const;
   void enter(const State& before, double h, const BodyClaim<D>& claim);
   void enter_works(const State& before, const typename JointCourt<D>::Works& joints);
   void place(const std::vector<body::Motion<D>>& at);
@@ -223,11 +266,17 @@ class BodyJudge {
   std::vector<Given> given_;
   std::vector<Pace> paces_;
   Sums sums_;
+  double deepest_{0.0};  // of all rows of the step
+  long long step_pushes_{0};
+  bool may_have_ghosts_{false};
   std::vector<body::Row<D>> put_rows_;  // of a round of the projection
   std::vector<body::Motion<D>> moved_;
+  bool looks_ahead_{true};    // every pair does: e = 0
   bool none_can_pass_{true};  // every pair has rows ahead of its motion
   std::vector<char> waits_;   // by body, where some pairs have e = 0 and others not: see find_waits
-  std::vector<shape::Row<D>> found_;
+  std::vector<Piece> all_pieces_;   // room for the most that were needed
+  std::span<Piece> pieces_;         // in use
+  std::vector<std::size_t> alone_;  // bodies that are looked at one after the other: driven ones
   std::vector<Judged> rows_;
   std::vector<int> parent_;
   std::vector<double> scale_;      // by root
@@ -243,6 +292,7 @@ class BodyJudge {
   double speed_max_{0.0};
   double lost_{0.0};
   long long pushes_{0};
+  base::Executor executor_;  // none: one thread
 };
 
 extern template class BodyJudge<2>;

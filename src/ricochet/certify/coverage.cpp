@@ -9,11 +9,12 @@
 namespace ricochet::certify {
 namespace {
 
-constexpr double kGrown = 0.1;         // of the extent, by which balls are larger
-constexpr double kMostGrown = 10.0;    // extents: no ball is larger by more
-constexpr double kPlaces = 1e-9;       // what rounding makes of them, at most
-constexpr std::size_t kTogether = 24;  // balls that are tried with each other
-constexpr int kDeepest = 60;           // halvings
+constexpr double kGrown = 0.1;               // of the extent, by which balls are larger
+constexpr double kMostGrown = 10.0;          // extents: no ball is larger by more
+constexpr double kPlaces = 1e-9;             // what rounding makes of them, at most
+constexpr std::size_t kTogether = 24;        // balls that are tried with each other
+constexpr int kDeepest = 60;                 // halvings
+constexpr std::size_t kBallsInPiece = 2048;  // balls or pairs that one thread looks at
 
 }  // namespace
 
@@ -41,30 +42,71 @@ Coverage<D>::Coverage(const body::World<D>& world)
   typical_ = ends_.empty() ? 0.0 : static_cast<double>(ends_.size()) / sum;
 }
 
+/// work(k, piece) for all k, in pieces that do not depend on threads; how many they are.
+template <int D>
+template <class Work>
+std::size_t Coverage<D>::in_pieces(std::size_t count, const Work& work) {
+  static const base::Executor kNone;
+  const base::Pieces range{count, kBallsInPiece};
+  if (pieces_.size() < range.count()) pieces_.resize(range.count());
+  base::each(executor_ != nullptr ? *executor_ : kNone, range.count(), [&](std::size_t p) {
+    Piece& piece = pieces_[p];
+    piece.sum.setZero();
+    piece.count = 0.0;
+    piece.within = true;
+    piece.pairs.clear();
+    for (std::size_t k = range.begin(p); k < range.end(p); ++k) work(k, piece);
+  });
+  return range.count();
+}
+
 /// Whether the ball of every shape is within its larger one; who is not there has none, half < 0.
 template <int D>
 bool Coverage<D>::holds(const std::vector<char>& exists) {
   drift_ = mean_ + change_;
+  const std::size_t pieces = in_pieces(
+      ends_.size(), [&](std::size_t k, Piece& piece) { look_at_ball(ends_[k], exists, piece); });
   Vec sum = Vec::Zero();
   double count = 0.0;
   bool within = true;
-  for (const int k : ends_) {
-    Ball& ball = balls_[index(k)];
-    if (exists[index(body_[index(k)])] == 0) {
-      ball.half = -1.0;
-      continue;
-    }
-    const Ball& large = large_[index(k)];
-    const Vec moved = ball.middle - large.middle;
-    const double room = large.half - ball.half;
-    within = within && room >= 0.0 && (moved - drift_).squaredNorm() <= room * room;
-    sum += moved;
-    count += 1.0;
+  for (std::size_t p = 0; p < pieces; ++p) {
+    sum += pieces_[p].sum;
+    count += pieces_[p].count;
+    within = within && pieces_[p].within;
   }
   const Vec mean = sum / std::max(1.0, count);
   change_ = mean - mean_;
   mean_ = mean;
   return is_searched_ && within && mean.allFinite();
+}
+
+template <int D>
+void Coverage<D>::look_at_ball(int k, const std::vector<char>& exists, Piece& piece) {
+  Ball& ball = balls_[index(k)];
+  if (exists[index(body_[index(k)])] == 0) {
+    ball.half = -1.0;
+    return;
+  }
+  const Ball& large = large_[index(k)];
+  const Vec moved = ball.middle - large.middle;
+  const double room = large.half - ball.half;
+  piece.within = piece.within && room >= 0.0 && (moved - drift_).squaredNorm() <= room * room;
+  piece.sum += moved;
+  piece.count += 1.0;
+}
+
+/// Of those that are near, pairs whose balls meet.
+template <int D>
+void Coverage<D>::list_pairs(const std::vector<char>& exists) {
+  const std::size_t pieces = in_pieces(near_.size(), [&](std::size_t k, Piece& piece) {
+    const auto& [a, b] = near_[k];
+    if (exists[index(body_[index(a)])] == 0 || exists[index(body_[index(b)])] == 0) return;
+    if (meets(a, b)) piece.pairs.emplace_back(a, b);
+  });
+  pairs_.clear();
+  for (std::size_t p = 0; p < pieces; ++p) {
+    pairs_.insert(pairs_.end(), pieces_[p].pairs.begin(), pieces_[p].pairs.end());
+  }
 }
 
 /// Larger balls: by a part of their extent, and by the way that a ball made beside the mean, for as
@@ -275,11 +317,7 @@ const std::vector<std::pair<int, int>>& Coverage<D>::meet(const std::vector<shap
     list_near();
   }
   ++held_;
-  pairs_.clear();
-  for (const auto& [a, b] : near_) {
-    if (exists[index(body_[index(a)])] == 0 || exists[index(body_[index(b)])] == 0) continue;
-    if (meets(a, b)) pairs_.emplace_back(a, b);
-  }
+  list_pairs(exists);
   return pairs_;
 }
 

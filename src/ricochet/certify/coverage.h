@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/body/world.h"
 
 namespace ricochet::certify {
@@ -39,6 +40,8 @@ class Coverage {
   }
   const std::vector<Pair>& meet(const std::vector<shape::Pose<D>>& poses,
                                 const std::vector<char>& exists, const std::vector<double>& reach);
+  /// Threads for many shapes; null: one.
+  void use(const base::Executor* executor) { executor_ = executor; }
   /// Those asked for last.
   const std::vector<Pair>& last() const { return pairs_; }
 
@@ -54,12 +57,22 @@ class Coverage {
     double near{0.0};   // how far it reaches beyond its boundary
     double above{0.0};  // no ball that is not listed with it was lower, at the search
   };
+  struct Piece {  // of all balls, or of all pairs that are near
+    Vec sum = Vec::Zero();
+    double count{0.0};
+    bool within{true};
+    std::vector<Pair> pairs;
+  };
   struct Cell {
     Vec low;
     Vec high;
   };
   void place_grounds(const std::vector<shape::Pose<D>>& poses, const std::vector<double>& reach);
   bool holds(const std::vector<char>& exists);
+  void look_at_ball(int solid, const std::vector<char>& exists, Piece& piece);
+  void list_pairs(const std::vector<char>& exists);
+  template <class Work>
+  std::size_t in_pieces(std::size_t count, const Work& work);
   bool grounds_hold() const;
   void renew();
   void choose_balls();
@@ -86,6 +99,7 @@ class Coverage {
   std::vector<Pair> found_;     // pairs of large_ that meet
   std::vector<Pair> near_;      // with those beside endless solids and grounds, sorted
   std::vector<Pair> pairs_;
+  std::vector<Piece> pieces_;
   Vec drift_ = Vec::Zero();   // d
   Vec mean_ = Vec::Zero();    // displacement of all balls since the search
   Vec change_ = Vec::Zero();  // of mean_ since it was looked at last
@@ -94,6 +108,7 @@ class Coverage {
   bool knows_grounds_{false};
   int held_{0};     // how often pairs were asked for since the search
   int wanted_{16};  // how often they should be
+  const base::Executor* executor_{nullptr};
 };
 
 extern template class Coverage<2>;

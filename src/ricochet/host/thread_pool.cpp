@@ -16,11 +16,7 @@ ThreadPool::ThreadPool(int threads) {
 
 ThreadPool::~ThreadPool() {
   stop_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    ++round_;
-  }
-  wake_.notify_all();
+  open_round();
   for (std::thread& other : others_) other.join();
 }
 
@@ -34,42 +30,53 @@ void ThreadPool::take_turns() {
   for (std::size_t k = next_++; k < count_; k = next_++) (*work_)(k);
 }
 
+void ThreadPool::open_round() {
+  {
+    const std::lock_guard lock(
+        mutex_);  // no thread may go to sleep between its look and the change
+    gate_ = (gate_ / kRound + 1) * kRound + kOpen;
+  }
+  if (sleeping_ > 0) wake_.notify_all();
+}
+
 void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
   count_ = count;
   work_ = &work;
   next_ = 0;
-  finished_ = 0;
-  {
-    const std::lock_guard lock(
-        mutex_);  // no thread may go to sleep between its look and the change
-    ++round_;
-  }
-  if (sleeping_ > 0) wake_.notify_all();
+  open_round();
   take_turns();
-  // All threads must be through before the next piece can be laid out.
-  while (finished_ < others_.size()) std::this_thread::yield();
+  gate_ -= kOpen;  // who has not begun is too late: nobody waits for him
+  for (int k = 1; gate_ % kOpen != 0; ++k) {
+    if (k % kLooksInRow == 0) std::this_thread::yield();
+  }
 }
 
-std::uint64_t ThreadPool::wait_for_more(std::uint64_t seen) {
+/// Waits for a round after the one seen that is open, and enters it; which it is.
+std::uint64_t ThreadPool::enter(std::uint64_t seen) {
   constexpr int kLooks = 20'000;
-  for (int k = 0; k < kLooks; ++k) {
-    if (round_ != seen) return round_;
-    if (k % 64 == 63) std::this_thread::yield();
+  const auto is_next = [&](std::uint64_t gate) {
+    return gate / kRound != seen && gate % kRound >= kOpen;
+  };
+  for (int k = 1;; ++k) {
+    std::uint64_t gate = gate_;
+    if (is_next(gate) && gate_.compare_exchange_weak(gate, gate + 1)) return gate / kRound;
+    if (k % kLooksInRow == 0) std::this_thread::yield();
+    if (k < kLooks) continue;
+    k = 0;
+    std::unique_lock lock(mutex_);
+    ++sleeping_;
+    wake_.wait(lock, [&] { return is_next(gate_); });
+    --sleeping_;
   }
-  std::unique_lock lock(mutex_);
-  ++sleeping_;
-  wake_.wait(lock, [&] { return round_ != seen; });
-  --sleeping_;
-  return round_;
 }
 
 void ThreadPool::serve() {
   std::uint64_t seen = 0;
   while (true) {
-    seen = wait_for_more(seen);
+    seen = enter(seen);
+    if (!stop_) take_turns();
+    --gate_;
     if (stop_) return;
-    take_turns();
-    ++finished_;
   }
 }
 

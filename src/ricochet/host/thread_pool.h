@@ -13,7 +13,8 @@
 namespace ricochet::host {
 
 /// Threads that stay, for work that comes in pieces of microseconds: between two pieces they look
-/// for the next one for a while before they go to sleep. The one who asks takes part.
+/// for the next one for a while before they go to sleep. The one who asks takes part, and does not
+/// wait for a thread that has not begun when the work is given out: cores may be busy with others.
 class ThreadPool {
  public:
   /// That many threads in all, the caller among them; 0: one for each core.
@@ -26,15 +27,20 @@ class ThreadPool {
   base::Executor executor();
 
  private:
+  // The gate: the number of the round, whether it is open, how many of the others are inside.
+  static constexpr std::uint64_t kOpen = 1U << 16U;
+  static constexpr std::uint64_t kRound = 2 * kOpen;
+  static constexpr int kLooksInRow = 64;  // before others may have the core
+
   void run(std::size_t count, const std::function<void(std::size_t)>& work);
   void serve();
   void take_turns();
-  std::uint64_t wait_for_more(std::uint64_t seen);
+  void open_round();
+  std::uint64_t enter(std::uint64_t seen);
 
   std::vector<std::thread> others_;
-  std::atomic<std::uint64_t> round_{0};  // grows with each piece of work
+  std::atomic<std::uint64_t> gate_{0};
   std::atomic<std::size_t> next_{0};
-  std::atomic<std::size_t> finished_{0};  // threads that are through with this round
   std::size_t count_{0};
   const std::function<void(std::size_t)>* work_{nullptr};
   std::atomic<bool> stop_{false};

@@ -868,7 +868,8 @@ bool BodyContacts<D>::sweep_round(int island) {
   const auto begin = index(start_[index(island)]);
   const auto count = index(start_[index(island) + 1]) - begin;
   const std::span<const int> members(members_.data() + begin, count);
-  const typename RoundSweeps<D>::Problem problem{world_, rows_, members, free_, friction_, noise_};
+  const typename RoundSweeps<D>::Problem problem{world_, rows_,   members,   free_, friction_,
+                                                 noise_, places_, executor_, load_};
   if (!round_.take(problem, impulses_)) return false;
   std::size_t resting = 0;
   for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;

@@ -62,6 +62,14 @@ class BodyContacts {
   void look(base::Looks* looks) { looks_ = looks; }
   /// A solve that takes long ends unsolved once this is set.
   void listen(const std::atomic<bool>* stop) { stop_ = stop; }
+  /// Where bodies are and along what they are pulled, by which large islands are swept in groups,
+  /// and threads for these; null: one group, one thread.
+  void sweep_in_groups(const std::vector<body::Motion<D>>* places, const body::Vec<D>* load,
+                       const base::Executor* executor) {
+    places_ = places;
+    load_ = load;
+    executor_ = executor;
+  }
   bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   /// Of the next solves: whether they go on from the impulses of another one of the same step, and
   /// whether the step is one of the few in which large islands at rest are solved exactly.
@@ -155,6 +163,9 @@ class BodyContacts {
   bool hurries_;   // nothing better than Level::Bounded is asked for
   bool is_patient_{false};
   const std::atomic<bool>* stop_{nullptr};
+  const std::vector<body::Motion<D>>* places_{nullptr};
+  const body::Vec<D>* load_{nullptr};
+  const base::Executor* executor_{nullptr};
   base::Looks* looks_{nullptr};
   bool is_again_{false};
   bool is_seldom_{false};

@@ -48,6 +48,7 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
     levers_.resize(world.bodies.size());
     is_still_.resize(world.bodies.size());
   }
+  contacts_.sweep_in_groups(&middle_, &given_, nullptr);
   if (world.mixes_restitution()) waits_.resize(world.bodies.size(), 0);
   for (std::size_t i = 0; i < world.bodies.size(); ++i) {
     const body::Body<D>& body = world.bodies[i];
@@ -56,6 +57,15 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
     facts_.push_back({body.born, body.reach, body.is_free(), may_fly});
     has_endless_ = has_endless_ || is_endless(body);
   }
+}
+
+/// work(begin, end) of pieces of a range; no thread has to do with what another one changes.
+template <int D>
+template <class Work>
+void MoreauBodies<D>::in_pieces(std::size_t count, const Work& work) const {
+  constexpr std::size_t kInPiece = 1024;
+  const base::Pieces range{count, kInPiece};
+  base::each(executor_, range.count(), [&](std::size_t p) { work(range.begin(p), range.end(p)); });
 }
 
 /// x_M = x + h/2 v; driven bodies are where their formulas say, at the velocity between the
@@ -91,7 +101,9 @@ void MoreauBodies<D>::join(std::size_t i, double h) {
 template <int D>
 void MoreauBodies<D>::look_around(const State& s, double h) {
   t_mid_ = s.t + 0.5 * h;
-  given_ = h * world_.gravity(t_mid_);
+  const Vec<D> gravity = world_.gravity(t_mid_);
+  given_ = h * gravity;
+  gravity_step_ = h * gravity.norm();
   start_ = &s.bodies;
   who_.clear();
   if (has_endless_) find_span(s, h);
@@ -489,44 +501,55 @@ void MoreauBodies<D>::pose_problem(const State& s, double h, bool is_first) {
   const auto size = static_cast<Eigen::Index>(D * rows_.size());
   if (goes_on) contacts_.impulses().head(size) = kept_.head(size);
   if (!kept_moments_.empty()) contacts_.moments() = kept_moments_;
-  auto last = s.pushes.begin();
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const body::Row<D>& row = rows_[i];
-    const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
-    const std::size_t a = index(row.body_a);
-    const std::size_t b = index(row.body_b);
-    Vec<D> q = body::relative(row, after_[a], after_[b]);
-    q[0] += law.looks_ahead() ? certify::way_of(row.gap, row.slack, level_, h, creep_limit_) / h
-                              : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
-    if (i < bends_.size()) q += bends_[i];
-    const auto at = static_cast<Eigen::Index>(D * i);
-    contacts_.free().template segment<D>(at) = q;
-    contacts_.friction()[i] = law.friction;
-    contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
-                                     body::speed_bound(world_.bodies[b], after_[b]));
-    const double comes = -body::relative(row, middle_[a], middle_[b])[0];
-    const double open = std::max(creep_limit_, limits_.creep_part() * comes);
-    contacts_.approach()[i] = comes;
-    contacts_.closes()[i] = row.gap <= kSure * depth_of(row, h)
-                                ? std::numeric_limits<double>::infinity()
-                                : kSure * (row.slack / h + open);
-    contacts_.rests()[i] = is_slow(row.body_a, s, h) && is_slow(row.body_b, s, h) ? 1 : 0;
-    if (goes_on) continue;
-    while (last != s.pushes.end() && last->key < row.key) ++last;
-    if (last == s.pushes.end() || !(last->key == row.key)) continue;
-    contacts_.impulses().template segment<D>(at) = last->impulse;
-    if (contacts_.has_turns()) contacts_.moments()[i] = last->moment;
-  }
+  in_pieces(rows_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) pose_row(i, s, h);
+    if (goes_on || begin == end) return;
+    auto last = std::lower_bound(
+        s.pushes.begin(), s.pushes.end(), rows_[begin].key,
+        [](const body::Push<D>& push, const body::RowKey& key) { return push.key < key; });
+    for (std::size_t i = begin; i < end; ++i) {
+      const body::RowKey& key = rows_[i].key;
+      while (last != s.pushes.end() && last->key < key) ++last;
+      if (last == s.pushes.end() || !(last->key == key)) continue;
+      contacts_.impulses().template segment<D>(static_cast<Eigen::Index>(D * i)) = last->impulse;
+      if (contacts_.has_turns()) contacts_.moments()[i] = last->moment;
+    }
+  });
   if (contacts_.has_turns()) contacts_.pose_turns(after_);
+}
+
+/// What is asked of a row, but for the impulse that it begins with.
+template <int D>
+void MoreauBodies<D>::pose_row(std::size_t i, const State& s, double h) {
+  const body::Row<D>& row = rows_[i];
+  const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
+  const std::size_t a = index(row.body_a);
+  const std::size_t b = index(row.body_b);
+  Vec<D> q = body::relative(row, after_[a], after_[b]);
+  q[0] += law.looks_ahead() ? certify::way_of(row.gap, row.slack, level_, h, creep_limit_) / h
+                            : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
+  if (i < bends_.size()) q += bends_[i];
+  const auto at = static_cast<Eigen::Index>(D * i);
+  contacts_.free().template segment<D>(at) = q;
+  contacts_.friction()[i] = law.friction;
+  contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
+                                   body::speed_bound(world_.bodies[b], after_[b]));
+  const double comes = -body::relative(row, middle_[a], middle_[b])[0];
+  const double open = std::max(creep_limit_, limits_.creep_part() * comes);
+  contacts_.approach()[i] = comes;
+  contacts_.closes()[i] = row.gap <= kSure * depth_of(row, h)
+                              ? std::numeric_limits<double>::infinity()
+                              : kSure * (row.slack / h + open);
+  contacts_.rests()[i] = is_slow(row.body_a, s) && is_slow(row.body_b, s) ? 1 : 0;
 }
 
 /// Whether a body moves no faster than gravity makes it in one step.
 template <int D>
-bool MoreauBodies<D>::is_slow(int b, const State& s, double h) const {
+bool MoreauBodies<D>::is_slow(int b, const State& s) const {
   const body::Body<D>& body = world_.body(b);
   if (body.kind == Kind::Fixed) return true;
-  const double most = h * world_.gravity(t_mid_).norm();
-  return body::speed_bound(body, body.is_free() ? s.bodies[index(b)] : after_[index(b)]) <= most;
+  return body::speed_bound(body, body.is_free() ? s.bodies[index(b)] : after_[index(b)]) <=
+         gravity_step_;
 }
 
 /// Whether a body goes farther than was looked for it.
@@ -592,7 +615,7 @@ template <int D>
 problem::Report MoreauBodies<D>::push(const State& s, double h) {
   constexpr int kMostRounds = 200;  // a blow may pass through as many bodies in a step
   constexpr int kMostTurns = 200;
-  const double gh = h * world_.gravity(t_mid_).norm();
+  const double gh = gravity_step_;
   enough_speed_ = level_ == Level::Exact   ? 0.0
                   : level_ == Level::Tight ? 1e-10 * gh
                                            : 0.05 * creep_limit_;
@@ -606,7 +629,14 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
   joints_.begin_push(h, gh, middle_, s.reactions, level_ != Level::Exact);
   rounds_ = 0;
   for (int round = 0, turns = 0; round < kMostRounds; ++round) {
-    for (const int i : who_) free_velocity(index(i), h);
+    in_pieces(who_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        if (facts_[index(who_[k])].is_free) free_velocity(index(who_[k]), h);
+      }
+    });
+    for (const int i : who_) {  // formulas of driven bodies: by one thread
+      if (!facts_[index(i)].is_free) free_velocity(index(i), h);
+    }
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(&looks_);
@@ -660,15 +690,23 @@ void MoreauBodies<D>::finish_body(std::size_t i, double h, body::Motion<D>& m) c
 template <int D>
 void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim) {
   next.bodies.resize(after_.size());
-  for (std::size_t i = 0; i < after_.size(); ++i) {
+  const auto end_body = [&](std::size_t i) {
     if (flies_[i] != 0 && exists_[i] != 0) {
       fly((*start_)[i], h, i, next.bodies[i]);
     } else {
       next.bodies[i] = flies_[i] != 0 ? (*start_)[i] : after_[i];
     }
-    if (exists_[i] == 0) continue;
+    if (exists_[i] == 0) return;
     if (flies_[i] == 0) finish_body(i, h, next.bodies[i]);
     if (facts_[i].is_free) next.gone[i] = world_.keeps(next.bodies[i].x) ? 0 : 1;
+  };
+  in_pieces(after_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (facts_[i].is_free) end_body(i);
+    }
+  });
+  for (std::size_t i = 0; i < after_.size(); ++i) {  // formulas of driven bodies: by one thread
+    if (!facts_[i].is_free) end_body(i);
   }
   claim.pushes.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {

@@ -42,6 +42,13 @@ class MoreauBodies {
   bool fall();
   /// A step that takes long ends unsolved once this is set.
   void listen(const std::atomic<bool>* stop) { contacts_.listen(stop); }
+  /// Threads for steps of many bodies, which live as long as they are used; digits do not depend on
+  /// their number.
+  void use(const base::Executor& executor) {
+    executor_ = executor;
+    contacts_.sweep_in_groups(&middle_, &given_, executor_ ? &executor_ : nullptr);
+    finder_.use(executor_ ? &executor_ : nullptr);
+  }
 
   const std::vector<body::Row<D>>& rows() const { return rows_; }  // of the last step
   long long fallbacks() const { return contacts_.fallbacks(); }
@@ -54,6 +61,8 @@ class MoreauBodies {
     bool is_free{false};
     bool may_fly{false};  // it is round, its moments of inertia are equal, and it has no joints
   };
+  template <class Work>
+  void in_pieces(std::size_t count, const Work& work) const;
   void half_step(std::size_t body, double h);
   void join(std::size_t body, double h);
   void look_around(const State& s, double h);
@@ -76,6 +85,7 @@ class MoreauBodies {
   void drop_open(double h, std::vector<body::Row<D>>& rows);
   void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
+  void pose_row(std::size_t row, const State& s, double h);
   problem::Report push(const State& s, double h);
   problem::Report find_contacts(const State& s, double h, certify::BodyClaim<D>& claim);
   problem::Report attempt(const State& s, double h, State& next, certify::BodyClaim<D>& claim);
@@ -85,7 +95,7 @@ class MoreauBodies {
   /// Whether rounds of a step are few enough to go on until they change rounding alone: joints make
   /// more of it than contacts do.
   bool waits_for_joints() const { return rounds_ < 12; }
-  bool is_slow(int body, const State& s, double h) const;
+  bool is_slow(int body, const State& s) const;
   bool outruns(double h);
   bool widen(double h);
   void fly(const body::Motion<D>& from, double h, std::size_t body, body::Motion<D>& next) const;
@@ -112,6 +122,7 @@ class MoreauBodies {
   std::vector<int> who_;       // bodies that do not fly
   const std::vector<body::Motion<D>>* start_{nullptr};  // of the step: the state's, or from_
   body::Vec<D> given_ = body::Vec<D>::Zero();           // h g(t_M)
+  double gravity_step_{0.0};                            // h |g(t_M)| [m/s]
   std::vector<body::Motion<D>> middle_;                 // places at the middle, velocities before
   std::vector<body::Motion<D>> after_;                  // the same places, velocities after
   std::vector<body::Row<D>> rows_;
@@ -132,6 +143,7 @@ class MoreauBodies {
   double last_bend_{0.0};            // how much they changed last
   base::Looks looks_;                // of the step
   double t_mid_{0.0};
+  base::Executor executor_;  // none: one thread
 };
 
 extern template class MoreauBodies<2>;

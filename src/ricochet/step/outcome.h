@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/certify/event_watch.h"
 
 namespace ricochet::step {
@@ -59,6 +60,7 @@ struct Monitor {
   std::atomic<bool> stop{false};
   std::atomic<long long> steps{0};
   certify::EventObserver on_event{};
+  base::Executor executor{};  // threads for a world of many bodies; none: that of the run alone
 };
 
 /// Sees the samples of a run.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "ricochet/base/index.h"
 #include "ricochet/solve/contact_measure.h"
@@ -14,6 +16,13 @@ namespace {
 /// Rows are taken from so many places in turn: those that follow each other then seldom share a
 /// body, and a processor need not wait for one to begin the next.
 constexpr std::size_t kStreams = 16;
+
+constexpr std::size_t kInSlab = 512;    // rows of a slab, at the least
+constexpr std::size_t kFewSlabs = 4;    // fewer are not worth their borders
+constexpr std::size_t kManySlabs = 32;  // more would be thinner than bodies
+constexpr std::size_t kFar = 64;        // one in so many rows may be between slabs that are not
+                                        // neighbours: these are swept alone
+constexpr std::size_t kWorth = 256;     // rows for which threads are worth a meeting
 
 /// Whether an arm lies along n, but for rounding.
 template <int D>
@@ -69,74 +78,204 @@ template <int D>
   b.spin -= (one.arm_b * b.per_inertia) * turning;
 }
 
+/// Groups one phase after the other; those of a phase at once where there are rows enough.
 template <int D>
-void RoundSweeps<D>::add(const Problem& problem, int k, const Vec& impulse) {
+template <class Work>
+void RoundSweeps<D>::in_phases(std::size_t rows, const Work& work) const {
+  static const base::Executor kNone;
+  const base::Executor& executor = executor_ != nullptr && rows >= kWorth ? *executor_ : kNone;
+  for (const Phase& phase : phases_) {
+    base::each(executor, phase.count, [&](std::size_t k) { work(phase.first + k); });
+  }
+}
+
+/// Where free bodies are along the axis that is cut: the one in which they are widest apart, but
+/// rather not that of their load, which sweeps carry best from one to the next.
+template <int D>
+void RoundSweeps<D>::find_bins(const Problem& problem) {
+  const std::vector<body::Motion<D>>& places = *problem.places;
+  const auto each_free = [&](const auto& look) {
+    for (const int k : problem.members) {
+      const body::Row<D>& row = problem.rows[index(k)];
+      for (const int i : {row.body_a, row.body_b}) {
+        if (problem.world.body(i).is_free()) look(index(i), places[index(i)].x);
+      }
+    }
+  };
+  Vec low = Vec::Constant(std::numeric_limits<double>::infinity());
+  Vec high = -low;
+  each_free([&](std::size_t, const Vec& x) {
+    low = low.cwiseMin(x);
+    high = high.cwiseMax(x);
+  });
+  Vec weight = high - low;
+  if (problem.load != nullptr && problem.load->norm() > 0.0) {
+    weight -= 0.5 * weight.cwiseProduct(problem.load->cwiseAbs()) / problem.load->norm();
+  }
+  int axis = 0;
+  weight.maxCoeff(&axis);
+  const double width = (high - low)[axis];
+  const double per_width = width > 0.0 ? static_cast<double>(kBins) / width : 0.0;
+  in_bin_.fill(0);
+  each_free([&](std::size_t i, const Vec& x) {
+    const double along = per_width * (x[axis] - low[axis]);
+    bins_[i] = along < kBins ? static_cast<int>(along) : static_cast<int>(kBins) - 1;
+    ++in_bin_[index(bins_[i])];
+  });
+}
+
+/// Slabs with as many ends of rows each, and the group of every row; false where too many rows are
+/// between slabs that are no neighbours.
+template <int D>
+bool RoundSweeps<D>::cut(const Problem& problem, std::size_t slabs) {
+  std::array<int, kBins> slab_of{};
+  const auto all = std::accumulate(in_bin_.begin(), in_bin_.end(), std::size_t{0});
+  std::size_t below = 0;
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    slab_of[bin] =
+        static_cast<int>(std::min(slabs - 1, below * slabs / std::max<std::size_t>(all, 1)));
+    below += index(in_bin_[bin]);
+  }
+  groups_.assign(2 * slabs, {});
+  group_.resize(problem.members.size());
+  for (std::size_t k = 0; k < problem.members.size(); ++k) {
+    const body::Row<D>& row = problem.rows[index(problem.members[k])];
+    const bool has_a = problem.world.body(row.body_a).is_free();
+    const bool has_b = problem.world.body(row.body_b).is_free();
+    const int one = slab_of[index(bins_[index(has_a ? row.body_a : row.body_b)])];
+    const int other = slab_of[index(bins_[index(has_b ? row.body_b : row.body_a)])];
+    group_[k] = static_cast<int>(group_of(std::min(one, other), std::max(one, other), slabs));
+    ++groups_[index(group_[k])].end;
+  }
+  return groups_.back().end <= problem.members.size() / kFar;
+}
+
+/// Slabs, then borders 0, 2, ..., then borders 1, 3, ..., then what is between others.
+template <int D>
+std::size_t RoundSweeps<D>::group_of(int low, int high, std::size_t slabs) {
+  if (low == high) return index(low);
+  if (high > low + 1) return 2 * slabs - 1;
+  return slabs + (low % 2 == 0 ? 0 : slabs / 2) + index(low) / 2;
+}
+
+/// Rows by group.
+template <int D>
+void RoundSweeps<D>::split(const Problem& problem) {
+  const std::size_t count = problem.members.size();
+  std::size_t slabs = problem.places == nullptr ? 1 : std::min(kManySlabs, count / kInSlab);
+  if (slabs >= kFewSlabs) {
+    bins_.resize(problem.world.bodies.size());
+    find_bins(problem);
+  }
+  while (slabs >= kFewSlabs && !cut(problem, slabs)) slabs /= 2;
+  if (slabs < kFewSlabs) {
+    groups_.assign(1, {});
+    groups_[0].end = count;
+    phases_.assign(1, {0, 1});
+    members_.assign(problem.members.begin(), problem.members.end());
+    return;
+  }
+  const std::size_t even = slabs / 2;
+  phases_.assign({{0, slabs}, {slabs, even}, {slabs + even, slabs - 1 - even}, {2 * slabs - 1, 1}});
+  std::size_t begin = 0;
+  for (Group& group : groups_) {
+    const std::size_t size = group.end;
+    group.begin = group.end = begin;
+    begin += size;
+  }
+  members_.resize(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    members_[groups_[index(group_[k])].end++] = problem.members[k];
+  }
+}
+
+/// Bodies of a group, before impulses; whether rows are those of discs and spheres.
+template <int D>
+void RoundSweeps<D>::prepare(std::size_t g, const Problem& problem) {
+  Group& group = groups_[g];
+  speeds_[problem.world.bodies.size() + g] = {};
+  for (std::size_t k = group.begin; k < group.end; ++k) {
+    const body::Row<D>& row = problem.rows[index(members_[k])];
+    for (const bool of_a : {true, false}) {
+      const int i = of_a ? row.body_a : row.body_b;
+      const body::Body<D>& body = problem.world.body(i);
+      if (!body.is_free()) continue;
+      Speed& speed = speeds_[index(i)];
+      speed = {};
+      const Vec& arm = of_a ? row.arm_a : row.arm_b;
+      group.is_round = group.is_round && body.is_even && is_central<D>(arm, row.normal);
+      speed.per_mass = 1.0 / body.mass;
+      speed.per_inertia = 1.0 / inertia_of(body);
+    }
+  }
+}
+
+template <int D>
+void RoundSweeps<D>::add(const Problem& problem, std::size_t group, std::size_t place, int k,
+                         const Vec& impulse) {
   const body::Row<D>& row = problem.rows[index(k)];
   const auto at = static_cast<Eigen::Index>(D * k);
+  const int none = problem.world.count() + static_cast<int>(group);
   Vec across = impulse;
   across[0] = 0.0;
-  Contact one;
+  Contact& one = contacts_[place];
   one.n = row.normal;
-  one.a = row.body_a;
-  one.b = row.body_b;
+  one.a = problem.world.body(row.body_a).is_free() ? row.body_a : none;
+  one.b = problem.world.body(row.body_b).is_free() ? row.body_b : none;
   one.arm_a = row.arm_a.dot(row.normal);
   one.arm_b = row.arm_b.dot(row.normal);
   one.free = body::in_space(row, Vec(problem.free.template segment<D>(at)));
   one.normal = impulse[0];
   one.tangential = body::in_space(row, across);
   one.mu = problem.friction[index(k)];
-  Speed& a = speeds_[index(one.a)];
-  Speed& b = speeds_[index(one.b)];
+  const Speed& a = speeds_[index(one.a)];
+  const Speed& b = speeds_[index(one.b)];
   const double normal = a.per_mass + b.per_mass;
   one.inverse_n = 1.0 / normal;
   one.inverse_t = 1.0 / (normal + one.arm_a * one.arm_a * a.per_inertia +
                          one.arm_b * one.arm_b * b.per_inertia);
   one.row = k;
-  contacts_.push_back(one);
-  noise_.push_back(problem.noise[index(k)]);
+  noise_[place] = problem.noise[index(k)];
+}
+
+template <int D>
+void RoundSweeps<D>::take_group(std::size_t g, const Problem& problem,
+                                const Eigen::VectorXd& impulses) {
+  const Group& group = groups_[g];
+  const std::size_t length = (group.end - group.begin + kStreams - 1) / kStreams;
+  std::size_t place = group.begin;
+  for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t at = group.begin + i; at < group.end; at += length) {
+      const int k = members_[at];
+      const Vec r = impulses.template segment<D>(static_cast<Eigen::Index>(D * k));
+      add(problem, g, place++, k, solve::projected<D>(problem.friction[index(k)], r));
+    }
+  }
 }
 
 template <int D>
 bool RoundSweeps<D>::take(const Problem& problem, const Eigen::VectorXd& impulses) {
-  contacts_.clear();
-  noise_.clear();
-  speeds_.resize(problem.world.bodies.size());
-  for (const int k : problem.members) {
-    const body::Row<D>& row = problem.rows[index(k)];
-    for (const bool of_a : {true, false}) {
-      const int i = of_a ? row.body_a : row.body_b;
-      const body::Body<D>& body = problem.world.body(i);
-      Speed& speed = speeds_[index(i)];
-      speed = {};
-      if (!body.is_free()) continue;
-      if (!body.is_even || !is_central<D>(of_a ? row.arm_a : row.arm_b, row.normal)) return false;
-      speed.per_mass = 1.0 / body.mass;
-      speed.per_inertia = 1.0 / inertia_of(body);
-    }
-  }
-  const std::size_t length = (problem.members.size() + kStreams - 1) / kStreams;
-  for (std::size_t i = 0; i < length; ++i) {
-    for (std::size_t at = i; at < problem.members.size(); at += length) {
-      const int k = problem.members[at];
-      const Vec r = impulses.template segment<D>(static_cast<Eigen::Index>(D * k));
-      add(problem, k, solve::projected<D>(problem.friction[index(k)], r));
-    }
-  }
-  noted_.clear();
-  noted_.reserve(contacts_.capacity());
-  act();
+  const std::size_t count = problem.members.size();
+  executor_ = problem.executor;
+  split(problem);
+  contacts_.resize(count);
+  noise_.resize(count);
+  noted_.resize(count);
+  speeds_.resize(problem.world.bodies.size() + groups_.size());
+  in_phases(count, [&](std::size_t g) { prepare(g, problem); });
+  const bool is_round = std::all_of(groups_.begin(), groups_.end(),
+                                    [](const Group& group) { return group.is_round; });
+  if (!is_round) return false;
+  in_phases(count, [&](std::size_t g) { take_group(g, problem, impulses); });
+  in_phases(count, [&](std::size_t g) { act(g); });
   return true;
 }
 
+/// What impulses taken do to bodies.
 template <int D>
-void RoundSweeps<D>::act() {
-  for (const Contact& one : contacts_) {
-    for (const int i : {one.a, one.b}) {
-      speeds_[index(i)].v.setZero();
-      speeds_[index(i)].spin = body::Motion<D>{}.spin;
-    }
-  }
-  for (const Contact& one : contacts_) {
+void RoundSweeps<D>::act(std::size_t g) {
+  for (std::size_t k = groups_[g].begin; k < groups_[g].end; ++k) {
+    const Contact& one = contacts_[k];
     give_both(one, one.normal, one.tangential, speeds_[index(one.a)], speeds_[index(one.b)]);
   }
 }
@@ -169,21 +308,32 @@ template <int D>
 }
 
 template <int D>
-void RoundSweeps<D>::sweep(const Pace& pace, double quiet) {
-  std::size_t count = 0;
-  noted_.resize(contacts_.size());
-  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+void RoundSweeps<D>::sweep_group(std::size_t g, const Pace& pace, double quiet) {
+  Group& group = groups_[g];
+  std::size_t count = group.begin;
+  for (std::size_t k = group.begin; k < group.end; ++k) {
     const double least = quiet * contacts_[k].inverse_t;
     const double change = relax(contacts_[k], pace);
     noted_[count] = static_cast<int>(k);  // without a branch: nobody can foretell it
     count += change > least * least ? 1U : 0U;
   }
-  noted_.resize(count);
+  group.noted = count - group.begin;
+}
+
+template <int D>
+void RoundSweeps<D>::sweep(const Pace& pace, double quiet) {
+  in_phases(contacts_.size(), [&](std::size_t g) { sweep_group(g, pace, quiet); });
 }
 
 template <int D>
 void RoundSweeps<D>::sweep_noted(const Pace& pace) {
-  for (const int k : noted_) relax(contacts_[index(k)], pace);
+  std::size_t count = 0;
+  for (const Group& group : groups_) count += group.noted;
+  in_phases(count, [&](std::size_t g) {
+    const auto begin = noted_.begin() + static_cast<std::ptrdiff_t>(groups_[g].begin);
+    const auto end = begin + static_cast<std::ptrdiff_t>(groups_[g].noted);
+    for (auto k = begin; k != end; ++k) relax(contacts_[index(*k)], pace);
+  });
 }
 
 template <int D>
@@ -199,9 +349,8 @@ typename RoundSweeps<D>::Seen RoundSweeps<D>::seen(std::size_t contact) const {
 }
 
 template <int D>
-typename RoundSweeps<D>::Size RoundSweeps<D>::measure() const {
-  Size size;
-  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+void RoundSweeps<D>::measure_group(std::size_t g, Size& size) const {
+  for (std::size_t k = groups_[g].begin; k < groups_[g].end; ++k) {
     const Contact& one = contacts_[k];
     const double rho = double(D) / (1.0 / one.inverse_n + (D - 1.0) / one.inverse_t);
     const auto parts = [&](const Vec& u) {  // (N, |T|), lifted by mu |T|
@@ -224,19 +373,39 @@ typename RoundSweeps<D>::Size RoundSweeps<D>::measure() const {
       size.squares += creep * creep;
     }
   }
-  return size;
+}
+
+template <int D>
+typename RoundSweeps<D>::Size RoundSweeps<D>::measure() {
+  in_phases(contacts_.size(), [&](std::size_t g) {
+    groups_[g].size = {};
+    measure_group(g, groups_[g].size);
+  });
+  Size all;
+  for (const Group& group : groups_) {
+    const Size& one = group.size;
+    all.creep = std::max(all.creep, one.creep);
+    all.distance = std::max(all.distance, one.distance);
+    all.squares += one.squares;
+    all.free += one.free;
+    all.impulse = std::max(all.impulse, one.impulse);
+  }
+  return all;
 }
 
 template <int D>
 void RoundSweeps<D>::give(const Problem& problem, Eigen::VectorXd& impulses) const {
   constexpr double kNothing = 1e-100;  // [N s]: below, squares underflow and no cone is kept
-  for (const Contact& one : contacts_) {
-    auto r = impulses.template segment<D>(static_cast<Eigen::Index>(D * one.row));
-    r.setZero();
-    if (!(one.normal > kNothing)) continue;
-    r = body::in_frame(problem.rows[index(one.row)], one.tangential);
-    r[0] = one.normal;  // as it is: without friction nothing is left along the tangents
-  }
+  in_phases(contacts_.size(), [&](std::size_t g) {
+    for (std::size_t k = groups_[g].begin; k < groups_[g].end; ++k) {
+      const Contact& one = contacts_[k];
+      auto r = impulses.template segment<D>(static_cast<Eigen::Index>(D * one.row));
+      r.setZero();
+      if (!(one.normal > kNothing)) continue;
+      r = body::in_frame(problem.rows[index(one.row)], one.tangential);
+      r[0] = one.normal;  // as it is: without friction nothing is left along the tangents
+    }
+  });
 }
 
 template class RoundSweeps<2>;

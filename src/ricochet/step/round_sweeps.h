@@ -1,9 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <span>
 #include <vector>
 
+#include "ricochet/base/executor.h"
 #include "ricochet/body/rows.h"
 
 namespace ricochet::step {
@@ -21,6 +23,12 @@ namespace ricochet::step {
 ///
 /// Errors die out locally first: a sweep over all rows notes those that it changed by more than
 /// asked, and the sweeps that follow go over these alone.
+///
+/// Many rows are swept in groups: space is cut into slabs across one axis, each row is within a
+/// slab or between two neighbours. Groups of one phase share no free body: first all
+/// slabs, then every other border, then those between, then rows that reach farther. So groups of a
+/// phase may be swept at once, on any number of threads, and give the same digits: how many there
+/// are depends on the number of rows alone.
 template <int D>
 class RoundSweeps {
  public:
@@ -31,7 +39,10 @@ class RoundSweeps {
     std::span<const int> members;  // those that belong together
     const Eigen::VectorXd& free;
     const std::vector<double>& friction;
-    const std::vector<double>& noise;  // what rounding makes of velocities
+    const std::vector<double>& noise;                     // what rounding makes of velocities
+    const std::vector<body::Motion<D>>* places{nullptr};  // by body; none: one group
+    const base::Executor* executor{nullptr};              // threads; none: one
+    const body::Vec<D>* load{nullptr};                    // along which all are pulled, if known
   };
 
   /// Takes impulses as a start; false where a row is not one of discs or spheres, and fixed ground.
@@ -53,7 +64,7 @@ class RoundSweeps {
     double free{0.0};      // sum of |û|^2 without impulses
     double impulse{0.0};   // max |r|, or rho |û| without impulses
   };
-  Size measure() const;
+  Size measure();
   /// One contact: its row, creep speed less rounding, and normal velocity.
   struct Seen {
     int row{0};
@@ -64,10 +75,13 @@ class RoundSweeps {
   Seen seen(std::size_t contact) const;
   /// The impulses, by row as they were taken.
   void give(const Problem& problem, Eigen::VectorXd& impulses) const;
+  /// Groups that rows were taken in.
+  int groups() const { return static_cast<int>(groups_.size()); }
 
  private:
   using Vec = body::Vec<D>;
   using Spin = body::Spin<D>;
+  static constexpr std::size_t kBins = 1024;
   struct Contact {
     Vec n;
     Vec free;
@@ -83,23 +97,51 @@ class RoundSweeps {
     int row;
     Vec impulse() const { return normal * n + tangential; }
   };
-  struct Speed {  // what impulses do to a body
+  struct alignas(64) Speed {  // what impulses do to a body: as long as a line of a cache
     Vec v = Vec::Zero();
     Spin spin = body::Motion<D>{}.spin;
     double per_mass{0.0};
     double per_inertia{0.0};
   };
-  static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
-  static void give_both(const Contact& one, double normal, const Vec& tangential, Speed& a,
-                        Speed& b);
-  double relax(Contact& one, const Pace& pace);
-  void add(const Problem& problem, int row, const Vec& impulse);
-  void act();  // speeds of all impulses
+  struct Group {
+    std::size_t begin{0};  // contacts
+    std::size_t end{0};
+    std::size_t noted{0};  // how many of them
+    bool is_round{true};
+    Size size{};
+  };
+  struct Phase {
+    std::size_t first{0};  // group
+    std::size_t count{0};
+  };
+  [[gnu::always_inline]] static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
+  [[gnu::always_inline]] static void give_both(const Contact& one, double normal,
+                                               const Vec& tangential, Speed& a, Speed& b);
+  [[gnu::always_inline]] double relax(Contact& one, const Pace& pace);
+  template <class Work>
+  void in_phases(std::size_t rows, const Work& work) const;
+  void split(const Problem& problem);
+  bool cut(const Problem& problem, std::size_t slabs);
+  void find_bins(const Problem& problem);
+  static std::size_t group_of(int low, int high, std::size_t slabs);
+  void prepare(std::size_t group, const Problem& problem);
+  void add(const Problem& problem, std::size_t group, std::size_t at, int row, const Vec& impulse);
+  void take_group(std::size_t group, const Problem& problem, const Eigen::VectorXd& impulses);
+  void act(std::size_t group);
+  void sweep_group(std::size_t group, const Pace& pace, double quiet);
+  void measure_group(std::size_t group, Size& size) const;
 
   std::vector<Contact> contacts_;
   std::vector<double> noise_;
-  std::vector<Speed> speeds_;  // by body
-  std::vector<int> noted_;     // contacts
+  std::vector<Speed> speeds_;  // by body, then one a group for bodies that are not free
+  std::vector<int> noted_;     // contacts, those of a group from its begin on
+  std::vector<Group> groups_;
+  std::vector<Phase> phases_;
+  std::vector<int> bins_;            // by body: where it is along the axis that is cut
+  std::array<int, kBins> in_bin_{};  // ends of rows, by bin
+  std::vector<int> group_;           // by contact as taken
+  std::vector<int> members_;         // rows by group
+  const base::Executor* executor_{nullptr};
 };
 
 extern template class RoundSweeps<2>;

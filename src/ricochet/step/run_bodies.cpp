@@ -33,7 +33,11 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     return observe({state, stepper.rows(), claim, kinetic, potential});
   };
   const double start = state.t;
-  if (monitor != nullptr) stepper.listen(&monitor->stop);
+  if (monitor != nullptr) {
+    stepper.listen(&monitor->stop);
+    stepper.use(monitor->executor);
+    judge.use(monitor->executor);
+  }
   bool unique = true;
   bool goes_on = show(judge.kinetic(state), judge.potential(state));
   for (long long k = 0; goes_on && k < run.steps; ++k) {
