@@ -402,6 +402,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     least = std::min(least, joints_.least_slack());
     if (joints_.any()) hold_shift();
     contacts_.look(nullptr);  // without friction
+    contacts_.seek_rest(nullptr, nullptr, 0, h);
     contacts_.begin_round(true, false);
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
@@ -598,6 +599,8 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
                                            : 0.05 * creep_limit_;
   looks_ = s.looks;
   looks_.begin();
+  tries_ = s.tries;
+  std::erase_if(tries_, [&](const body::RestTry& one) { return one.next + one.wait < s.steps; });
   problem::Report report;
   bends_.clear();
   is_wider_ = false;
@@ -610,6 +613,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(&looks_);
+    contacts_.seek_rest(&after_, &tries_, s.steps, h);
     contacts_.begin_round(round + turns > 0, s.steps % kSeldom == 0);
     report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
@@ -681,6 +685,7 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   joints_.tell(claim.reactions);
   next.reactions = claim.reactions;
   next.looks = looks_;
+  next.tries = tries_;
   next.effort.level = static_cast<int>(level_);
   claim.level = level_;
   next.steps += 1;

@@ -125,6 +125,7 @@ class MoreauBodies {
   int rounds_{0};                    // of a step with joints
   double last_bend_{0.0};            // how much they changed last
   base::Looks looks_;                // of the step
+  std::vector<body::RestTry> tries_;  // groups that cannot rest
   double t_mid_{0.0};
 };
 
