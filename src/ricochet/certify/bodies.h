@@ -163,6 +163,9 @@ class BodyJudge {
   bool is_open(const body::Row<D>& row) const;
   void find_waits(double h);
   bool check_law(double h);
+  bool is_as_before(const BodyClaim<D>& claim) const;
+  void take_rows_again();
+  void remember(const BodyClaim<D>& claim);
   void measure(Judged& one, double h) const;
   void measure_turning(Judged& one) const;
   bool check_cone(const Judged& one);
@@ -243,6 +246,17 @@ class BodyJudge {
   double speed_max_{0.0};
   double lost_{0.0};
   long long pushes_{0};
+  struct Still {  // a step in which nobody moved, that was accepted: where the world sleeps
+    bool is_known{false};
+    std::vector<body::Motion<D>> bodies;
+    std::vector<char> exists;
+    std::vector<body::Push<D>> pushes;
+    std::vector<int> ready;
+    body::Vec<D> gravity = body::Vec<D>::Zero();
+    double h{0.0};
+    Level law{Level::Exact};
+  };
+  Still still_;
 };
 
 extern template class BodyJudge<2>;

@@ -55,6 +55,7 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
         body.is_free() && body.is_even && finder_.is_round(i) && world.joints.empty();
     facts_.push_back({body.born, body.reach, body.is_free(), may_fly});
     has_endless_ = has_endless_ || is_endless(body);
+    has_driven_ = has_driven_ || body.kind == Kind::Driven;
   }
 }
 
@@ -660,11 +661,72 @@ void MoreauBodies<D>::finish_body(std::size_t i, double h, body::Motion<D>& m) c
   }
 }
 
+/// Where the world sleeps: a body that is at rest before and after the step, but for rounding, is
+/// at rest exactly; whether it also stays where it is, to the last bit.
+template <int D>
+bool MoreauBodies<D>::lie_down(std::size_t i, double h, State& next) {
+  constexpr double kRounding = 1e-11;  // of g h
+  const double most = kRounding * h * world_.gravity(t_mid_).norm();
+  const body::Motion<D>& from = (*start_)[i];
+  const bool rests = exists_[i] != 0 && facts_[i].is_free && flies_[i] == 0 &&
+                     body::speed_bound(world_.bodies[i], from) <= most &&
+                     body::speed_bound(world_.bodies[i], after_[i]) <= most;
+  next.asleep[i] = rests ? 1 : 0;
+  if (!rests) return false;
+  after_[i].v.setZero();
+  after_[i].spin = body::Motion<D>{}.spin;
+  if constexpr (D == 3) after_[i].rates.setZero();
+  return body::speed_bound(world_.bodies[i], from) == 0.0 && start_ != &from_;
+}
+
+/// Whether a step changes nothing: all free bodies sleep where the step before this one left them,
+/// with the same weight, nobody is born, and nothing is driven.
+template <int D>
+bool MoreauBodies<D>::sleeps_on(const State& s, double h) const {
+  if (!world_.sleeps || has_driven_ || joints_.any() || is_told_to_fall_) return false;
+  if (s.steps != slept_steps_ || h != slept_h_) return false;
+  if (Vec<D>(h * world_.gravity(s.t + 0.5 * h)) != given_) return false;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const bool exists = facts_[i].born <= s.t + 1e-9 * h && s.gone[i] == 0;
+    if (exists != (exists_[i] != 0)) return false;
+    if (!exists || !facts_[i].is_free) continue;
+    if (s.asleep[i] == 0 || s.bodies[i].x != after_[i].x) return false;
+  }
+  return true;
+}
+
+/// That step: rows and impulses are those of the one before.
+template <int D>
+void MoreauBodies<D>::sleep(const State& s, State& next, certify::BodyClaim<D>& claim) {
+  next.bodies = s.bodies;
+  next.gone = s.gone;
+  next.pushes = claim.pushes = s.pushes;
+  next.reactions = claim.reactions = s.reactions;
+  claim.shifts.clear();
+  claim.joint_shifts.clear();
+  claim.level = level_;
+  next.looks = s.looks;
+  next.looks.begin();
+  next.tries = s.tries;
+  next.effort = s.effort;
+  next.effort.level = static_cast<int>(level_);
+  next.asleep = s.asleep;
+  next.steps = slept_steps_ = s.steps + 1;
+}
+
 /// x+ = x_M + h/2 u+, and what is claimed.
 template <int D>
 void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim) {
   next.bodies.resize(after_.size());
+  if (world_.sleeps) next.asleep.resize(after_.size(), 0);
+  bool all_sleep = world_.sleeps;
   for (std::size_t i = 0; i < after_.size(); ++i) {
+    const bool stays = world_.sleeps && lie_down(i, h, next);
+    all_sleep = all_sleep && (stays || exists_[i] == 0 || !facts_[i].is_free);
+    if (stays) {
+      next.bodies[i] = (*start_)[i];
+      continue;
+    }
     if (flies_[i] != 0 && exists_[i] != 0) {
       fly((*start_)[i], h, i, next.bodies[i]);
     } else {
@@ -689,6 +751,8 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   next.effort.level = static_cast<int>(level_);
   claim.level = level_;
   next.steps += 1;
+  slept_steps_ = all_sleep ? next.steps : -1;
+  slept_h_ = h;
 }
 
 template <int D>
@@ -696,6 +760,11 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
   if (!is_told_to_fall_) level_ = std::max(first_level_, static_cast<Level>(s.effort.level));
   next.effort = s.effort;
+  if (sleeps_on(s, h)) {
+    sleep(s, next, claim);
+    return {.general = true};
+  }
+  slept_steps_ = -1;
   problem::Report report = attempt(s, h, next, claim);
   const bool may_fall = can_fall_ && level_ < limits_.least;
   if (contacts_.is_stopped()) return report;

@@ -84,6 +84,9 @@ class MoreauBodies {
   bool widen(double h);
   void fly(const body::Motion<D>& from, double h, std::size_t body, body::Motion<D>& next) const;
   void finish_body(std::size_t body, double h, body::Motion<D>& m) const;
+  bool lie_down(std::size_t body, double h, State& next);
+  bool sleeps_on(const State& s, double h) const;
+  void sleep(const State& s, State& next, certify::BodyClaim<D>& claim);
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
   const body::World<D>& world_;
@@ -121,12 +124,15 @@ class MoreauBodies {
   Eigen::VectorXd kept_;                     // impulses of the round before
   std::vector<body::Spin<D>> kept_moments_;  // and moments of rolling friction
   bool is_wider_{false};                     // rows are others than in the round before
-  std::vector<body::Vec<D>> bends_;  // in space: velocities of rows that roll, beyond the linear
-  int rounds_{0};                    // of a step with joints
-  double last_bend_{0.0};            // how much they changed last
-  base::Looks looks_;                // of the step
+  std::vector<body::Vec<D>> bends_;   // in space: velocities of rows that roll, beyond the linear
+  int rounds_{0};                     // of a step with joints
+  double last_bend_{0.0};             // how much they changed last
+  base::Looks looks_;                 // of the step
   std::vector<body::RestTry> tries_;  // groups that cannot rest
   double t_mid_{0.0};
+  bool has_driven_{false};
+  long long slept_steps_{-1};  // of the state that this made last, with all free bodies asleep
+  double slept_h_{0.0};        // the step that led to it
 };
 
 extern template class MoreauBodies<2>;

@@ -65,9 +65,9 @@ void BodyContacts<D>::note_try(int island) {
   const bool is_large = start_[index(island) + 1] - start_[index(island)] > kLarge;
   const int wait = is_large ? 16 : 1;
   const body::RestTry one{static_cast<int>(name_of(island)), wait, step_ + wait};
-  const auto at = std::lower_bound(
-      tries_->begin(), tries_->end(), one.body,
-      [](const body::RestTry& other, int b) { return other.body < b; });
+  const auto at =
+      std::lower_bound(tries_->begin(), tries_->end(), one.body,
+                       [](const body::RestTry& other, int b) { return other.body < b; });
   tries_->insert(at, one);
 }
 
@@ -83,8 +83,9 @@ template <int D>
 typename RestSearch<D>::Problem BodyContacts<D>::rest_of(int island) const {
   const auto begin = index(start_[index(island)]);
   const auto count = index(start_[index(island) + 1]) - begin;
-  return {world_,     rows_, {members_.data() + begin, count}, arms_,  ease_,
-          *motions_,  free_, friction_,                        noise_, h_};
+  return {
+      world_, rows_, {members_.data() + begin, count}, arms_, ease_, *motions_, free_, friction_,
+      noise_, h_};
 }
 
 /// Whether the impulses of the step before hold an island that they held then.

@@ -13,7 +13,7 @@ using base::index;
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kDone = 1e-15;       // of |u'|: nothing is left but rounding
+constexpr double kDone = 1e-15;        // of |u'|: nothing is left but rounding
 constexpr double kMostProducts = 1e8;  // of rows with Newton's matrix, where it is not factored
 constexpr int kMostNewton = 200;
 
@@ -297,10 +297,8 @@ void RestSearch<D>::solve_by_gradients() {
   constexpr double kPart = 1e-2;  // of the gradient that may be left
   for (Held& held : bodies_) held.near = held.mass;
   for (const Contact& one : contacts_) {
-    if (one.body_a >= 0)
-      bodies_[index(one.body_a)].near += one.a.transpose() * one.slope * one.a;
-    if (one.body_b >= 0)
-      bodies_[index(one.body_b)].near += one.b.transpose() * one.slope * one.b;
+    if (one.body_a >= 0) bodies_[index(one.body_a)].near += one.a.transpose() * one.slope * one.a;
+    if (one.body_b >= 0) bodies_[index(one.body_b)].near += one.b.transpose() * one.slope * one.b;
   }
   for (Held& held : bodies_) held.near = held.near.llt().solve(Mass::Identity()).eval();
   const auto dot = [](const std::vector<Speed>& x, const std::vector<Speed>& y) {
@@ -357,8 +355,8 @@ bool RestSearch<D>::search_line() {
   double rises = slope;
   for (int k = 0; k < kMost && std::abs(slope) > enough; ++k) {
     if (slope < 0.0 && high == 1.0 && low == 0.0) break;  // Newton's step is short of it
-    const double middle = k % 3 == 2 ? 0.5 * (low + high)
-                                     : low + (high - low) * falls / (falls - rises);
+    const double middle =
+        k % 3 == 2 ? 0.5 * (low + high) : low + (high - low) * falls / (falls - rises);
     slope = slope_at(middle);
     (slope < 0.0 ? low : high) = middle;
     (slope < 0.0 ? falls : rises) = slope;

@@ -67,12 +67,12 @@ class RestSearch {
   using Mass = Eigen::Matrix<double, N, N>;
   struct Contact {
     Arm a, b;
-    Block slope;        // sigma P_K'
-    Vector start, r;    // impulse of the round before; of v
+    Block slope;      // sigma P_K'
+    Vector start, r;  // impulse of the round before; of v
     double mu{0.0};
-    double rho{0.0};    // impulse per velocity of the row alone
+    double rho{0.0};  // impulse per velocity of the row alone
     double sigma{0.0};
-    int body_a{-1};     // in bodies_; -1: not free
+    int body_a{-1};  // in bodies_; -1: not free
     int body_b{-1};
     int row{0};
   };
@@ -104,7 +104,7 @@ class RestSearch {
 
   std::vector<Contact> contacts_;
   std::vector<Held> bodies_;
-  std::vector<int> number_;      // by body of the world: in bodies_, -1
+  std::vector<int> number_;  // by body of the world: in bodies_, -1
   std::vector<Speed> v_, trial_, gradient_, way_, rest_, step_, conjugate_, image_, left_;
   std::vector<int> beside_start_;  // by body: its contacts in beside_
   std::vector<int> beside_;
@@ -112,8 +112,8 @@ class RestSearch {
   std::vector<int> all_;             // 0, 1, ...
   solve::BlockLu<N> lu_;
   bool is_factored_{false};  // not by conjugate gradients
-  bool is_off_{false};  // an impulse that was taken lies outside its cone, or its row is open
-  double free_size_{0.0};  // |u'|_M
+  bool is_off_{false};       // an impulse that was taken lies outside its cone, or its row is open
+  double free_size_{0.0};    // |u'|_M
   long long newton_steps_{0};
   long long products_{0};
 };
