@@ -42,16 +42,18 @@ Vec<D> relative(const Row<D>& row, const Motion<D>& a, const Motion<D>& b) {
   return in_frame(row, u);
 }
 
-/// The gap of a row at the next middle, linear at this one, by velocities before and h g alone.
+/// When a row that is apart touches, by velocities before and h g alone; infinity: never.
 template <int D>
-double gap_ahead(const World<D>& world, const Row<D>& row, double h, const Vec<D>& given,
-                 const std::vector<Motion<D>>& before) {
+double time_to_touch(const World<D>& world, const Row<D>& row, const Vec<D>& given,
+                     const std::vector<Motion<D>>& before) {
   const auto a = static_cast<std::size_t>(row.body_a);
   const auto b = static_cast<std::size_t>(row.body_b);
   Vec<D> u = velocity_at(before[a], row.arm_a) - velocity_at(before[b], row.arm_b);
   if (world.bodies[a].is_free()) u += given;
   if (world.bodies[b].is_free()) u -= given;
-  return row.gap + h * row.normal.dot(u);
+  const double closes = -row.normal.dot(u);
+  const double way = std::max(0.0, row.gap - row.slack);
+  return closes > 0.0 ? way / closes : std::numeric_limits<double>::infinity();
 }
 
 /// The impulse on a in space, of its parts (n, t).

@@ -208,6 +208,7 @@ struct World {
   std::vector<PairLaw> laws;  // of materials a and b at a * materials + b
   std::function<Vec<D>(double t)> gravity = [](double) -> Vec<D> { return Vec<D>::Zero(); };
   bool gravity_is_constant{true};
+  bool sleeps{false};  // what is found at rest is not solved again until something changes
   // Free bodies whose mass centre leaves this box are taken out, at the end of the step.
   Vec<D> kept_low = Vec<D>::Constant(-std::numeric_limits<double>::infinity());
   Vec<D> kept_high = Vec<D>::Constant(std::numeric_limits<double>::infinity());
@@ -318,6 +319,13 @@ struct Effort {
   int patience{5};  // how often a step is still tried at length before a level is given up
 };
 
+/// A group of touching bodies that cannot rest, and when that is asked again.
+struct RestTry {
+  int body{0};        // its free body with the lowest number
+  int wait{0};        // steps from the last time to the next
+  long long next{0};  // the step of the next time
+};
+
 /// A motion at an instant, with all that the steps after it need of those before.
 template <int D>
 struct WorldState {
@@ -329,6 +337,8 @@ struct WorldState {
   std::vector<Reaction<D>> reactions;  // the same of joints
   base::Looks looks;                   // for other ways to share a load
   Effort effort;
+  std::vector<RestTry> tries;  // by body
+  std::vector<char> asleep;    // by body, where the world sleeps: see World::sleeps
 };
 
 /// One row that can act in a step.

@@ -34,6 +34,7 @@ constexpr char kDoubtful = 2;
 constexpr char kActs = 0;
 constexpr char kMay = 1;
 constexpr char kWaits = 2;
+constexpr double kSameTime = 2e-3;  // of a step: what counts as the same instant
 
 /// The judge's own projection on { |r_T| <= mu r_N }.
 template <int D>
@@ -366,7 +367,7 @@ void BodyJudge<D>::list_facts() {
   int sharp = 0;
   for (const auto& solid : world_.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
   none_can_pass_ = none_can_pass_ && sharp < 2;
-  if (world_.mixes_restitution()) waits_.resize(world_.bodies.size(), 0);
+  if (world_.mixes_restitution()) meets_.resize(world_.bodies.size());
 }
 
 /// work(k, piece) for all k, piece by piece; what pieces find does not depend on threads.
@@ -532,7 +533,7 @@ void BodyJudge<D>::make_middle(std::size_t i) {
 /// by the residual.
 template <int D>
 void BodyJudge<D>::set_reach(std::size_t i, const Vec<D>& x, double speed) {
-  if (!waits_.empty()) {  // those that it would meet are looked for too
+  if (!meets_.empty()) {  // those that it would meet are looked for too
     const double before = body::speed_bound(world_.bodies[i], begin_->bodies[i]);
     speed = std::max(speed, before + h_ * gravity_.norm());
   }
@@ -1056,38 +1057,62 @@ bool BodyJudge<D>::is_open(const body::Row<D>& row) const {
          !std::binary_search(put_.begin(), put_.end(), row.key);
 }
 
-/// Free bodies that meet a row with e > 0 by the next middle: their rows with e = 0 do not act
-/// before they touch. Where rounding decides whether they meet it, both are allowed.
+/// When free bodies first meet a row with e > 0: of their own, and of the bodies that they touch or
+/// are joined to, by root. Until then rows with e = 0 that would touch later do not act.
 template <int D>
-void BodyJudge<D>::find_waits(double h) {
-  std::fill(waits_.begin(), waits_.end(), kActs);
+void BodyJudge<D>::find_meetings(double h) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::fill(meets_.begin(), meets_.end(), Meeting{kNever, kNever});
+  for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = static_cast<int>(i);
+  const auto is_free = [&](int i) { return facts_[index(i)].kind == Kind::Free; };
+  const auto tie = [&](int a, int b) {
+    if (is_free(a) && is_free(b)) parent_[index(root(a))] = root(b);
+  };
+  for (const Judged& one : rows_) {
+    if (!is_open(one.row)) tie(one.row.body_a, one.row.body_b);
+  }
+  for (const body::Joint<D>& joint : world_.joints) tie(joint.a, joint.b);
   const Vec<D> given = h * gravity_;
   for (const Judged& one : rows_) {
     if (one.law->looks_ahead() || !is_open(one.row)) continue;
-    const std::size_t a = index(one.row.body_a);
-    const std::size_t b = index(one.row.body_b);
-    const double over = body::gap_ahead(world_, one.row, h, given, middle_) - one.row.slack;
-    const double room = 1e-6 * (one.row.slack + h * (paces_[a].speeds + paces_[b].speeds));
-    if (over > room) continue;
-    for (const std::size_t i : {a, b}) {
-      if (facts_[i].kind == Kind::Free)
-        waits_[i] = std::max(waits_[i], over < -room ? kWaits : kMay);
+    const double time = body::time_to_touch(world_, one.row, given, middle_);
+    if (time > (1.0 + kSameTime) * h) continue;
+    for (const int i : {one.row.body_a, one.row.body_b}) {
+      if (!is_free(i)) continue;
+      meets_[index(i)].own = std::min(meets_[index(i)].own, time);
+      Meeting& group = meets_[index(root(i))];
+      group.of_group = std::min(group.of_group, time);
     }
   }
+}
+
+/// Whether a row with e = 0 acts, waits until it touches, or where rounding decides may do either.
+template <int D>
+char BodyJudge<D>::waits(const body::Row<D>& row, double h) {
+  const double time = body::time_to_touch(world_, row, Vec<D>(h * gravity_), middle_);
+  char waits = kActs;
+  for (const int i : {row.body_a, row.body_b}) {
+    if (facts_[index(i)].kind != Kind::Free) continue;
+    const double own = meets_[index(i)].own;
+    const double group = meets_[index(root(i))].of_group;
+    if (std::min(own, group) <= time + kSameTime * h) waits = std::max(waits, kMay);
+    if (own <= std::min(time, h) - kSameTime * h) waits = kWaits;
+  }
+  return waits;
 }
 
 /// Rows that do not act are left out; false where one pushes.
 template <int D>
 bool BodyJudge<D>::drop_idle(double h) {
-  if (!waits_.empty()) find_waits(h);
+  waited_.clear();
+  if (!meets_.empty()) find_meetings(h);
   for (std::size_t i = 0; i < rows_.size();) {
     Judged& one = rows_[i];
-    char waits = one.law->looks_ahead() ? kActs : kWaits;
-    if (!waits_.empty() && one.law->looks_ahead()) {
-      waits = std::max(waits_[index(one.row.body_a)], waits_[index(one.row.body_b)]);
-    }
-    const bool is_idle = waits == kWaits || (waits == kMay && !(one.impulse[0] > 0.0));
+    const bool is_ahead = one.law->looks_ahead();
+    const char word = !is_ahead ? kWaits : meets_.empty() ? kActs : waits(one.row, h);
+    const bool is_idle = word == kWaits || (word == kMay && !(one.impulse[0] > 0.0));
     if (is_idle && is_open(one.row)) {
+      if (is_ahead) waited_.push_back({one.row.key.a, one.row.key.b});
       if (one.impulse[0] > 0.0) return fail_at(Failure::ActiveSet, t_mid_, one.row.gap, one.row);
       rows_[i] = rows_.back();  // it does not act
       rows_.pop_back();
@@ -1363,6 +1388,12 @@ bool BodyJudge<D>::check_level(const BodyClaim<D>& claim, double h) {
 }
 
 /// A pair with e > 0 that is apart here and would be through at the next middle.
+/// Whether a row with e = 0 between two shapes did not act before they touch.
+template <int D>
+bool BodyJudge<D>::has_waited(int a, int b) const {
+  return std::find(waited_.begin(), waited_.end(), std::pair(a, b)) != waited_.end();
+}
+
 template <int D>
 bool BodyJudge<D>::check_passing(double h) {
   constexpr int kFewest = 16;
@@ -1374,7 +1405,8 @@ bool BodyJudge<D>::check_passing(double h) {
     const body::Body<D>& body_a = world_.body(one.body);
     const body::Body<D>& body_b = world_.body(other.body);
     const bool looks_ahead = world_.law_between(one.body, other.body).looks_ahead();
-    if (looks_ahead && !(is_sharp(one.shape) && is_sharp(other.shape))) continue;
+    const bool are_sharp = is_sharp(one.shape) && is_sharp(other.shape);
+    if (looks_ahead && !are_sharp && !has_waited(a, b)) continue;
     const double thin =
         std::min({body_a.size, body_b.size, 2.0 * one.shape.extent, 2.0 * other.shape.extent});
     const double way = reach_[index(one.body)] + reach_[index(other.body)];
@@ -1766,6 +1798,55 @@ void BodyJudge<D>::enter(const State& before, double h, const BodyClaim<D>& clai
   ++c_.steps;
 }
 
+namespace {
+bool is_same(const body::Motion<2>& a, const body::Motion<2>& b) {
+  return a.x == b.x && a.angle == b.angle && a.v == b.v && a.spin == b.spin;
+}
+bool is_same(const body::Motion<3>& a, const body::Motion<3>& b) {
+  return a.x == b.x && a.turn.coeffs() == b.turn.coeffs() && a.v == b.v && a.spin == b.spin &&
+         a.rates == b.rates;
+}
+}  // namespace
+
+/// Whether all that rows are made of and measured by is that of the step before: places and
+/// velocities before and after, who exists, weight, and what is claimed.
+template <int D>
+bool BodyJudge<D>::is_as_before(const BodyClaim<D>& claim) const {
+  if (!still_.is_known || h_ != still_.h || gravity_ != still_.gravity || law_ != still_.law ||
+      !claim.shifts.empty() || exists_ != still_.exists ||
+      claim.pushes.size() != still_.pushes.size()) {
+    return false;
+  }
+  for (std::size_t k = 0; k < claim.pushes.size(); ++k) {
+    const body::Push<D>& a = claim.pushes[k];
+    const body::Push<D>& b = still_.pushes[k];
+    if (!(a.key == b.key) || a.impulse != b.impulse || a.moment != b.moment) return false;
+  }
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (!is_same(begin_->bodies[i], still_.bodies[i])) return false;
+    if (!is_same(end_->bodies[i], still_.bodies[i])) return false;
+  }
+  return true;
+}
+
+/// Rows as they were found and measured in the step before, which was the same.
+template <int D>
+void BodyJudge<D>::take_rows_again() {
+  for (const int i : still_.ready) make_ready(index(i));
+}
+
+/// Keeps a step in which nobody moved.
+template <int D>
+void BodyJudge<D>::remember(const BodyClaim<D>& claim) {
+  still_.is_known = false;
+  if (!world_.sleeps || joints_.any() || !claim.shifts.empty()) return;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (facts_[i].kind == Kind::Driven) return;
+    if (!is_same(begin_->bodies[i], end_->bodies[i])) return;
+  }
+  still_ = {true, end_->bodies, exists_, claim.pushes, ready_, gravity_, h_, law_};
+}
+
 template <int D>
 bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                           const BodyClaim<D>& claim) {
@@ -1783,8 +1864,11 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
                                   push.key.feature, &unused, &unused, &unused));
     }
   }
-  if (!check_births(claim) || !replay_shifts(claim, t_mid_) || !find_rows(claim) || !check_law(h) ||
-      !check_joints(after, h, claim) || !check_islands(h, claim) || !check_passing(h)) {
+  const bool is_still = is_as_before(claim);
+  if (is_still) take_rows_again();
+  if (!check_births(claim) || !replay_shifts(claim, t_mid_) ||
+      (!is_still && (!find_rows(claim) || !check_law(h))) || !check_joints(after, h, claim) ||
+      !check_islands(h, claim) || !check_passing(h)) {
     return false;
   }
   find_given(claim);
@@ -1804,6 +1888,7 @@ bool BodyJudge<D>::accept(const State& before, const State& after, double h,
   }
   enter(before, h, claim);
   if (c_.ok()) watch_rest(after, h);
+  if (!is_still) remember(claim);
   return c_.ok();
 }
 

@@ -198,8 +198,13 @@ class BodyJudge {
   bool check_shifts(double t);
   bool check_births(const BodyClaim<D>& claim);
   bool is_open(const body::Row<D>& row) const;
-  void find_waits(double h);
+  void find_meetings(double h);
+  char waits(const body::Row<D>& row, double h);
+  bool has_waited(int a, int b) const;
   bool check_law(double h);
+  bool is_as_before(const BodyClaim<D>& claim) const;
+  void take_rows_again();
+  void remember(const BodyClaim<D>& claim);
   void measure(Judged& one, double h) const;
   void measure_turning(Judged& one) const;
   Fault check_cone(const Judged& one) const;
@@ -273,9 +278,14 @@ class BodyJudge {
   std::vector<body::Motion<D>> moved_;
   bool looks_ahead_{true};    // every pair does: e = 0
   bool none_can_pass_{true};  // every pair has rows ahead of its motion
-  std::vector<char> waits_;   // by body, where some pairs have e = 0 and others not: see find_waits
-  std::vector<Piece> all_pieces_;   // room for the most that were needed
-  std::span<Piece> pieces_;         // in use
+  struct Meeting {  // when a body first meets a row with e > 0, by itself and with those it touches
+    double own;
+    double of_group;
+  };
+  std::vector<Meeting> meets_;               // where some pairs have e = 0 and others not
+  std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
+  std::vector<Piece> all_pieces_;            // room for the most that were needed
+  std::span<Piece> pieces_;                  // in use
   std::vector<std::size_t> alone_;  // bodies that are looked at one after the other: driven ones
   std::vector<Judged> rows_;
   std::vector<int> parent_;
@@ -292,6 +302,17 @@ class BodyJudge {
   double speed_max_{0.0};
   double lost_{0.0};
   long long pushes_{0};
+  struct Still {  // a step in which nobody moved, that was accepted: where the world sleeps
+    bool is_known{false};
+    std::vector<body::Motion<D>> bodies;
+    std::vector<char> exists;
+    std::vector<body::Push<D>> pushes;
+    std::vector<int> ready;
+    body::Vec<D> gravity = body::Vec<D>::Zero();
+    double h{0.0};
+    Level law{Level::Exact};
+  };
+  Still still_;
   base::Executor executor_;  // none: one thread
 };
 

@@ -27,7 +27,7 @@ constexpr std::string_view kWords =
     " record formats points columns"
     " length young density section ends nodes form planes guide modes reduction shapes clearance"
     " above below direction ratio ratios compare from to value tension quiet"
-    " world dimension gravity material pair fill joint frame watch remove write with vertices"
+    " world dimension gravity sleep material pair fill joint frame watch remove write with vertices"
     " centre born fixed driven inertia disc box capsule half_plane chain round default stop"
     " level residual speed force_on displacement height momentum touching formula ";
 

@@ -398,6 +398,7 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   (void)table.find("define");
   (void)table.find("dimension");
   read_gravity(table, *world);
+  world->sleeps = boolean(table, "sleep");
   table.finish();
   read_materials(root.table("material"), *world);
   read_pairs(root.table("pair"), *world);

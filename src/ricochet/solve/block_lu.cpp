@@ -141,5 +141,6 @@ bool BlockLu<D>::invert(const Block& pivot, Block& inverse) {
 
 template class BlockLu<2>;
 template class BlockLu<3>;
+template class BlockLu<6>;
 
 }  // namespace ricochet::solve

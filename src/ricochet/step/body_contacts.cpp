@@ -452,20 +452,24 @@ void BodyContacts<D>::keep_impulses(int island) {
 
 template <int D>
 problem::Report BodyContacts<D>::solve_island(int island) {
-  double residual = std::numeric_limits<double>::infinity();
+  double residual = methods_.begin(r_);
   bool is_solved = false;
-  if constexpr (D == 2) {
-    residual = methods_.begin(r_);
+  bool is_held = keeps_still(island) || (W_.rows > kMany && find_rest(island));
+  if (is_held) {
+    is_solved = true;
+  } else if constexpr (D == 2) {
     const bool rests = residual <= kRest * tolerance_ && is_enough(island, residual);
     is_solved = rests || improve_island(island);
     if (is_solved && !rests && methods_.residual(r_) > 0.1 * tolerance_) methods_.finish(r_);
   } else {
     residual = solve_warm();
     is_solved = is_enough(island, residual);
-    if (!is_solved && find_rest(island)) {
-      is_solved = true;
-      residual = methods_.residual(r_);
-    }
+  }
+  // What may rest does, whatever else the law allows.
+  if (!is_held) is_held = (is_solved ? prefer_rest(island) : find_rest(island));
+  if (is_held) {
+    is_solved = true;
+    residual = methods_.residual(r_);
   }
   const bool insists = !is_solved && !(gives_up_ && W_.rows > (is_patient_ ? kPatient : kMany));
   if (insists) {
@@ -480,7 +484,7 @@ problem::Report BodyContacts<D>::solve_island(int island) {
   }
   problem::Report report{
       .iterations = methods_.iterations(), .general = true, .fell_back = !is_solved};
-  if (share(island, report)) residual = methods_.finish(r_);
+  if (!is_held && share(island, report)) residual = methods_.finish(r_);
   if constexpr (D == 2) drop_rounding();
   keep_impulses(island);
   constexpr double kFair = 1e-8;   // the certificate's limit decides
@@ -783,7 +787,7 @@ bool BodyContacts<D>::holds_still(int island) {
   const certify::Level level = level_;
   level_ = certify::Level::Exact;
   const Eigen::VectorXd before = r_.head(D * W_.rows);
-  bool holds = false;
+  bool holds = keeps_still(island) || (W_.rows > kMany && find_rest(island));
   for (std::size_t k = 0; !holds && k < kSweeps.size(); ++k) {
     double residual = methods_.improve(r_, kSweeps[k], 0.1 * tolerance_);
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
@@ -798,6 +802,7 @@ bool BodyContacts<D>::holds_still(int island) {
     }
   }
   if (!holds && W_.rows <= kPatient) holds = improve_island(island);
+  if (holds) prefer_rest(island);
   level_ = level;
   if (!holds) r_.head(D * W_.rows) = before;
   methods_.residual(r_);
@@ -813,7 +818,11 @@ problem::Report BodyContacts<D>::solve_near(int island) {
   const double residual = methods_.begin(r_);
   least_ = std::numeric_limits<double>::infinity();
   bool is_solved = residual <= kRest * tolerance_ && worst_part(island) <= kEnough * tolerance_;
-  is_solved = is_solved || holds_still(island);
+  if (is_solved) {
+    prefer_rest(island);
+  } else {
+    is_solved = holds_still(island);
+  }
   for (std::size_t k = 0; !is_solved && k < kSweeps.size(); ++k) {
     methods_.improve(r_, kSweeps[k], 0.1 * tolerance_);
     methods_.residual(r_);
@@ -871,16 +880,33 @@ bool BodyContacts<D>::sweep_round(int island) {
   const typename RoundSweeps<D>::Problem problem{world_, rows_,   members,   free_, friction_,
                                                  noise_, places_, executor_, load_};
   if (!round_.take(problem, impulses_)) return false;
+  const bool is_held = hold_round(island, problem);
   std::size_t resting = 0;
   for (const int row : members) resting += rests_[index(row)] != 0 ? 1U : 0U;
-  const int least = is_again_ || 2 * resting < count ? 0 : kRestSweeps;
+  const int least = is_held || is_again_ || 2 * resting < count ? 0 : kRestSweeps;
   bool is_enough = false;
   const typename RoundSweeps<D>::Size size = sweep_until(island, least, is_enough);
   round_.give(problem, impulses_);
   const bool is_exact = size.distance <= kRest * tolerance_ * size.impulse;
   if (!is_enough) return false;
-  if (!is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
+  if (!is_held && !is_exact && is_seldom_ && !is_again_ && 2 * resting >= count) stop_creep(island);
   return true;
+}
+
+/// Impulses that hold many discs or spheres which hardly move, where those of the step before do
+/// not.
+template <int D>
+bool BodyContacts<D>::hold_round(int island, const typename RoundSweeps<D>::Problem& problem) {
+  if (is_again_ || !may_rest(island)) return false;
+  const auto is_exact = [&](double most) {
+    const typename RoundSweeps<D>::Size size = round_.measure();
+    return size.distance <= most * tolerance_ * size.impulse;
+  };
+  if (is_exact(kRest)) return false;
+  list_arms(island);
+  if (!hold(island)) return false;
+  round_.take(problem, impulses_);
+  return is_exact(kEnough);
 }
 
 /// Whether what sweeps found creeps within the limits of its groups.

@@ -14,6 +14,7 @@
 #include "ricochet/solve/interior_point.h"
 #include "ricochet/solve/step_contacts.h"
 #include "ricochet/step/body_joints.h"
+#include "ricochet/step/rest_search.h"
 #include "ricochet/step/round_sweeps.h"
 
 namespace ricochet::step {
@@ -78,6 +79,16 @@ class BodyContacts {
     is_seldom_ = is_seldom;
   }
 
+  /// Whether the next solves prefer rest, of bodies with these velocities without impulses: who
+  /// cannot rest in this step is entered. Null: without.
+  void seek_rest(const std::vector<body::Motion<D>>* motions, std::vector<body::RestTry>* tries,
+                 long long step, double h) {
+    motions_ = motions;
+    tries_ = tries;
+    step_ = step;
+    h_ = h;
+  }
+
   /// Adds what the impulses do to the velocities.
   void apply(std::span<const body::Row<D>> rows, std::vector<body::Motion<D>>& motions) const;
 
@@ -125,8 +136,17 @@ class BodyContacts {
   void stop_creep(int island);
   bool is_still(int island) const;
   bool find_rest(int island);
-  void stop_what_moves();
-  double take_away(double enough);
+  bool moves(int island) const;
+  body::RestTry* last_try(int island);
+  void note_try(int island);
+  bool is_sought(int island) const;
+  typename RestSearch<D>::Problem rest_of(int island) const;
+  bool keeps_still(int island);
+  bool may_rest(int island);
+  bool hold(int island);
+  bool prefer_rest(int island);
+  bool hold_round(int island, const typename RoundSweeps<D>::Problem& problem);
+  void take_impulses(int island);
   bool holds_still(int island);
   bool has(certify::Level level, int island);
   double creep_of(int contact, int row) const;
@@ -167,6 +187,10 @@ class BodyContacts {
   const body::Vec<D>* load_{nullptr};
   const base::Executor* executor_{nullptr};
   base::Looks* looks_{nullptr};
+  const std::vector<body::Motion<D>>* motions_{nullptr};
+  std::vector<body::RestTry>* tries_{nullptr};
+  long long step_{0};
+  double h_{0.0};
   bool is_again_{false};
   bool is_seldom_{false};
   certify::Level level_{certify::Level::Exact};
@@ -223,10 +247,7 @@ class BodyContacts {
   solve::ContactPath path_;
   solve::InteriorPoint<D> inside_;
   RoundSweeps<D> round_;
-  Eigen::VectorXd weight_;  // conjugate gradients for what rests: the metric, 0 where rows part
-  Eigen::VectorXd gone_;    // velocities to be taken away
-  Eigen::VectorXd way_;
-  Eigen::VectorXd turned_;  // W way
+  RestSearch<D> rest_;
   long long fallbacks_{0};
 };
 

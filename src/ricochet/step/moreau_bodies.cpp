@@ -49,13 +49,17 @@ MoreauBodies<D>::MoreauBodies(const body::World<D>& world, const certify::Limits
     is_still_.resize(world.bodies.size());
   }
   contacts_.sweep_in_groups(&middle_, &given_, nullptr);
-  if (world.mixes_restitution()) waits_.resize(world.bodies.size(), 0);
+  if (world.mixes_restitution()) {
+    meets_.resize(world.bodies.size());
+    group_.resize(world.bodies.size());
+  }
   for (std::size_t i = 0; i < world.bodies.size(); ++i) {
     const body::Body<D>& body = world.bodies[i];
     const bool may_fly =
         body.is_free() && body.is_even && finder_.is_round(i) && world.joints.empty();
     facts_.push_back({body.born, body.reach, body.is_free(), may_fly});
     has_endless_ = has_endless_ || is_endless(body);
+    has_driven_ = has_driven_ || body.kind == Kind::Driven;
   }
 }
 
@@ -414,6 +418,7 @@ problem::Report MoreauBodies<D>::put_back(double h, certify::BodyClaim<D>& claim
     least = std::min(least, joints_.least_slack());
     if (joints_.any()) hold_shift();
     contacts_.look(nullptr);  // without friction
+    contacts_.seek_rest(nullptr, nullptr, 0, h);
     contacts_.begin_round(true, false);
     report = contacts_.solve(level_, 0.5 * least, 0.0);
     if (report.status != problem::Status::Solved) return report;
@@ -456,30 +461,68 @@ void MoreauBodies<D>::free_velocity(std::size_t i, double h) {
   if (body.kind == Kind::Driven) body::drive(body, t_mid_, h, after_[i]);
 }
 
-/// Rows with e > 0 act where they touch or were put back, and nowhere else. Nor do those with e = 0
-/// of a body that meets such a row by the next middle: looking ahead they would brake it before it
-/// is thrown back.
+/// Whether a row touches at the middle or was put back there.
 template <int D>
-void MoreauBodies<D>::drop_open(double h, std::vector<body::Row<D>>& rows) {
-  const auto acts = [&](const body::Row<D>& row) {
-    return row.gap <= row.slack || std::binary_search(put_.begin(), put_.end(), row.key);
+bool MoreauBodies<D>::touches(const body::Row<D>& row) const {
+  return row.gap <= row.slack || std::binary_search(put_.begin(), put_.end(), row.key);
+}
+
+/// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root
+/// of its group; whether any does by the next middle.
+template <int D>
+bool MoreauBodies<D>::find_meetings(double h, const std::vector<body::Row<D>>& rows) {
+  if (meets_.empty()) return false;
+  std::fill(meets_.begin(), meets_.end(), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < group_.size(); ++i) group_[i] = static_cast<int>(i);
+  const auto tie = [&](int a, int b) {
+    if (!facts_[index(a)].is_free || !facts_[index(b)].is_free) return;
+    const int one = group_of(a);
+    const int other = group_of(b);
+    group_[index(std::max(one, other))] = std::min(one, other);
   };
-  const auto looks_ahead = [&](const body::Row<D>& row) {
-    return world_.law_between(row.body_a, row.body_b).looks_ahead();
-  };
-  const bool is_mixed = !waits_.empty();
-  if (is_mixed) {
-    std::fill(waits_.begin(), waits_.end(), 0);
-    for (const body::Row<D>& row : rows) {
-      if (looks_ahead(row) || acts(row)) continue;
-      if (body::gap_ahead(world_, row, h, given_, middle_) > row.slack) continue;
-      waits_[index(row.body_a)] = waits_[index(row.body_b)] = 1;
+  for (const body::Row<D>& row : rows) {
+    if (touches(row)) tie(row.body_a, row.body_b);
+  }
+  for (const body::Joint<D>& joint : world_.joints) tie(joint.a, joint.b);
+  bool any = false;
+  for (const body::Row<D>& row : rows) {
+    if (world_.law_between(row.body_a, row.body_b).looks_ahead() || touches(row)) continue;
+    const double time = body::time_to_touch(world_, row, given_, middle_);
+    if (time > h) continue;
+    any = true;
+    for (const int b : {row.body_a, row.body_b}) {
+      if (!facts_[index(b)].is_free) continue;
+      double& first = meets_[index(group_of(b))];
+      first = std::min(first, time);
     }
   }
-  const auto waits = [&](int i) { return waits_[index(i)] != 0 && facts_[index(i)].is_free; };
+  return any;
+}
+
+template <int D>
+int MoreauBodies<D>::group_of(int b) {
+  while (group_[index(b)] != b) b = group_[index(b)] = group_[index(group_[index(b)])];
+  return b;
+}
+
+/// Rows with e > 0 act where they touch or were put back, and nowhere else. Nor do those with e = 0
+/// whose bodies, with what touches them, meet such a row before or at the same time: looking ahead
+/// they would brake what is thrown back.
+template <int D>
+void MoreauBodies<D>::drop_open(double h, std::vector<body::Row<D>>& rows) {
+  constexpr double kSame = 1e-3;  // of a step
+  const bool any = find_meetings(h, rows);
+  const auto waits = [&](const body::Row<D>& row) {
+    const double time = body::time_to_touch(world_, row, given_, middle_) + kSame * h;
+    const auto meets = [&](int b) {
+      return facts_[index(b)].is_free && meets_[index(group_of(b))] <= time;
+    };
+    return meets(row.body_a) || meets(row.body_b);
+  };
   std::erase_if(rows, [&](const body::Row<D>& row) {
-    if (acts(row)) return false;
-    return !looks_ahead(row) || (is_mixed && (waits(row.body_a) || waits(row.body_b)));
+    if (touches(row)) return false;
+    const bool looks_ahead = world_.law_between(row.body_a, row.body_b).looks_ahead();
+    return !looks_ahead || (any && waits(row));
   });
 }
 
@@ -621,6 +664,8 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
                                            : 0.05 * creep_limit_;
   looks_ = s.looks;
   looks_.begin();
+  tries_ = s.tries;
+  std::erase_if(tries_, [&](const body::RestTry& one) { return one.next + one.wait < s.steps; });
   problem::Report report;
   bends_.clear();
   is_wider_ = false;
@@ -640,6 +685,7 @@ problem::Report MoreauBodies<D>::push(const State& s, double h) {
     if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
     pose_problem(s, h, round + turns == 0);
     contacts_.look(&looks_);
+    contacts_.seek_rest(&after_, &tries_, s.steps, h);
     contacts_.begin_round(round + turns > 0, s.steps % kSeldom == 0);
     report = contacts_.solve(level_, creep_limit_, limits_.creep_part());
     if (report.status != problem::Status::Solved) return report;
@@ -686,11 +732,83 @@ void MoreauBodies<D>::finish_body(std::size_t i, double h, body::Motion<D>& m) c
   }
 }
 
+/// Where the world sleeps: a body that is at rest before and after the step, but for rounding, is
+/// at rest exactly; whether it also stays where it is, to the last bit.
+template <int D>
+bool MoreauBodies<D>::lie_down(std::size_t i, double h, State& next) {
+  constexpr double kRounding = 1e-11;  // of g h
+  const double most = kRounding * h * world_.gravity(t_mid_).norm();
+  const body::Motion<D>& from = (*start_)[i];
+  const bool rests = exists_[i] != 0 && facts_[i].is_free && flies_[i] == 0 &&
+                     body::speed_bound(world_.bodies[i], from) <= most &&
+                     body::speed_bound(world_.bodies[i], after_[i]) <= most;
+  next.asleep[i] = rests ? 1 : 0;
+  if (!rests) return false;
+  after_[i].v.setZero();
+  after_[i].spin = body::Motion<D>{}.spin;
+  if constexpr (D == 3) after_[i].rates.setZero();
+  return body::speed_bound(world_.bodies[i], from) == 0.0 && start_ != &from_;
+}
+
+/// Who lies down, and whether all that are there and free do.
+template <int D>
+bool MoreauBodies<D>::lie_down_all(double h, State& next) {
+  next.asleep.resize(after_.size(), 0);
+  stays_.assign(after_.size(), 0);
+  bool all_sleep = true;
+  for (std::size_t i = 0; i < after_.size(); ++i) {
+    const bool stays = lie_down(i, h, next);
+    stays_[i] = stays ? 1 : 0;
+    all_sleep = all_sleep && (stays || exists_[i] == 0 || !facts_[i].is_free);
+  }
+  return all_sleep;
+}
+
+/// Whether a step changes nothing: all free bodies sleep where the step before this one left them,
+/// with the same weight, nobody is born, and nothing is driven.
+template <int D>
+bool MoreauBodies<D>::sleeps_on(const State& s, double h) const {
+  if (!world_.sleeps || has_driven_ || joints_.any() || is_told_to_fall_) return false;
+  if (s.steps != slept_steps_ || h != slept_h_) return false;
+  if (Vec<D>(h * world_.gravity(s.t + 0.5 * h)) != given_) return false;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const bool exists = facts_[i].born <= s.t + 1e-9 * h && s.gone[i] == 0;
+    if (exists != (exists_[i] != 0)) return false;
+    if (!exists || !facts_[i].is_free) continue;
+    if (s.asleep[i] == 0 || s.bodies[i].x != after_[i].x) return false;
+  }
+  return true;
+}
+
+/// That step: rows and impulses are those of the one before.
+template <int D>
+void MoreauBodies<D>::sleep(const State& s, State& next, certify::BodyClaim<D>& claim) {
+  next.bodies = s.bodies;
+  next.gone = s.gone;
+  next.pushes = claim.pushes = s.pushes;
+  next.reactions = claim.reactions = s.reactions;
+  claim.shifts.clear();
+  claim.joint_shifts.clear();
+  claim.level = level_;
+  next.looks = s.looks;
+  next.looks.begin();
+  next.tries = s.tries;
+  next.effort = s.effort;
+  next.effort.level = static_cast<int>(level_);
+  next.asleep = s.asleep;
+  next.steps = slept_steps_ = s.steps + 1;
+}
+
 /// x+ = x_M + h/2 u+, and what is claimed.
 template <int D>
 void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim) {
   next.bodies.resize(after_.size());
+  const bool all_sleep = world_.sleeps && lie_down_all(h, next);
   const auto end_body = [&](std::size_t i) {
+    if (world_.sleeps && stays_[i] != 0) {
+      next.bodies[i] = (*start_)[i];
+      return;
+    }
     if (flies_[i] != 0 && exists_[i] != 0) {
       fly((*start_)[i], h, i, next.bodies[i]);
     } else {
@@ -719,9 +837,12 @@ void MoreauBodies<D>::finish(double h, State& next, certify::BodyClaim<D>& claim
   joints_.tell(claim.reactions);
   next.reactions = claim.reactions;
   next.looks = looks_;
+  next.tries = tries_;
   next.effort.level = static_cast<int>(level_);
   claim.level = level_;
   next.steps += 1;
+  slept_steps_ = all_sleep ? next.steps : -1;
+  slept_h_ = h;
 }
 
 template <int D>
@@ -729,6 +850,11 @@ problem::Report MoreauBodies<D>::advance(const State& s, double h, State& next,
                                          certify::BodyClaim<D>& claim) {
   if (!is_told_to_fall_) level_ = std::max(first_level_, static_cast<Level>(s.effort.level));
   next.effort = s.effort;
+  if (sleeps_on(s, h)) {
+    sleep(s, next, claim);
+    return {.general = true};
+  }
+  slept_steps_ = -1;
   problem::Report report = attempt(s, h, next, claim);
   const bool may_fall = can_fall_ && level_ < limits_.least;
   if (contacts_.is_stopped()) return report;

@@ -82,6 +82,9 @@ class MoreauBodies {
   bool settle_bends(double h);
   body::Row<D> again(const body::Row<D>& row, std::size_t body, const body::Motion<D>& there) const;
   void free_velocity(std::size_t body, double h);
+  bool touches(const body::Row<D>& row) const;
+  bool find_meetings(double h, const std::vector<body::Row<D>>& rows);
+  int group_of(int body);
   void drop_open(double h, std::vector<body::Row<D>>& rows);
   void note_put(certify::BodyClaim<D>& claim);
   void pose_problem(const State& s, double h, bool is_first);
@@ -100,6 +103,10 @@ class MoreauBodies {
   bool widen(double h);
   void fly(const body::Motion<D>& from, double h, std::size_t body, body::Motion<D>& next) const;
   void finish_body(std::size_t body, double h, body::Motion<D>& m) const;
+  bool lie_down_all(double h, State& next);
+  bool lie_down(std::size_t body, double h, State& next);
+  bool sleeps_on(const State& s, double h) const;
+  void sleep(const State& s, State& next, certify::BodyClaim<D>& claim);
   void finish(double h, State& next, certify::BodyClaim<D>& claim);
 
   const body::World<D>& world_;
@@ -126,9 +133,10 @@ class MoreauBodies {
   std::vector<body::Motion<D>> middle_;                 // places at the middle, velocities before
   std::vector<body::Motion<D>> after_;                  // the same places, velocities after
   std::vector<body::Row<D>> rows_;
-  std::vector<body::Row<D>> wider_;          // those of a larger reach
-  std::vector<body::RowKey> put_;            // rows that were put back in this step, sorted
-  std::vector<char> waits_;                  // by body, where some pairs have e = 0 and others not
+  std::vector<body::Row<D>> wider_;  // those of a larger reach
+  std::vector<body::RowKey> put_;    // rows that were put back in this step, sorted
+  std::vector<double> meets_;  // where some pairs have e = 0 and others not: see find_meetings
+  std::vector<int> group_;     // by body
   std::vector<body::Motion<D>> shift_;       // by which places are put back, as velocities
   std::vector<body::Motion<D>> from_;        // the start of the step, put back
   std::vector<body::Vec<D>> moments_;        // in space: of the impulses found, by body
@@ -138,12 +146,17 @@ class MoreauBodies {
   Eigen::VectorXd kept_;                     // impulses of the round before
   std::vector<body::Spin<D>> kept_moments_;  // and moments of rolling friction
   bool is_wider_{false};                     // rows are others than in the round before
-  std::vector<body::Vec<D>> bends_;  // in space: velocities of rows that roll, beyond the linear
-  int rounds_{0};                    // of a step with joints
-  double last_bend_{0.0};            // how much they changed last
-  base::Looks looks_;                // of the step
+  std::vector<body::Vec<D>> bends_;   // in space: velocities of rows that roll, beyond the linear
+  int rounds_{0};                     // of a step with joints
+  double last_bend_{0.0};             // how much they changed last
+  base::Looks looks_;                 // of the step
+  std::vector<body::RestTry> tries_;  // groups that cannot rest
   double t_mid_{0.0};
-  base::Executor executor_;  // none: one thread
+  std::vector<char> stays_;  // bodies that sleep on
+  bool has_driven_{false};
+  long long slept_steps_{-1};  // of the state that this made last, with all free bodies asleep
+  double slept_h_{0.0};        // the step that led to it
+  base::Executor executor_;    // none: one thread
 };
 
 extern template class MoreauBodies<2>;

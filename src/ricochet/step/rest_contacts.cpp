@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ricochet/base/index.h"
 #include "ricochet/solve/contact_measure.h"
@@ -12,7 +11,12 @@ namespace ricochet::step {
 
 using base::index;
 namespace {
-constexpr int kFew = 12;  // rows that the usual methods solve at once
+
+constexpr int kFew = 12;  // rows whose loads are shared by a rule of its own: solve::Sharing
+
+constexpr int kLarge = 400;   // rows for which the search costs as much as many steps
+constexpr int kLongest = 64;  // steps until a question is asked again whose answer was no
+
 }  // namespace
 
 /// Whether the bodies of an island hardly move.
@@ -24,100 +28,138 @@ bool BodyContacts<D>::is_still(int island) const {
   return true;
 }
 
-/// Impulses that hold an island whose bodies hardly move. Where there are any there are often many,
-/// and whichever is admissible obeys the law, u = 0 being its motion: so it is not searched for
-/// contact by contact. Interior points lead to the middle of them, away from the sides of the
-/// cones; conjugate gradients then take away what is left of u, by the smallest impulses that do.
-/// Leaves r as it was where that is not enough.
+/// Whether velocities, measured last, are those of a motion that is not the only one: a row that
+/// pushes slides or parts, or one slides faster than it parts. Where none does u obeys the
+/// associated law too, whose motion is unique: there is no rest beside it.
 template <int D>
-bool BodyContacts<D>::find_rest(int island) {
-  constexpr int kMostSteps = 40;
-  constexpr double kNear = 1e-6;  // of the largest free velocity
-  if (W_.rows <= kFew || has_turns() || joints_.any() || !is_still(island)) return false;
-  const Eigen::Index size = Eigen::Index{D} * W_.rows;
-  first_ = r_.head(size);
-  const double free = q_.head(size).cwiseAbs().maxCoeff();
-  inside_.refresh();
-  bool is_found = false;
-  if (std::isfinite(inside_.work())) {
-    inside_.start(1.0);
-    (void)inside_.finish(kNear * free, kMostSteps);
-    if (inside_.impulses().allFinite()) {
-      r_.head(size) = inside_.impulses();
-      methods_.residual(r_);
-      stop_what_moves();
-      is_found = is_enough(island, methods_.residual(r_));
-    }
+bool BodyContacts<D>::moves(int island) const {
+  constexpr double kPart = 1e-9;  // of the largest free velocity
+  const int begin = start_[index(island)];
+  const double least = kPart * q_.head(D * W_.rows).cwiseAbs().maxCoeff();
+  for (int k = 0; k < W_.rows; ++k) {
+    const Vector u = methods_.velocity().template segment<D>(D * k);
+    const double noise = std::max(least, noise_[index(members_[index(begin + k)])]);
+    const double slip = u.template tail<D - 1>().norm();
+    if (r_[D * k] > 0.0 ? u.norm() > noise : mu_[index(k)] * slip > u[0] + noise) return true;
   }
-  if (is_found) return true;
-  r_.head(size) = first_;
-  methods_.residual(r_);
   return false;
 }
 
-/// r + dr with u = 0 at all rows that push, W dr = -u by conjugate gradients with rho as the
-/// metric, from dr = 0: the smallest one, also where W is singular. Rows that part have no impulse.
-/// Where W is singular rounding grows in the end, so they begin again from the best.
+/// When the island, which cannot rest, is asked again; null where it was never asked.
 template <int D>
-void BodyContacts<D>::stop_what_moves() {
-  constexpr int kRounds = 8;
-  constexpr double kDone = 1e-15;  // of the free velocities, in the norm of rho
-  const Eigen::Index size = Eigen::Index{D} * W_.rows;
-  weight_.setZero(size);
-  for (int k = 0; k < W_.rows; ++k) {
-    const double parts = methods_.rho(index(k)) * methods_.velocity()[D * k];
-    if (r_[D * k] > parts) {
-      const Eigen::Index held = mu_[index(k)] > 0.0 ? D : 1;
-      weight_.segment(D * k, held).setConstant(methods_.rho(index(k)));
-    } else {
-      r_.template segment<D>(D * k).setZero();
-    }
-  }
-  const double enough = kDone * kDone * q_.head(size).cwiseProduct(weight_).dot(q_.head(size));
-  for (int round = 0; round < kRounds; ++round) {
-    problem::multiply(W_, r_, turned_);
-    gone_ = (weight_.array() > 0.0).select(-turned_.head(size) - q_.head(size), 0.0);
-    const double before = gone_.cwiseProduct(weight_).dot(gone_);
-    if (before <= enough || !(take_away(enough) < 0.25 * before)) break;
-  }
+body::RestTry* BodyContacts<D>::last_try(int island) {
+  const auto body = static_cast<int>(name_of(island));
+  const auto at = std::lower_bound(tries_->begin(), tries_->end(), body,
+                                   [](const body::RestTry& one, int b) { return one.body < b; });
+  return at != tries_->end() && at->body == body ? &*at : nullptr;
 }
 
-/// One round of it, with velocities `gone_` to be taken away; what is left of them, squared.
+/// Enters that the island cannot rest.
 template <int D>
-double BodyContacts<D>::take_away(double enough) {
-  constexpr double kGrows = 1e4;
-  const Eigen::Index size = gone_.size();
-  const int most = 10 * W_.rows;
-  way_ = gone_.cwiseProduct(weight_);
-  double before = gone_.dot(way_);
-  double least = before;
-  best_ = r_;
-  for (int k = 0; k < most && before > enough && before < kGrows * least; ++k) {
-    problem::multiply(W_, way_, turned_);
-    turned_.head(size) = (weight_.array() > 0.0).select(turned_.head(size), 0.0);
-    const double part = before / way_.dot(turned_.head(size));
-    if (!std::isfinite(part)) break;
-    r_.head(size) += part * way_;
-    gone_ -= part * turned_.head(size);
-    const double now = gone_.cwiseProduct(weight_).dot(gone_);
-    way_ = gone_.cwiseProduct(weight_) + now / before * way_;
-    before = now;
-    if (now < 0.1 * least || now <= enough) {
-      least = now;
-      best_ = r_;
-    }
+void BodyContacts<D>::note_try(int island) {
+  if (body::RestTry* last = last_try(island)) {
+    last->wait = std::min(kLongest, last->wait + (last->wait + 1) / 2);  // 1, 2, 3, 5, 8, 12, ...
+    last->next = step_ + last->wait;
+    return;
   }
-  r_ = best_;
-  return least;
+  const bool is_large = start_[index(island) + 1] - start_[index(island)] > kLarge;
+  const int wait = is_large ? 16 : 1;
+  const body::RestTry one{static_cast<int>(name_of(island)), wait, step_ + wait};
+  const auto at =
+      std::lower_bound(tries_->begin(), tries_->end(), one.body,
+                       [](const body::RestTry& other, int b) { return other.body < b; });
+  tries_->insert(at, one);
+}
+
+/// Whether rest of an island is looked for: joints and rolling friction are not known to the
+/// search, and the loads of few contacts are shared by a rule that may not hold them.
+template <int D>
+bool BodyContacts<D>::is_sought(int island) const {
+  if (tries_ == nullptr || has_turns() || joints_.any()) return false;
+  return start_[index(island) + 1] - start_[index(island)] > kFew && is_still(island);
+}
+
+template <int D>
+typename RestSearch<D>::Problem BodyContacts<D>::rest_of(int island) const {
+  const auto begin = index(start_[index(island)]);
+  const auto count = index(start_[index(island) + 1]) - begin;
+  return {
+      world_, rows_, {members_.data() + begin, count}, arms_, ease_, *motions_, free_, friction_,
+      noise_, h_};
+}
+
+/// Whether the impulses of the step before hold an island that they held then.
+template <int D>
+bool BodyContacts<D>::keeps_still(int island) {
+  return is_sought(island) && rest_.holds(rest_of(island), impulses_);
+}
+
+/// Whether it is time to ask an island for rest: its bodies hardly move, and the last answer is not
+/// too new.
+template <int D>
+bool BodyContacts<D>::may_rest(int island) {
+  if (!is_sought(island)) return false;
+  const body::RestTry* last = last_try(island);
+  return last == nullptr || step_ >= last->next;
+}
+
+/// Impulses that hold an island whose bodies hardly move, if there are any: all that are admissible
+/// obey the law, u = 0 being its motion, and those near the impulses that there are will do. Leaves
+/// impulses as they were where there are none.
+template <int D>
+bool BodyContacts<D>::hold(int island) {
+  const auto answer = rest_.look(rest_of(island), impulses_, stop_);
+  if (answer == RestSearch<D>::Answer::Found) return true;
+  note_try(island);
+  return false;
+}
+
+/// The same of an island whose matrix is there: r.
+template <int D>
+bool BodyContacts<D>::find_rest(int island) {
+  if (!may_rest(island) || !hold(island)) return false;
+  take_impulses(island);
+  methods_.residual(r_);
+  return true;
+}
+
+/// Puts rest in the place of a motion that was found, where both obey the law.
+template <int D>
+bool BodyContacts<D>::prefer_rest(int island) {
+  return may_rest(island) && moves(island) && find_rest(island);
+}
+
+template <int D>
+void BodyContacts<D>::take_impulses(int island) {
+  const int begin = start_[index(island)];
+  for (int k = 0; k < W_.rows; ++k) {
+    r_.template segment<D>(D * k) = impulses_.template segment<D>(D * members_[index(begin + k)]);
+  }
 }
 
 template bool BodyContacts<2>::is_still(int) const;
 template bool BodyContacts<3>::is_still(int) const;
-template void BodyContacts<2>::stop_what_moves();
-template void BodyContacts<3>::stop_what_moves();
-template double BodyContacts<2>::take_away(double);
-template double BodyContacts<3>::take_away(double);
+template bool BodyContacts<2>::moves(int) const;
+template bool BodyContacts<3>::moves(int) const;
+template body::RestTry* BodyContacts<2>::last_try(int);
+template body::RestTry* BodyContacts<3>::last_try(int);
+template void BodyContacts<2>::take_impulses(int);
+template void BodyContacts<3>::take_impulses(int);
+template bool BodyContacts<2>::is_sought(int) const;
+template bool BodyContacts<3>::is_sought(int) const;
+template RestSearch<2>::Problem BodyContacts<2>::rest_of(int) const;
+template RestSearch<3>::Problem BodyContacts<3>::rest_of(int) const;
+template bool BodyContacts<2>::keeps_still(int);
+template bool BodyContacts<3>::keeps_still(int);
+template bool BodyContacts<2>::may_rest(int);
+template bool BodyContacts<3>::may_rest(int);
+template bool BodyContacts<2>::hold(int);
+template bool BodyContacts<3>::hold(int);
+template void BodyContacts<2>::note_try(int);
+template void BodyContacts<3>::note_try(int);
 template bool BodyContacts<2>::find_rest(int);
 template bool BodyContacts<3>::find_rest(int);
+template bool BodyContacts<2>::prefer_rest(int);
+template bool BodyContacts<3>::prefer_rest(int);
 
 }  // namespace ricochet::step
