@@ -904,6 +904,7 @@ bool BodyContacts<D>::hold_round(int island, const typename RoundSweeps<D>::Prob
   };
   if (is_exact(kRest)) return false;
   list_arms(island);
+  if (keeps_still(island)) return true;
   if (!hold(island)) return false;
   round_.take(problem, impulses_);
   return is_exact(kEnough);
