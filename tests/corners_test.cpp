@@ -510,5 +510,111 @@ until = {}
   }
 }
 
+/// A box is dropped on a slope of 0.3 that holds it, tan 0.3 < mu, and comes to rest in spite of
+/// e = 0.5: T is 0, and it slides no farther than what it fell by.
+TEST(Corners, WhatBouncesOnASlopeComesToRest) {
+  for (const double h : {1e-3, 2.5e-4}) {
+    const std::string text = fmt::format(R"(
+[world]
+dimension  = 2
+gravity    = [0, -9.81]
+parameters = {{ s = 0.3, up = 0.051 }}
+[pair]
+default = {{ friction = 0.6, restitution = 0.5 }}
+[body.a]
+box   = [0.1, 0.1]
+mass  = 1
+at    = ["-up*sin(s)", "up*cos(s)"]
+angle = "s"
+[body.g]
+fixed      = true
+half_plane = {{ point = [0, 0], normal = ["-sin(s)", "cos(s)"] }}
+[run]
+step  = {}
+until = 5
+)",
+                                         h);
+    const scene::Scene scene = scene::read_scene("slope.toml", text);
+    const body::World<2>& world = *scene.world()->plane;
+    body::WorldState<2> state = start_of(world, 0.0);
+    certify::BodyStatistics told;
+    const Outcome outcome = run_bodies<2>(
+        world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
+    EXPECT_EQ(outcome.certificate.failure, certify::Failure::None) << h;
+    EXPECT_LT(state.bodies[0].v.norm(), 1e-12) << h;
+    EXPECT_LT(std::hypot(state.bodies[0].x[0] + 0.05 * std::sin(0.3),
+                         state.bodies[0].x[1] - 0.05 * std::cos(0.3)),
+              2e-3)
+        << h;
+  }
+}
+
+/// A cylinder falls flat by 0.2 on a floor, away from the origin: it rebounds at 0.8 of its speed.
+TEST(Corners, AFlatCylinderIsThrownBackWhereverItIs) {
+  constexpr double kG = 9.81;
+  const double speed = std::sqrt(2.0 * kG * 0.2);
+  const double after = 0.3 - speed / kG;
+  const Ran<3> found = run<3>(R"(
+[body.a]
+cylinder = [0.2, 0.2]
+mass     = 1
+at       = [0.4, 0.1, 0.3]
+[body.g]
+fixed      = true
+half_space = { point = [0, 0, 0], normal = [0, 0, 1] }
+)",
+                              kG, 1e-4, 0.3, 0.8);
+  EXPECT_EQ(found.failure, certify::Failure::None);
+  EXPECT_NEAR(found.a.v[2], 0.8 * speed - kG * after, 3e-3);
+  EXPECT_NEAR(found.a.spin.norm(), 0.0, 1e-9);
+}
+
+/// A disc that slides fast on a floor with e = 0.5, which it touches now and then, is held by a
+/// thin wall with e = 0.
+TEST(Corners, ADiscThatBouncesDoesNotPassAWallThatDoesNotThrowBack) {
+  for (int k = 0; k < 20; ++k) {
+    const std::string text = fmt::format(R"(
+[world]
+dimension = 2
+gravity   = [0, -9.81]
+[material]
+s = {{}}
+w = {{}}
+f = {{}}
+[pair]
+"s w" = {{ restitution = 0 }}
+"s f" = {{ restitution = 0.5 }}
+"w f" = "none"
+[body.a]
+disc     = 0.01
+mass     = 1
+at       = [0, {}]
+velocity = [30, 0]
+material = "s"
+[body.w]
+fixed    = true
+box      = [0.02, 2]
+at       = [1, 0]
+material = "w"
+[body.f]
+fixed      = true
+half_plane = {{ point = [0, 0], normal = [0, 1] }}
+material   = "f"
+[run]
+step  = 0.001
+until = 0.06
+)",
+                                         0.0101 + 1e-4 * k);
+    const scene::Scene scene = scene::read_scene("wall.toml", text);
+    const body::World<2>& world = *scene.world()->plane;
+    body::WorldState<2> state = start_of(world, 0.0);
+    certify::BodyStatistics told;
+    const Outcome outcome = run_bodies<2>(
+        world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
+    const bool is_held = state.bodies[0].x[0] < 1.0;
+    EXPECT_TRUE(is_held || outcome.certificate.failure == certify::Failure::PassedThrough) << k;
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::step::corners_test

@@ -120,6 +120,13 @@ struct PairLaw {
   double rolling{0.0};   // |moment along the tangents| <= rolling p_N [m]
   double spinning{0.0};  // |moment about the normal| <= spinning p_N, in space [m]
   bool looks_ahead() const { return restitution == 0.0; }
+  /// e of bodies that come together at a speed, where gravity makes g h in a step: hops of so few
+  /// steps are not resolved, and would go on for ever. What is elastic stays so.
+  double returned(double approach, double gh) const {
+    constexpr double kSteps = 2.0;  // from there to one more it grows to the whole
+    if (restitution == 0.0 || restitution == 1.0 || gh == 0.0) return restitution;
+    return restitution * std::clamp(approach / gh - kSteps, 0.0, 1.0);
+  }
   bool resists_turning() const { return rolling > 0.0 || spinning > 0.0; }
 };
 

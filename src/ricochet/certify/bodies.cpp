@@ -964,7 +964,7 @@ void BodyJudge<D>::measure(Judged& one, double h) const {
   const double mu = one.law->friction;
   const double shifted = one.law->looks_ahead()
                              ? way_of(row.gap, row.slack, law_, h, creep_limit_) / h
-                             : one.law->restitution * one.before[0];
+                             : one.law->returned(-one.before[0], g.norm()) * one.before[0];
   const auto lifted = [&](Vec<D> u) {
     u[0] += shifted + mu * u.template tail<D - 1>().norm();
     return u;

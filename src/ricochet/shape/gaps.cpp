@@ -28,8 +28,9 @@ int low_points(const Shape<D>& shape) {
 Vec<3> rim_point(const Shape<3>& shape, int k, const Vec<3>& down) {
   const double height = k < 5 ? -shape.axes[2] : shape.axes[2];
   const double steep = std::hypot(down[0], down[1]);
+  constexpr double kFlat = 2e-10;  // below, rounding decides where it is lowest
   Vec<3> way(1.0, 0.0, 0.0);
-  if (k % 5 == 0 && steep > 0.0) way = Vec<3>(down[0] / steep, down[1] / steep, 0.0);
+  if (k % 5 == 0 && steep > kFlat) way = Vec<3>(down[0] / steep, down[1] / steep, 0.0);
   if (k % 5 == 2) way = Vec<3>(0.0, 1.0, 0.0);
   if (k % 5 == 3) way = Vec<3>(-1.0, 0.0, 0.0);
   if (k % 5 == 4) way = Vec<3>(0.0, -1.0, 0.0);

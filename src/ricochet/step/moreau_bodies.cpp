@@ -568,16 +568,16 @@ void MoreauBodies<D>::pose_row(std::size_t i, const State& s, double h) {
   const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
   const std::size_t a = index(row.body_a);
   const std::size_t b = index(row.body_b);
+  const double comes = -body::relative(row, middle_[a], middle_[b])[0];
   Vec<D> q = body::relative(row, after_[a], after_[b]);
   q[0] += law.looks_ahead() ? certify::way_of(row.gap, row.slack, level_, h, creep_limit_) / h
-                            : law.restitution * body::relative(row, middle_[a], middle_[b])[0];
+                            : -law.returned(comes, given_.norm()) * comes;
   if (i < bends_.size()) q += bends_[i];
   const auto at = static_cast<Eigen::Index>(D * i);
   contacts_.free().template segment<D>(at) = q;
   contacts_.friction()[i] = law.friction;
   contacts_.noise()[i] = kNoise * (body::speed_bound(world_.bodies[a], after_[a]) +
                                    body::speed_bound(world_.bodies[b], after_[b]));
-  const double comes = -body::relative(row, middle_[a], middle_[b])[0];
   const double open = std::max(creep_limit_, limits_.creep_part() * comes);
   contacts_.approach()[i] = comes;
   contacts_.closes()[i] = row.gap <= kSure * depth_of(row, h)

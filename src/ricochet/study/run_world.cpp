@@ -547,8 +547,8 @@ bool ghosts_matter(const record::WorldRecord& record) {
   return record.told.ghost_share > kGiven && record.told.ghost_gap > kFar;
 }
 
-/// Energy by which work left open is measured: what contacts took, what bodies had at most, or what
-/// lifts each by its own size, for those that rest.
+/// Energy by which work left open is measured: what contacts took, or what lifts each body by its
+/// own size, for those that rest; without gravity what bodies had at most.
 static double energy_scale(const Motion& motion) {
   const certify::Ledger& ledger = motion.outcome.certificate.ledger;
   double lift = 0.0;
@@ -558,7 +558,8 @@ static double energy_scale(const Motion& motion) {
       if (body.is_free() && std::isfinite(body.size)) lift += body.mass * g * body.size;
     }
   });
-  return std::max({-ledger.contacts.value(), ledger.kinetic_max, lift});
+  const double most = lift > 0.0 ? lift : ledger.kinetic_max;
+  return std::max(-ledger.contacts.value(), most);
 }
 
 bool open_work_matters(const Motion& motion) {
@@ -567,9 +568,9 @@ bool open_work_matters(const Motion& motion) {
 
 std::string describe_open_work(const Motion& motion) {
   return fmt::format(
-      "impulses of bounded steps leave work of {:.2g} open, more than contacts took or bodies had "
-      "({:.2g}): they may be far from those of the law; try level = \"tight\", a smaller step, or "
-      "less friction",
+      "impulses of bounded steps leave work of {:.2g} open, more than contacts took, or lifts "
+      "bodies by their size ({:.2g}): they may be far from those of the law; try level = "
+      "\"tight\", a smaller step, or less friction",
       motion.world->told.unresolved, energy_scale(motion));
 }
 
