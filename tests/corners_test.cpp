@@ -514,7 +514,7 @@ until = {}
 /// e = 0.5: T is 0, and it slides no farther than what it fell by.
 TEST(Corners, WhatBouncesOnASlopeComesToRest) {
   for (const double h : {1e-3, 2.5e-4}) {
-    const std::string text = fmt::format(R"(
+    const std::string text = fmt::format(R"toml(
 [world]
 dimension  = 2
 gravity    = [0, -9.81]
@@ -532,7 +532,7 @@ half_plane = {{ point = [0, 0], normal = ["-sin(s)", "cos(s)"] }}
 [run]
 step  = {}
 until = 5
-)",
+)toml",
                                          h);
     const scene::Scene scene = scene::read_scene("slope.toml", text);
     const body::World<2>& world = *scene.world()->plane;
