@@ -18,6 +18,15 @@ body::WorldState<D> start_of(const body::World<D>& world, double t) {
   return state;
 }
 
+/// Enters a step that holds.
+static void count(const problem::Report& report, bool has_rows, double t, Outcome& outcome) {
+  ++outcome.steps;
+  outcome.general_steps += has_rows ? 1 : 0;
+  outcome.fallback_steps += report.fell_back ? 1 : 0;
+  outcome.unlooked_steps += report.unlooked ? 1 : 0;
+  if (report.shared && outcome.shared_steps++ == 0) outcome.shared_time = t;
+}
+
 template <int D>
 Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::WorldState<D>& state,
                    const BodyObserver<D>& observe, Monitor* monitor,
@@ -63,12 +72,8 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     }
     if (!holds) break;
     std::swap(state, next);
-    ++outcome.steps;
-    outcome.general_steps += stepper.rows().empty() ? 0 : 1;
-    outcome.fallback_steps += report.fell_back ? 1 : 0;
-    outcome.unlooked_steps += report.unlooked ? 1 : 0;
+    count(report, !stepper.rows().empty(), state.t, outcome);
     unique = unique && report.unique;
-    if (report.shared && outcome.shared_steps++ == 0) outcome.shared_time = state.t;
     if (monitor != nullptr) monitor->steps.store(outcome.steps, std::memory_order_relaxed);
     const certify::Ledger& ledger = judge.certificate().ledger;
     goes_on = run.certify ? show(ledger.kinetic_end, ledger.potential_end)
