@@ -8,6 +8,7 @@
 #include "body_step.h"
 #include "ricochet/base/error.h"
 #include "ricochet/certify/bodies.h"
+#include "ricochet/certify/coverage.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_bodies.h"
 #include "ricochet/study/facts.h"
@@ -64,12 +65,27 @@ void expect_fault(const std::string& text, const std::string& words) {
 TEST(Bodies, WrongInputIsRefusedWithWords) {
   EXPECT_EQ(fault_of(kBox), "");
   expect_fault(changed(kBox, "default = { friction = 0.5 }", ""), "may touch");
-  expect_fault(changed(kBox, "at       = [0, 0.5]", "at = [0, 0.4]"), "overlap by 0.1");
+  const std::string deep = changed(kBox, "at       = [0, 0.5]", "at = [0, 0.4]");
+  expect_fault(deep, "'floor' and 'box' overlap by 0.1");
+  expect_fault(deep, "[start] with tolerance");
   expect_fault(changed(kBox, "material = \"wood\"", ""), "has no density");
   expect_fault(changed(kBox, "material = \"wood\"", "material = \"wod\""), "'wod' is not known");
   expect_fault(changed(kBox, "box      = [1, 1]", "bux = [1, 1]"), "has no shape");
   expect_fault(changed(kBox, "box      = [1, 1]", "polygon = [[0,0],[1,0],[0.2,0.2],[0,1]]"),
-               "body.box.polygon");
+               "concave at corner 3");
+  expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\nmass = 0"), "must be positive");
+  expect_fault(kBox +
+                   "[fill.g]\nshape = \"disc\"\nradius = 0.1\ncount = 1000\nseed = 1\n"
+                   "inside = { box = [[2, 1], [3, 2]] }\npattern = \"random\"\n"
+                   "material = \"wood\"\n",
+               "of 1000 do not fit into the box");
+  for (const char* pattern : {"random", "rain", "grid"}) {
+    expect_fault(kBox +
+                     "[fill.g]\nshape = \"disc\"\nradius = 0.6\ncount = 1\nseed = 1\n"
+                     "inside = { box = [[2, 1], [3, 4]] }\npattern = \"" +
+                     pattern + "\"\nmaterial = \"wood\"\n",
+                 "is 1 wide at its narrowest, and the largest body is 1.2");
+  }
   expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\nmass = -1"), "must be positive");
   expect_fault(changed(kBox, "box      = [1, 1]", "box = [1, 1]\ndisc = 1"), "stands beside disc");
   expect_fault(changed(kBox, "friction = 0.5", "friction = -1"), "must be at least 0");

@@ -497,6 +497,11 @@ TEST(ProgramSolve, SaysWhichStepsCannotBeDumped) {
             std::string::npos);
   EXPECT_NE(refused("crate.toml", "2", "a.zip").find("form of the file"), std::string::npos);
   EXPECT_NE(refused("essai-01.toml", "1", "a.h5").find("without contacts"), std::string::npos);
+  const Finished twice = run_program({"run", scene("crate.toml"), "--out", "o", "--dump-step", "2",
+                                      "a.h5", "--dump-step", "3", "a.h5"},
+                                     folder.path());
+  EXPECT_EQ(twice.code, 2) << twice.out;
+  EXPECT_NE(twice.err.find("would write over that of step 2"), std::string::npos) << twice.err;
   EXPECT_FALSE(std::filesystem::exists(folder / "a.h5"));
 }
 

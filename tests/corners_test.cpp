@@ -21,6 +21,19 @@ struct Ran {
   certify::BodyStatistics told;
 };
 
+template <int D>
+Ran<D> run_text(const std::string& text) {
+  const scene::Scene scene = scene::read_scene("corners.toml", text);
+  const body::World<D>* world = nullptr;
+  if constexpr (D == 2) world = scene.world()->plane.get();
+  if constexpr (D == 3) world = scene.world()->space.get();
+  body::WorldState<D> state = start_of(*world, 0.0);
+  certify::BodyStatistics told;
+  const Outcome outcome = run_bodies<D>(
+      *world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
+  return {state.bodies[0], state.bodies[1], outcome.certificate.failure, told};
+}
+
 /// A world without friction, gravity (gx, ..., gy).
 template <int D = 2>
 Ran<D> run(const std::string& bodies, double g, double h, double until, double restitution = 0.0,
@@ -38,15 +51,7 @@ step  = {}
 until = {}
 )",
                   D, aside, D == 2 ? "" : "0, ", -g, restitution, bodies, h, until);
-  const scene::Scene scene = scene::read_scene("corners.toml", text);
-  const body::World<D>* world = nullptr;
-  if constexpr (D == 2) world = scene.world()->plane.get();
-  if constexpr (D == 3) world = scene.world()->space.get();
-  body::WorldState<D> state = start_of(*world, 0.0);
-  certify::BodyStatistics told;
-  const Outcome outcome = run_bodies<D>(
-      *world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
-  return {state.bodies[0], state.bodies[1], outcome.certificate.failure, told};
+  return run_text<D>(text);
 }
 
 /// A square on its tip slides off a table: from there on it falls, and does not turn.
@@ -496,16 +501,11 @@ until = {}
 )",
                                            is_box ? "box = [0.4, 0.2]" : "disc = 0.1",
                                            is_box ? -0.5 : 0.0, is_box ? 0.5 : 0.0, h, kUntil);
-      const scene::Scene scene = scene::read_scene("mixed.toml", text);
-      const body::World<2>& world = *scene.world()->plane;
-      body::WorldState<2> state = start_of(world, 0.0);
-      certify::BodyStatistics told;
-      const Outcome outcome = run_bodies<2>(
-          world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
-      EXPECT_EQ(outcome.certificate.failure, certify::Failure::None) << h;
-      EXPECT_NEAR(state.bodies[0].x[1], y, 3.0 * h * speed) << h;
-      EXPECT_NEAR(state.bodies[0].v[1], v, 3.0 * h * kG) << h;
-      EXPECT_NEAR(state.bodies[0].spin, 0.0, 1e-9) << h;
+      const Ran<2> found = run_text<2>(text);
+      EXPECT_EQ(found.failure, certify::Failure::None) << h;
+      EXPECT_NEAR(found.a.x[1], y, 3.0 * h * speed) << h;
+      EXPECT_NEAR(found.a.v[1], v, 3.0 * h * kG) << h;
+      EXPECT_NEAR(found.a.spin, 0.0, 1e-9) << h;
     }
   }
 }
@@ -534,16 +534,10 @@ step  = {}
 until = 5
 )toml",
                                          h);
-    const scene::Scene scene = scene::read_scene("slope.toml", text);
-    const body::World<2>& world = *scene.world()->plane;
-    body::WorldState<2> state = start_of(world, 0.0);
-    certify::BodyStatistics told;
-    const Outcome outcome = run_bodies<2>(
-        world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
-    EXPECT_EQ(outcome.certificate.failure, certify::Failure::None) << h;
-    EXPECT_LT(state.bodies[0].v.norm(), 1e-12) << h;
-    EXPECT_LT(std::hypot(state.bodies[0].x[0] + 0.05 * std::sin(0.3),
-                         state.bodies[0].x[1] - 0.05 * std::cos(0.3)),
+    const Ran<2> found = run_text<2>(text);
+    EXPECT_EQ(found.failure, certify::Failure::None) << h;
+    EXPECT_LT(found.a.v.norm(), 1e-12) << h;
+    EXPECT_LT(std::hypot(found.a.x[0] + 0.05 * std::sin(0.3), found.a.x[1] - 0.05 * std::cos(0.3)),
               2e-3)
         << h;
   }
@@ -605,14 +599,9 @@ step  = 0.001
 until = 0.06
 )",
                                          0.0101 + 1e-4 * k);
-    const scene::Scene scene = scene::read_scene("wall.toml", text);
-    const body::World<2>& world = *scene.world()->plane;
-    body::WorldState<2> state = start_of(world, 0.0);
-    certify::BodyStatistics told;
-    const Outcome outcome = run_bodies<2>(
-        world, scene.run, state, [](const auto&) { return true; }, nullptr, told);
-    const bool is_held = state.bodies[0].x[0] < 1.0;
-    EXPECT_TRUE(is_held || outcome.certificate.failure == certify::Failure::PassedThrough) << k;
+    const Ran<2> found = run_text<2>(text);
+    const bool is_held = found.a.x[0] < 1.0;
+    EXPECT_TRUE(is_held || found.failure == certify::Failure::PassedThrough) << k;
   }
 }
 

@@ -163,7 +163,7 @@ TEST(FirstWeek, DeepKeysAndLongChainsAreNoCrash) {
   text.replace(text.find("9.81*z\""), 7, "9.81*d49999\"\n" + chain + " }\n");
   const Tried run(text + kRun, {"check"});
   EXPECT_EQ(run.code, 0) << run.err.substr(0, 1000);
-  EXPECT_LT(run.seconds, 20.0);
+  EXPECT_LT(run.cpu_seconds, 20.0);
 }
 
 TEST(FirstWeek, AMillionCoordinatesAreRefused) {

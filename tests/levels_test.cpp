@@ -12,6 +12,7 @@
 #include "ricochet/scene/scene.h"
 #include "ricochet/shape/gaps.h"
 #include "ricochet/study/motion.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::testing::levels_test {
 namespace {
@@ -363,6 +364,52 @@ TEST(Levels, FewBodiesMayNotFall) {
   BodyStep<2> one(kBox);
   one.claim.level = Level::Tight;
   EXPECT_EQ(one.verdict(), Failure::Residual);
+}
+
+/// Its remedy is told.
+TEST(Levels, FewBodiesMayAskForLess) {
+  study::Motion motion = study::run_scene(scene::read_scene("box.toml", kBox), true);
+  EXPECT_EQ(study::remedy_of_world(motion), "");
+  motion.outcome.certificate.failure = Failure::Residual;
+  EXPECT_NE(study::remedy_of_world(motion).find("run.level = \"tight\""), std::string::npos);
+}
+
+/// With so much friction sweeps for a tight step end beside a solution, and the methods of exact
+/// ones do not (`no_solution`).
+TEST(Levels, ATightRunTriesTheExactLawToo) {
+  const study::Motion motion = study::run_scene(scene::read_scene("discs.toml", R"toml(
+[world]
+dimension = 2
+gravity   = [0, -10]
+[material.m]
+density = 1
+[pair]
+default = { friction = 2.5, restitution = 0 }
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+[fill.g]
+shape    = "disc"
+radius   = { uniform = [0.08, 0.12] }
+count    = 40
+inside   = { box = [[-1, 0.2], [1, 4]] }
+pattern  = "random"
+seed     = 1
+material = "m"
+[body.l]
+fixed      = true
+half_plane = { point = [-1, 0], normal = [1, 0] }
+[body.r]
+fixed      = true
+half_plane = { point = [1, 0], normal = [-1, 0] }
+[run]
+step  = 2e-3
+until = 0.8
+level = "tight"
+)toml"),
+                                                true);
+  EXPECT_EQ(motion.outcome.certificate.failure, Failure::None);
+  EXPECT_EQ(motion.outcome.steps, 400);
 }
 
 TEST(Levels, APileComesToRestAndStays) {

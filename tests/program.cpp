@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,7 +103,8 @@ Finished run_command(const std::vector<std::string>& words, const std::filesyste
   int status = 0;
   bool interrupted = false;
   double megabytes = 0.0;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
+  rusage used{};
+  while (::wait4(child, &status, WNOHANG, &used) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (const double now = peak_memory(child); now > 0.0) megabytes = now;  // 0 once it has ended
     if (interrupt_after > 0.0 && !interrupted && since(start) > interrupt_after) {
@@ -115,6 +117,10 @@ Finished run_command(const std::vector<std::string>& words, const std::filesyste
   Finished finished;
   finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   finished.seconds = since(start);
+  const auto seconds_of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  finished.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   finished.megabytes = megabytes;
   finished.out = read_file(streams / "out");
   finished.err = read_file(streams / "err");

@@ -12,7 +12,8 @@ struct Finished {
   std::string out;  // standard output
   std::string err;  // standard error
   double seconds{0.0};
-  double megabytes{0.0};  // of memory in use at a time, the most seen (looked at every 2 ms)
+  double cpu_seconds{0.0};  // of it and what it started
+  double megabytes{0.0};    // of memory in use at a time, the most seen (looked at every 2 ms)
 };
 
 /// Runs build/bin/ricochet with these arguments, in `folder`. `interrupt_after` > 0 sends SIGINT

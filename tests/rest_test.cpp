@@ -97,6 +97,55 @@ TEST(Rest, OfManyDiscsAndSpheresStays) {
 
 const std::string kSleeps = "sleep = true";
 
+/// A disc that rolls along a plank, which lies on a row of discs between two walls: it keeps its
+/// velocity, as it needs no friction, and all others rest: forces along the vertical hold them.
+TEST(Rest, IsHeldBesideWhatRolls) {
+  const std::string table =
+      "[body.left]\nfixed = true\nhalf_plane = { point = [0, 0], normal = [1, 0] }\n"
+      "[body.right]\nfixed = true\nhalf_plane = { point = [0.8, 0], normal = [-1, 0] }\n"
+      "[body.d]\nfor = \"i in 1..8\"\ndisc = 0.05\nmass = 1\ninertia = \"0.5*0.05^2\"\n"
+      "at = [\"0.1*i - 0.05\", 0.05]\n"
+      "[body.plank]\nbox = [0.7, 0.04]\nmass = 3\ninertia = 0.1\nat = [0.4, 0.12]\n"
+      "[body.roller]\ndisc = 0.05\nmass = 1\ninertia = \"0.5*0.05^2\"\nat = [0.1, 0.19]\n"
+      "velocity = [0.5, 0]\nspin = -10\n"
+      "[watch.held]\ndisplacement = \"d\"\n[watch.lies]\ndisplacement = \"plank\"\n"
+      "[watch.rolls]\nformula = \"roller.x\"\n"
+      "[watch.side]\nforce_on = \"right\"\n[watch.other]\nforce_on = \"left\"\n";
+  for (const char* level : {"exact", "tight", "bounded"}) {
+    const study::Motion motion = run_text(world(2, 0.5, kSleeps) + table + run(200, level));
+    EXPECT_TRUE(motion.outcome.certificate.ok()) << level;
+    EXPECT_LE(watched(motion, "held"), 1e-9 * kRadius) << level;
+    EXPECT_LE(watched(motion, "lies"), 1e-9 * kRadius) << level;
+    EXPECT_NEAR(watched(motion, "rolls"), 0.1 + 0.5 * 0.2, 1e-9) << level;
+    const double y =
+        watched(motion, "load.y") + watched(motion, "side.y") + watched(motion, "other.y");
+    EXPECT_NEAR(y, -12.0 * kGravity, 1e-10 * 12.0 * kGravity) << level;
+  }
+}
+
+/// What is dropped where nothing can roll on, as no wall is level, comes to rest: velocities are 0,
+/// and the box carries the weight.
+TEST(Rest, OfWhatWasDroppedIsExact) {
+  const std::string plane =
+      "[body.left]\nfixed = true\nhalf_plane = { point = [0, 0], normal = [1, 0] }\n"
+      "[body.right]\nfixed = true\nhalf_plane = { point = [0.75, 0], normal = [-1, 0] }\n"
+      "[body.d]\nfor = \"j in 1..5, i in 1..6\"\ndisc = \"0.05 + 0.008*sin(7*i + 31*j)\"\n"
+      "mass = 1\ninertia = 0.00125\nat = [\"0.12*i - 0.05\", \"0.12*j - 0.05\"]\n";
+  std::string text = world(2, 0.5, kSleeps) + plane;
+  const std::string from = "gravity = [0, -9.81]";
+  text.replace(text.find(from), from.size(), "gravity = [2, -9.6]");
+  text += "[watch.side]\nforce_on = \"right\"\n[watch.other]\nforce_on = \"left\"\n";
+  const study::Motion motion = run_text(text + run(3000, "bounded") + "record = 100\n");
+  EXPECT_TRUE(motion.outcome.certificate.ok());
+  for (const double u : motion.final_state.u) EXPECT_EQ(u, 0.0);
+  const double x =
+      watched(motion, "load.x") + watched(motion, "side.x") + watched(motion, "other.x");
+  const double y =
+      watched(motion, "load.y") + watched(motion, "side.y") + watched(motion, "other.y");
+  EXPECT_NEAR(x, 30.0 * 2.0, 1e-10 * 30.0 * kGravity);
+  EXPECT_NEAR(y, -30.0 * 9.6, 1e-10 * 30.0 * kGravity);
+}
+
 TEST(Sleep, OfAHeapHasItsPlacesAndLoads) {
   for (const char* level : {"exact", "bounded"}) {
     const study::Motion awake = run_text(pyramid(6, 0.6) + run(50, level));

@@ -1,5 +1,6 @@
 // Rigid bodies of space: rotation, what scenes of them say, and what their judge refuses.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -106,6 +107,53 @@ TEST(SpaceBodies, RestIsRest) {
   ASSERT_TRUE(rest.outcome.certificate.ok());
   EXPECT_LT((rest.world->last_in_space.bodies[1].x - Vec<3>(0.0, 0.0, 0.5)).norm(), 1e-13);
   EXPECT_LT(rest.world->last_in_space.bodies[1].spin.norm(), 1e-12);
+}
+
+/// A brick that falls on a floor, the whole scene moved.
+std::string brick(double x, double y, double z) {
+  const auto place = [&](double above) { return fmt::format("[{}, {}, {}]", x, y, z + above); };
+  return fmt::format(R"toml(
+[world]
+dimension = 3
+gravity   = [0, 0, -10]
+[material.m]
+density = 1
+[pair]
+default = {{ friction = 0.3 }}
+[body.floor]
+fixed      = true
+half_space = {{ point = {}, normal = [0, 0, 1] }}
+[body.p]
+box        = [0.3, 0.2, 0.1]
+at         = {}
+axis_angle = [[1, 2, 0], 0.3]
+velocity   = [1, 0, 0]
+material   = "m"
+[run]
+step  = 0.001
+until = 0.5
+)toml",
+                     place(0.0), place(0.2));
+}
+
+// Space is the same everywhere. Places are rounded to 1e-13 m there, 1e-10 m/s in a step. From
+// t = 0.188 on the brick slides on four corners, which may share its load in many ways: until then
+// its motion is the only one.
+TEST(SpaceBodies, FallFarFromTheOriginAsTheyDoThere) {
+  const auto run_at = [](double x, double y, double z, const char* until) {
+    return study::run_scene(
+        scene::read_scene("brick.toml", brick(x, y, z), {scene::parse_override(until)}), false);
+  };
+  const study::Motion here = run_at(0.0, 0.0, 0.0, "run.until=0.18");
+  const study::Motion there = run_at(1000.0, 500.0, 333.0, "run.until=0.18");
+  ASSERT_TRUE(here.outcome.certificate.ok());
+  ASSERT_TRUE(there.outcome.certificate.ok());
+  const auto& from = here.world->last_in_space.bodies[1];
+  const auto& to = there.world->last_in_space.bodies[1];
+  EXPECT_LT((to.x - from.x - Vec<3>(1000.0, 500.0, 333.0)).norm(), 1e-7);
+  EXPECT_LT((to.v - from.v).norm(), 1e-6);
+  EXPECT_LT(to.turn.angularDistance(from.turn), 1e-6);
+  EXPECT_TRUE(run_at(1000.0, 500.0, 333.0, "run.until=0.5").outcome.certificate.ok());
 }
 
 /// Jellett's integral of a tippe top, -L . a with a from its mass centre to the table, is kept by

@@ -9,6 +9,7 @@
 #include "ricochet/base/error.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/study/motion.h"
+#include "ricochet/study/run_world.h"
 
 namespace ricochet::testing::world_words_test {
 namespace {
@@ -64,6 +65,11 @@ TEST(WorldWords, AStopWaitsForTheBodiesItSpeaksOf) {
   EXPECT_NEAR(run(text).final_state.t, 0.151, 1e-9);
   text.replace(text.find("a.speed > 0.5"), 13, "a.speed < 0.5");
   EXPECT_NEAR(run(text).final_state.t, 0.1, 1e-9);
+  text.replace(text.find("a.speed < 0.5"), 13, "fast < 1");
+  const std::string watches =
+      "[watch.speed]\nformula = \"a.speed\"\n[watch.fast]\nformula = \"2 * speed\"\n";
+  text.insert(text.find("[run]"), watches);
+  EXPECT_NEAR(run(text).final_state.t, 0.1, 1e-9);
 }
 
 TEST(WorldWords, AStopIsACondition) {
@@ -108,6 +114,51 @@ until = 1.2
   EXPECT_NE(inside.world->told.broken.find("'b' is born"), std::string::npos);
   EXPECT_NE(inside.world->told.broken.find("inside 'a'"), std::string::npos);
   EXPECT_EQ(run(text(0.5)).outcome.certificate.failure, certify::Failure::None);
+}
+
+/// Discs of 0.1 born at one place every 1/300 s, where a fall of their size takes 0.2 s.
+TEST(WorldWords, RainThatIsTooFast) {
+  const study::Motion motion = run(R"(
+[world]
+dimension = 2
+gravity   = [0, -10]
+[material.m]
+density = 1
+[pair]
+default = { friction = 0.3, restitution = 0 }
+[body.floor]
+fixed      = true
+half_plane = { point = [0, 0], normal = [0, 1] }
+[fill.g]
+shape    = "disc"
+radius   = 0.1
+count    = 60
+inside   = { box = [[-0.5, 0.2], [0.5, 2]] }
+pattern  = "rain"
+rate     = 300
+material = "m"
+[run]
+step  = 1e-3
+until = 1
+)");
+  EXPECT_EQ(motion.outcome.certificate.failure, certify::Failure::Overlap);
+  EXPECT_NE(motion.world->told.broken.find("is born"), std::string::npos);
+  EXPECT_NE(study::remedy_of_world(motion).find("fill.g rains 300 bodies"), std::string::npos);
+}
+
+/// m v^2/2 = 1.6e398 is no double.
+TEST(WorldWords, EnergiesThatOverflowAreNoNumbers) {
+  const auto thrown = [](const char* speed) {
+    return run(
+        fmt::format("[world]\ndimension = 2\ngravity = [0, -10]\n[pair]\ndefault = \"none\"\n"
+                    "[body.p]\ndisc = 0.1\nmass = 1\nvelocity = [{}, 0]\n"
+                    "[run]\nstep = 0.001\nuntil = 0.01\n",
+                    speed));
+  };
+  const study::Motion motion = thrown("1e200");
+  EXPECT_EQ(motion.outcome.certificate.failure, certify::Failure::NotFinite);
+  EXPECT_EQ(motion.world->told.where, "of 'p'");
+  EXPECT_TRUE(thrown("1e100").outcome.certificate.ok());
 }
 
 std::string mixed(const std::string& gravity, const std::string& mass, const std::string& more) {

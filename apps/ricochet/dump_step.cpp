@@ -51,10 +51,12 @@ study::Motion run_before(const StepDump& dump, const scene::Scene& scene) {
   shorter.run.record_every = 0;
   study::Motion motion = study::run_scene(shorter, false);
   if (motion.outcome.steps < shorter.run.steps) {
-    throw base::InputError(
-        option_of(dump),
-        fmt::format("is beyond step {}, where the run fails", motion.outcome.steps + 1),
-        fmt::format("write a whole number from 1 to {}", motion.outcome.steps + 1));
+    const bool is_stopped = motion.world && !motion.world->stopped.empty();
+    const long long last = motion.outcome.steps + (is_stopped ? 0 : 1);
+    throw base::InputError(option_of(dump),
+                           fmt::format("is beyond step {}, where {}", last,
+                                       is_stopped ? "run.stop ends the run" : "the run fails"),
+                           fmt::format("write a whole number from 1 to {}", last));
   }
   return motion;
 }
@@ -127,6 +129,12 @@ std::vector<StepDump> read_dumps(const std::vector<std::pair<std::string, std::s
   if (scene.run.backward) refuse("cannot be asked of a run backwards", "leave out --backward");
   for (const auto& [step, file] : given) {
     check_file(file);
+    for (const StepDump& other : dumps) {
+      if (other.file != file) continue;
+      throw base::InputError(fmt::format("--dump-step {} {}", step, file),
+                             fmt::format("would write over that of step {}", other.step),
+                             "give each step a file of its own");
+    }
     dumps.push_back({step_number(step, scene.run.steps), file});
   }
   return dumps;
@@ -138,7 +146,8 @@ std::string dump_step(const StepDump& dump, const scene::Scene& scene) {
                                                              : capture_system(dump, scene, motion);
   if (problem.contacts() == 0) {
     throw base::InputError(option_of(dump), "is a step without contacts",
-                           "choose one with impulses in trajectory.csv");
+                           scene.world() != nullptr ? "choose one at which bodies touch"
+                                                    : "choose one with impulses in trajectory.csv");
   }
   problem.title = fmt::format("{}, step {}", scene.title, dump.step);
   host::write_contact_file(dump.file, problem);

@@ -86,6 +86,7 @@ Finder<D>::Finder(const World<D>& world)
         radius_of<D>(world.bodies[i], std::span(world.solids).subspan(begin, end - begin)));
   }
   first_.push_back(end);
+  for (const Solid<D>& solid : world.solids) owner_.push_back(solid.body);
   assert(end == world.solids.size());
 }
 
@@ -133,6 +134,10 @@ const std::vector<int>& Finder<D>::look(const std::vector<double>& reach) {
 /// Rows of a pair whose boxes meet.
 template <int D>
 void Finder<D>::add_rows(int a, int b, const Asked& asked, Piece& piece) const {
+  if (asked.still != nullptr && (*asked.still)[index(owner_[index(a)])] != 0 &&
+      (*asked.still)[index(owner_[index(b)])] != 0) {
+    return;
+  }
   const shape::Bounds<D>& box = boxes_[index(a)];
   const shape::Bounds<D>& other_box = boxes_[index(b)];
   if (!(box.low.array() <= other_box.high.array()).all() ||
@@ -157,21 +162,29 @@ void Finder<D>::add_rows(int a, int b, const Asked& asked, Piece& piece) const {
 
 template <int D>
 void Finder<D>::rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
-                     const std::vector<double>& reach, std::vector<Row<D>>& rows) {
+                     const std::vector<double>& reach, std::vector<Row<D>>& rows,
+                     const std::vector<char>* still) {
   static const base::Executor kNone;
   const base::Pieces range{near_->size(), kInPiece};
-  const Asked asked{at, exists, reach};
+  const Asked asked{at, exists, reach, still};
   if (pieces_.size() < range.count()) pieces_.resize(range.count());
-  base::each(executor_ != nullptr ? *executor_ : kNone, range.count(), [&](std::size_t p) {
+  const base::Executor& executor = executor_ != nullptr ? *executor_ : kNone;
+  base::each(executor, range.count(), [&](std::size_t p) {
     pieces_[p].rows.clear();
     for (std::size_t k = range.begin(p); k < range.end(p); ++k) {
       add_rows((*near_)[k].first, (*near_)[k].second, asked, pieces_[p]);
     }
   });
-  rows.clear();
+  std::size_t count = 0;
   for (std::size_t p = 0; p < range.count(); ++p) {
-    rows.insert(rows.end(), pieces_[p].rows.begin(), pieces_[p].rows.end());
+    pieces_[p].first = count;
+    count += pieces_[p].rows.size();
   }
+  rows.resize(count);
+  base::each(executor, range.count(), [&](std::size_t p) {
+    std::copy(pieces_[p].rows.begin(), pieces_[p].rows.end(),
+              rows.begin() + static_cast<std::ptrdiff_t>(pieces_[p].first));
+  });
 }
 
 template <int D>

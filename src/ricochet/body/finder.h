@@ -36,25 +36,30 @@ class Finder {
   void use(const base::Executor* executor) { executor_ = executor; }
   /// Bodies that may be near others, ascending.
   const std::vector<int>& look(const std::vector<double>& reach);
+  /// Pairs of two bodies that are `still` are left out.
   void rows(const std::vector<Motion<D>>& at, const std::vector<char>& exists,
-            const std::vector<double>& reach, std::vector<Row<D>>& rows);
+            const std::vector<double>& reach, std::vector<Row<D>>& rows,
+            const std::vector<char>* still = nullptr);
 
  private:
   static constexpr double kSlack = 1e-8;  // of the size: more than any slack
   struct Piece {                          // of all pairs
     std::vector<shape::Row<D>> found;     // of one pair
     std::vector<Row<D>> rows;
+    std::size_t first{0};  // number of the first of them among all rows
   };
   struct Asked {
     const std::vector<Motion<D>>& at;
     const std::vector<char>& exists;
     const std::vector<double>& reach;
+    const std::vector<char>* still{nullptr};
   };
   void add_rows(int a, int b, const Asked& asked, Piece& piece) const;
 
   const World<D>& world_;
   std::vector<double> radius_;           // by body: of a round one; else < 0
   std::vector<double> size_;             // by body
+  std::vector<int> owner_;               // by solid: its body
   std::vector<std::size_t> first_;       // by body: its first solid; one more than there are
   std::vector<shape::Pose<D>> poses_;    // by body
   std::vector<shape::Bounds<D>> boxes_;  // by solid: larger by what each may come nearer

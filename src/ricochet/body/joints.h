@@ -57,4 +57,28 @@ double limit_slack(const JointRow<D>& free) {
   return 1e-9 * free.size;
 }
 
+/// A limit as a row whose gap is the way to it; along it from there to the inside.
+template <int D>
+JointRow<D> limit_of(const Joint<D>& joint, const JointRow<D>& free, bool is_low) {
+  JointRow<D> inside = free;
+  inside.gap = is_low ? free.gap - joint.low : joint.high - free.gap;
+  if (is_low) return inside;
+  inside.along = -free.along;
+  inside.turn_a = -free.turn_a;
+  inside.turn_b = -free.turn_b;
+  return inside;
+}
+
+/// When a limit that is apart is reached, by velocities before and h g alone; infinity: never.
+template <int D>
+double time_to_limit(const World<D>& world, const Joint<D>& joint, const JointRow<D>& limit,
+                     const Vec<D>& given, const std::vector<Motion<D>>& before) {
+  double rate = rate_of(limit, before[static_cast<std::size_t>(joint.a)],
+                        before[static_cast<std::size_t>(joint.b)]);
+  if (world.body(joint.a).is_free()) rate -= limit.along.dot(given);
+  if (world.body(joint.b).is_free()) rate += limit.along.dot(given);
+  const double way = std::max(0.0, limit.gap - limit_slack(limit));
+  return rate < 0.0 ? way / -rate : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace ricochet::body

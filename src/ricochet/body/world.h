@@ -178,6 +178,13 @@ struct Joint {
   double damping{0.0};
   double rest{0.0};  // coordinate at which the spring is free
 
+  /// PairLaw::returned of its limits, which are come to at a rate of the coordinate; that of an
+  /// angle is taken for the speed of a point of the bodies.
+  double returned(double approach, double gh) const {
+    PairLaw law;
+    law.restitution = restitution;
+    return law.returned(kind == JointKind::Hinge && size > 0.0 ? size * approach : approach, gh);
+  }
   bool has_spring() const { return stiffness != 0.0 || damping != 0.0 || drive != 0.0; }
   /// Equations that hold it.
   int rows() const {
@@ -249,11 +256,16 @@ struct World {
     return law_between(a, b).touches;
   }
 
-  /// Whether some pairs are thrown back and others are not.
+  /// Whether some pairs or limits of joints are thrown back and others are not.
   bool mixes_restitution() const {
-    const auto ahead = [](const PairLaw& law) { return law.looks_ahead(); };
-    return std::any_of(laws.begin(), laws.end(), ahead) &&
-           !std::all_of(laws.begin(), laws.end(), ahead);
+    bool any_back = false;
+    bool any_ahead = false;
+    const auto count = [&](bool looks_ahead) { (looks_ahead ? any_ahead : any_back) = true; };
+    for (const PairLaw& law : laws) count(law.looks_ahead());
+    for (const Joint<D>& joint : joints) {
+      if (joint.has_limits) count(joint.restitution == 0.0);
+    }
+    return any_back && any_ahead;
   }
 
   /// A free body on a fixed half-space that does not throw it back: see step/moreau_bodies.h.
@@ -270,13 +282,17 @@ struct World {
 /// How far a gap may be below zero, or above, and still count as touching: rounding of places and
 /// of the larger shape, and a billionth of the smaller body.
 template <int D>
-double slack_of(const Body<D>& a, const Body<D>& b, const Vec<D>& where) {
+double slack_of(double size_a, double size_b, const Vec<D>& where) {
   constexpr double kPart = 1e-9;
   constexpr double kRounding = 16.0 * std::numeric_limits<double>::epsilon();
-  const double size = std::min(a.size, b.size);
-  const double other = std::max(a.size, b.size);
+  const double size = std::min(size_a, size_b);
+  const double other = std::max(size_a, size_b);
   const double larger = std::isfinite(other) ? other : size;
   return std::max(kPart * size, kRounding * (where.norm() + larger));
+}
+template <int D>
+double slack_of(const Body<D>& a, const Body<D>& b, const Vec<D>& where) {
+  return slack_of<D>(a.size, b.size, where);
 }
 
 inline double size_of(double spin) { return std::abs(spin); }

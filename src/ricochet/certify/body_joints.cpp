@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "ricochet/base/index.h"
-#include "ricochet/convex/dense.h"
+#include "ricochet/certify/body_turning.h"
 
 namespace ricochet::certify {
 namespace {
@@ -15,145 +15,7 @@ using body::JointKind;
 
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
 
-shape::Mat<2> turn_matrix(const body::Motion<2>& m) {
-  const double c = std::cos(m.angle);
-  const double s = std::sin(m.angle);
-  shape::Mat<2> R;
-  R << c, -s, s, c;
-  return R;
-}
-shape::Mat<3> turn_matrix(const body::Motion<3>& m) { return m.turn.toRotationMatrix(); }
-
-/// Axes of the joint in space, as columns.
-shape::Mat<2> axes_of(const body::Motion<2>& m, double frame) {
-  body::Motion<2> turned;
-  turned.angle = m.angle + frame;
-  return turn_matrix(turned);
-}
-shape::Mat<3> axes_of(const body::Motion<3>& m, const shape::Mat<3>& frame) {
-  return turn_matrix(m) * frame;
-}
-
-double product(double one, double other) { return one * other; }
-double product(const body::Vec<3>& one, const body::Vec<3>& other) { return one.dot(other); }
-double cross(const body::Vec<2>& arm, const body::Vec<2>& p) {
-  return arm[0] * p[1] - arm[1] * p[0];
-}
-body::Vec<3> cross(const body::Vec<3>& arm, const body::Vec<3>& p) { return arm.cross(p); }
-body::Vec<2> speed_at(const body::Motion<2>& m, const body::Vec<2>& arm) {
-  return m.v + m.spin * body::Vec<2>(-arm[1], arm[0]);
-}
-body::Vec<3> speed_at(const body::Motion<3>& m, const body::Vec<3>& arm) {
-  return m.v + m.spin.cross(arm);
-}
-
-/// The angle that axes of b have turned, seen along the first one of a; in the plane it is counted.
-template <int D>
-double angle_between(const body::Joint<D>& joint, const body::Motion<D>& a,
-                     const body::Motion<D>& b) {
-  if constexpr (D == 2) {
-    return (b.angle - a.angle) + (joint.frame_b - joint.frame_a);
-  } else {
-    const shape::Mat<3> relative =
-        axes_of(a, joint.frame_a).transpose() * axes_of(b, joint.frame_b);
-    return std::atan2(relative(2, 1), relative(1, 1));
-  }
-}
-
-/// Rows of rotation: what is left of the axes of b, seen from a.
-template <int D, class Row>
-void add_turns(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b,
-               std::vector<Row>& rows) {
-  Row row;
-  if constexpr (D == 2) {
-    if (joint.kind == JointKind::Hinge || joint.kind == JointKind::Ball) return;
-    row.value = angle_between<2>(joint, a, b);
-    row.size = std::abs(a.angle) + std::abs(b.angle) + std::abs(joint.frame_a) +
-               std::abs(joint.frame_b) + 1.0;
-    row.couple = 1.0;
-    rows.push_back(row);
-  } else {
-    const shape::Mat<3> A = axes_of(a, joint.frame_a);
-    const shape::Mat<3> B = axes_of(b, joint.frame_b);
-    const shape::Mat<3> relative = A.transpose() * B;
-    const auto add = [&](int i, int k) {
-      row.value = relative(i, k);
-      row.size = 4.0;
-      row.couple = B.col(k).cross(A.col(i));
-      rows.push_back(row);
-    };
-    if (joint.kind == JointKind::Hinge) {
-      add(1, 0);
-      add(2, 0);
-    } else if (joint.kind != JointKind::Ball) {
-      add(0, 1);
-      add(1, 2);
-      add(2, 0);
-    }
-  }
-}
-
 }  // namespace
-
-double turned_by(const body::Body<2>& body, const body::Motion<2>&, double moment) {
-  return moment / body.inertia;
-}
-body::Vec<3> turned_by(const body::Body<3>& body, const body::Motion<3>& m,
-                       const body::Vec<3>& moment) {
-  const shape::Mat<3> R = turn_matrix(m);
-  return R * convex::SmallCholesky<3>(body.inertia).solve(R.transpose() * moment);
-}
-
-template <int D>
-typename JointCourt<D>::View JointCourt<D>::view(const body::Joint<D>& joint,
-                                                 const body::Motion<D>& a,
-                                                 const body::Motion<D>& b) const {
-  View seen;
-  seen.there = true;
-  Row row;
-  row.arm_a = turn_matrix(a) * joint.on_a;
-  row.arm_b = turn_matrix(b) * joint.on_b;
-  const Vec way = (b.x + row.arm_b) - (a.x + row.arm_a);
-  row.size = joint.size + a.x.norm() + b.x.norm() + row.arm_a.norm() + row.arm_b.norm();
-  const auto axes = axes_of(a, joint.frame_a);
-  const bool slides = joint.kind == JointKind::Slider;
-  if (slides) row.arm_a += way;  // the rail turns with a, and b pushes on it where it is
-  if (joint.kind == JointKind::Distance) {
-    row.along = way.norm() > 0.0 ? Vec(way / way.norm()) : Vec(Vec::Unit(0));
-    row.value = way.norm();
-    seen.free = row;
-    row.value -= joint.length;
-    row.size += joint.length;
-    if (joint.holds_length) seen.held.push_back(row);
-    return seen;
-  }
-  for (int k = slides ? 1 : 0; k < D; ++k) {
-    row.along = slides ? Vec(axes.col(k)) : Vec(Vec::Unit(k));
-    row.value = row.along.dot(way);
-    seen.held.push_back(row);
-  }
-  add_turns<D, Row>(joint, a, b, seen.held);
-  if (slides) {
-    row.along = axes.col(0);
-    row.value = row.along.dot(way) + joint.start;
-    seen.free = row;
-  } else if (joint.kind == JointKind::Hinge) {
-    seen.free.value = angle_between<D>(joint, a, b) + joint.start;
-    if constexpr (D == 2) {
-      seen.free.couple = 1.0;
-      seen.free.size = std::abs(a.angle) + std::abs(b.angle) + std::abs(joint.frame_a) +
-                       std::abs(joint.frame_b) + 1.0;
-    } else {
-      seen.free.couple = axes.col(0);
-      seen.free.size = 4.0;
-      const double half = 3.141592653589793;  // turns that bring it between its limits, or near
-      const double centre = joint.has_limits ? 0.5 * (joint.low + joint.high) : joint.start;
-      if (seen.free.value > centre + half) seen.free.value -= 2.0 * half;
-      if (seen.free.value < centre - half) seen.free.value += 2.0 * half;
-    }
-  }
-  return seen;
-}
 
 template <int D>
 void JointCourt<D>::look(const Motions& at, const std::vector<char>& exists) {
@@ -162,7 +24,7 @@ void JointCourt<D>::look(const Motions& at, const std::vector<char>& exists) {
     const body::Joint<D>& joint = world_.joints[j];
     const std::size_t a = index(joint.a);
     const std::size_t b = index(joint.b);
-    if (exists[a] != 0 && exists[b] != 0) views_[j] = view(joint, at[a], at[b]);
+    if (exists[a] != 0 && exists[b] != 0) views_[j] = see_joint<D>(joint, at[a], at[b]);
   }
 }
 
@@ -182,22 +44,15 @@ bool JointCourt<D>::is_off(double times) const {
 }
 
 template <int D>
-double JointCourt<D>::rate(const Row& row, const body::Motion<D>& a,
-                           const body::Motion<D>& b) const {
-  return row.along.dot(speed_at(b, row.arm_b) - speed_at(a, row.arm_a)) +
-         product(row.couple, body::Spin<D>(b.spin - a.spin));
-}
-
-template <int D>
 double JointCourt<D>::ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const {
   double sum = 0.0;
   for (const bool of_b : {false, true}) {
     const int i = of_b ? joint.b : joint.a;
     const body::Body<D>& body = world_.body(i);
     if (!body.is_free()) continue;
-    const body::Spin<D> moment = cross(of_b ? row.arm_b : row.arm_a, row.along) + row.couple;
-    sum += row.along.squaredNorm() / body.mass +
-           product(moment, turned_by(body, at[index(i)], moment));
+    const body::Spin<D> moment = body::moment(of_b ? row.arm_b : row.arm_a, row.along) + row.couple;
+    sum +=
+        row.along.squaredNorm() / body.mass + product(moment, spin_by(body, at[index(i)], moment));
   }
   return sum;
 }
@@ -217,7 +72,7 @@ bool JointCourt<D>::add_shifts(const Reactions& weights, const Motions& at, Moti
     const body::Body<D>& body = world_.body(i);
     if (!body.is_free()) return;
     moved[index(i)].v += p / body.mass;
-    moved[index(i)].spin += turned_by(body, at[index(i)], moment);
+    moved[index(i)].spin += spin_by(body, at[index(i)], moment);
   });
   return true;
 }
@@ -276,7 +131,7 @@ typename JointCourt<D>::Verdict JointCourt<D>::judge(const Reactions& claimed,
       of.speed += body::speed_bound(world_.body(joint.a), (*motions)[a]) +
                   body::speed_bound(world_.body(joint.b), (*motions)[b]);
     }
-    const View then = view(joint, step.next[a], step.next[b]);
+    const View then = see_joint<D>(joint, step.next[a], step.next[b]);
     judge_held(views_[j], then, of);
     judge_free(views_[j], then, r, of);
     judge_force(views_[j], r, of);
@@ -339,11 +194,14 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     const double gap = is_low ? free.value - joint.low : joint.high - free.value;
     const bool is_put = put_[2 * of.number + (is_low ? 0 : 1)] != 0;
     const bool touches = gap <= 1e-9 * free.size * (1.0 + 1e-6) || is_put;
-    const bool acts =
-        joint.has_limits && std::isfinite(gap) && (joint.restitution == 0.0 || touches);
+    const Word word = words_[2 * of.number + (is_low ? 0 : 1)];
+    const bool is_ahead =
+        joint.restitution == 0.0 && (word == Word::Acts || (word == Word::May && p > 0.0));
+    const bool acts = joint.has_limits && std::isfinite(gap) && (is_ahead || touches);
     if (!(p >= 0.0) || (!acts && p != 0.0)) of.refuse(false, p);
     if (!acts) continue;
-    const double law = joint.restitution > 0.0 ? sign * (ends + joint.restitution * was)
+    const double back = joint.returned(-sign * was, step.h * step.gravity);
+    const double law = joint.restitution > 0.0 ? sign * (ends + back * was)
                                                : (sign * way + std::max(0.0, gap)) / step.h;
     of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
   }
@@ -435,7 +293,8 @@ double JointCourt<D>::springs(const Motions& at, const std::vector<char>& gone) 
   double sum = 0.0;
   for (const body::Joint<D>& joint : world_.joints) {
     if (joint.stiffness == 0.0 || gone[index(joint.a)] != 0 || gone[index(joint.b)] != 0) continue;
-    const double off = view(joint, at[index(joint.a)], at[index(joint.b)]).free.value - joint.rest;
+    const double off =
+        see_joint<D>(joint, at[index(joint.a)], at[index(joint.b)]).free.value - joint.rest;
     sum += 0.5 * joint.stiffness * off * off;
   }
   return sum;

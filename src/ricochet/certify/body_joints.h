@@ -1,12 +1,19 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "ricochet/body/world.h"
+#include "ricochet/certify/body_joint_view.h"
 #include "ricochet/certify/limits.h"
 
 namespace ricochet::certify {
+
+/// A row with e = 0 that is apart: it acts, may do so where rounding decides, or waits until it
+/// touches.
+enum class Word : char { Acts, May, Waits };
 
 /// The judge of joints: own places, gaps and directions, by matrices and arms. Nothing here knows
 /// how the step keeps them.
@@ -17,21 +24,9 @@ class JointCourt {
   using Motions = std::vector<body::Motion<D>>;
   using Reactions = std::vector<body::Reaction<D>>;
 
-  /// A number of a joint and what its impulse does: `along` at a point of space on b, the opposite
-  /// at one on a, and a couple.
-  struct Row {
-    double value{0.0};
-    double size{0.0};  // of what it is made of
-    Vec along = Vec::Zero();
-    Vec arm_a = Vec::Zero();
-    Vec arm_b = Vec::Zero();
-    body::Spin<D> couple = body::Motion<D>{}.spin;
-  };
-  struct View {
-    std::vector<Row> held;
-    Row free;
-    bool there{false};
-  };
+  using Row = SeenRow<D>;
+  using View = SeenJoint<D>;
+
   /// Work of a step, by where it is booked.
   struct Works {
     double joints{0.0};    // what holds, and what driven bodies give through limits and friction
@@ -74,6 +69,15 @@ class JointCourt {
     Level level{Level::Exact};
     double creep_limit{0.0};
   };
+  /// Limits that are apart at the places looked at: work(number of the joint, is_low, time), when
+  /// they are reached by velocities before and h g alone.
+  template <class Work>
+  void each_open_limit(const Motions& before, const Vec& given, const Work& work) const;
+  /// Whether a limit with e = 0 that is apart acts; all do before any is told otherwise.
+  void all_act() { words_.assign(2 * world_.joints.size(), Word::Acts); }
+  void set_word(std::size_t joint, bool is_low, Word word) {
+    words_[2 * joint + (is_low ? 0 : 1)] = word;
+  }
   /// The laws of all joints, at the places looked at.
   Verdict judge(const Reactions& claimed, const Step& step) const;
   /// What the impulses give to a body: work(body, impulse, moment, size, lever).
@@ -105,21 +109,38 @@ class JointCourt {
   void judge_force(const View& seen, const body::Reaction<D>& r, Case& of) const;
   void judge_held(const View& seen, const View& then, Case& of) const;
   void judge_free(const View& seen, const View& then, const body::Reaction<D>& r, Case& of) const;
-  View view(const body::Joint<D>& joint, const body::Motion<D>& a, const body::Motion<D>& b) const;
-  double rate(const Row& row, const body::Motion<D>& a, const body::Motion<D>& b) const;
   double ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const;
   double free_work(const Row& row, const body::Joint<D>& joint, const Motions& before,
                    const Motions& after) const;
 
   const body::World<D>& world_;
   std::vector<View> views_;
-  std::vector<char> put_;  // by joint: at its lower and at its upper limit
+  std::vector<char> put_;    // by joint: at its lower and at its upper limit
+  std::vector<Word> words_;  // the same
 };
 
-/// Spin of a body by a moment, from its inertia turned into space.
-double turned_by(const body::Body<2>& body, const body::Motion<2>& m, double moment);
-body::Vec<3> turned_by(const body::Body<3>& body, const body::Motion<3>& m,
-                       const body::Vec<3>& moment);
+template <int D>
+template <class Work>
+void JointCourt<D>::each_open_limit(const Motions& before, const Vec& given,
+                                    const Work& work) const {
+  for (std::size_t j = 0; j < views_.size(); ++j) {
+    const body::Joint<D>& joint = world_.joints[j];
+    if (!views_[j].there || !joint.has_limits) continue;
+    const Row& free = views_[j].free;
+    double forward = rate(free, before[static_cast<std::size_t>(joint.a)],
+                          before[static_cast<std::size_t>(joint.b)]);
+    if (world_.body(joint.a).is_free()) forward -= free.along.dot(given);
+    if (world_.body(joint.b).is_free()) forward += free.along.dot(given);
+    for (const bool is_low : {true, false}) {
+      const double way =
+          (is_low ? free.value - joint.low : joint.high - free.value) - 1e-9 * free.size;
+      if (!(way > 1e-15 * free.size) || !std::isfinite(way)) continue;
+      if (put_[2 * j + (is_low ? 0 : 1)] != 0) continue;
+      const double closes = is_low ? -forward : forward;
+      work(j, is_low, closes > 0.0 ? way / closes : std::numeric_limits<double>::infinity());
+    }
+  }
+}
 
 template <int D>
 template <class Work>

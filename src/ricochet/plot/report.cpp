@@ -50,8 +50,15 @@ std::string error_words(const record::Summary& s) {
   const std::string runs =
       fmt::format("runs with {} and {} steps over the same time", bar.steps[0], bar.steps[1]);
   if (!bar.unresolved.empty()) {
-    return fmt::format("The digits do not hold, as {} tell: {}{}.", runs, bar.unresolved,
-                       bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "");
+    return fmt::format("The digits do not hold, as {} tell: {}{}{}.", runs, bar.unresolved,
+                       bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "",
+                       record::watches_that_hold(bar));
+  }
+  if (s.columns.coordinates.empty() && !bar.farthest_of.empty()) {
+    return fmt::format(
+        "That the step is short enough is not proved; {} tell the error at the end: ± {} in places "
+        "at most, that of {}.",
+        runs, base::rounded_up(bar.farthest), bar.farthest_of);
   }
   std::string words = fmt::format(
       "That the step is short enough is not proved; {} tell the error "

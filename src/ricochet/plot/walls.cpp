@@ -99,7 +99,8 @@ class Particle {
     return {{out(0), out(1)}, out(2), out(3), out(4), out(5)};
   }
 
-  /// Newton's method, its steps halved where they lead away.
+  /// Newton's method, its steps halved where they lead away; false where no part of a step leads
+  /// nearer, as at the border of what the particle can reach.
   bool solve(Point wanted) {
     constexpr int kMost = 40;
     const double scale = std::abs(wanted.x) + std::abs(wanted.y) + 1e-300;
@@ -113,13 +114,16 @@ class Particle {
       if (!(std::abs(det) > 0.0)) return false;
       const double a = first();
       const double b = second();
-      double part = 1.0;
-      for (int half = 0; half < 12; ++half, part *= 0.5) {
-        first() = a + part * (rx * now.yb - ry * now.xb) / det;
-        second() = b + part * (ry * now.xa - rx * now.ya) / det;
+      const double da = (rx * now.yb - ry * now.xb) / det;
+      const double db = (ry * now.xa - rx * now.ya) / det;
+      bool is_nearer = false;
+      for (double part = 1.0; part > 2e-4 && !is_nearer; part *= 0.5) {
+        first() = a + part * da;
+        second() = b + part * db;
         now = evaluate();
-        if (std::hypot(wanted.x - now.at.x, wanted.y - now.at.y) < off) break;
+        is_nearer = std::hypot(wanted.x - now.at.x, wanted.y - now.at.y) < off;
       }
+      if (!is_nearer) return false;
     }
     return false;
   }

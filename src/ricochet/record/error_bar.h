@@ -26,6 +26,18 @@ struct ErrorBar {
   std::vector<double> middle;
   std::vector<double> band;
 
+  /// Of bodies: the largest bar of a place, and whose it is; of watches each.
+  double farthest{0.0};  // [m]
+  std::string farthest_of;
+  struct OfWatch {
+    std::string name;
+    double width{0.0};
+    bool holds{true};      // small beside what the watch does
+    bool is_count{false};  // a whole number
+  };
+  std::vector<OfWatch> watches;
+  std::optional<double> end_time;  // [s], of the instant at which run.stop held
+
   /// One that was not made, and why.
   static ErrorBar none(std::string why) {
     ErrorBar bar;
@@ -34,5 +46,8 @@ struct ErrorBar {
   }
   bool is_resolved() const { return made && unresolved.empty(); }
 };
+
+/// "; of the watches 'load' holds", where places do not; empty where none does.
+std::string watches_that_hold(const ErrorBar& bar);
 
 }  // namespace ricochet::record

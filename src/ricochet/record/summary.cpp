@@ -125,6 +125,16 @@ Json resolution_json(const ErrorBar& bar) {
   json["unresolved"] = bar.unresolved.empty() ? Json(nullptr) : Json(bar.unresolved);
   json["horizon"] = bar.horizon ? Json(*bar.horizon) : Json(nullptr);
   if (!bar.made) json["not_made"] = bar.not_made;
+  if (!bar.farthest_of.empty()) {
+    json["largest"] = {{"body", bar.farthest_of}, {"bar", bar.farthest}};
+  }
+  if (bar.end_time) json["stop_time"] = *bar.end_time;
+  if (bar.watches.empty()) return json;
+  Json watches = Json::object();
+  for (const ErrorBar::OfWatch& watch : bar.watches) {
+    watches[watch.name] = {{"bar", watch.width}, {"holds", watch.holds}};
+  }
+  json["watches"] = watches;
   return json;
 }
 

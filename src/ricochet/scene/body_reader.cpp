@@ -396,6 +396,9 @@ void WorldReader<D>::check_start(const Value* start, double t, const WorldPart& 
     if (worst == nullptr || row.gap < worst->gap) worst = &row;
   }
   if (worst == nullptr) return;
+  const Body& mover =
+      world.body(world.body(worst->body_b).is_free() ? worst->body_b : worst->body_a);
+  const Value* table = bodies_->find(mover.name.substr(0, mover.name.find('[')));
   throw base::InputError(
       "body",
       fmt::format("'{}' and '{}' overlap by {:.3g} at the start", world.body(worst->body_a).name,
@@ -404,7 +407,7 @@ void WorldReader<D>::check_start(const Value* start, double t, const WorldPart& 
           "move them apart, or write [start] with tolerance = {:.1g}, and they are put apart "
           "before the first step",
           -1.5 * worst->gap),
-      document_.spot_of_key(*bodies_));
+      document_.spot_of_key(table != nullptr ? *table : *bodies_));
 }
 
 template void WorldReader<2>::read_family(const std::string&, const Value&, World&, WorldPart&);

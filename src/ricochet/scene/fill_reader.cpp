@@ -247,8 +247,16 @@ std::vector<typename WorldReader<D>::Vec> WorldReader<D>::fill_places(
   }
   const Vec low = vector(box.items[0], room.full("box"), {});
   const Vec high = vector(box.items[1], room.full("box"), {});
-  room.finish();
   const std::string pattern = table.text("pattern").value_or("random");
+  const double widest = 2.0 * *std::max_element(radii.begin(), radii.end());
+  const double least = (high - low).head(pattern == "rain" ? D - 1 : D).minCoeff();
+  if (!(widest <= least * (1.0 + 1e-12))) {
+    room.fail(box, "box",
+              fmt::format("is {:.6g} wide at its narrowest, and the largest body is {:.6g}", least,
+                          widest),
+              "take a smaller radius, or a larger box");
+  }
+  room.finish();
   const Places<D> places(low, high, radii);
   std::vector<Vec> found;
   if (pattern == "grid" || pattern == "hexagonal") {
@@ -314,7 +322,7 @@ void WorldReader<D>::read_fill(const std::string& name, const Value& value, Worl
                            "write rate = 100, in bodies a second", document_.spot_of_key(value));
   }
   table.finish();
-  part.families.push_back({name, world.count(), static_cast<int>(radii.size())});
+  part.families.push_back({name, world.count(), static_cast<int>(radii.size()), per_second});
   for (std::size_t k = 0; k < radii.size(); ++k) {
     if (rains) common.born = static_cast<double>(k) / per_second;
     common.name = fmt::format("{}[{}]", name, k + 1);

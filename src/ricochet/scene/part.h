@@ -57,6 +57,7 @@ struct BodyFamily {
   std::string name;
   int begin{0};
   int count{0};
+  double rate{0.0};  // of a fill that rains [1/s]
 };
 
 /// One [watch.NAME].

@@ -115,6 +115,12 @@ std::optional<Row<D>> row_of(const Shape<D>& a, const Pose<D>& pa, const Shape<D
 
 }  // namespace
 
+bool is_on_rim(Key feature) { return feature_of(feature) == Feature::Rim; }
+
+bool is_lowest_of_rim(Key feature) {
+  return is_on_rim(feature) && std::max(first_of(feature), second_of(feature)) % 5 == 0;
+}
+
 template <int D>
 bool can_meet(const Shape<D>& a, const Shape<D>& b) {
   const auto is_ground = [](const Shape<D>& s) {

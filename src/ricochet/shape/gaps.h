@@ -36,6 +36,11 @@ double gap_of(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& b, const Pos
               Key feature, Vec<D>* normal = nullptr, Vec<D>* on_a = nullptr,
               Vec<D>* on_b = nullptr);
 
+/// Whether a feature is a point of a cylinder's rim; and whether it is the lowest one, which goes
+/// round it as the cylinder tilts.
+bool is_on_rim(Key feature);
+bool is_lowest_of_rim(Key feature);
+
 /// Distance of two shapes, or minus the depth of their overlap, by their support functions,
 ///
 ///     max over unit n of  min over A of n . x  -  max over B of n . y :

@@ -10,6 +10,7 @@
 #include "ricochet/solve/contact_task.h"
 #include "ricochet/solve/gauss_seidel.h"
 #include "ricochet/solve/interior_point.h"
+#include "ricochet/solve/natural_newton.h"
 #include "ricochet/solve/proximal_newton.h"
 
 namespace ricochet::solve {
@@ -45,6 +46,8 @@ class Auto {
     if (sweep_while_it_pays()) return ContactMethod::GaussSeidel;
     if (std::isfinite(inside_->work())) {
       if (interior() || proximal_interior()) return ContactMethod::InteriorPoint;
+      const bool are_few = task_.local().contacts() <= NaturalNewton<D>::kMost;
+      if (are_few && NaturalNewton<D>(task_).run()) return ContactMethod::ProximalNewton;
       if (persist()) return ContactMethod::ProximalNewton;
     }
     task_.r = task_.best_impulses();

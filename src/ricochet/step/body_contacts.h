@@ -49,7 +49,11 @@ class BodyContacts {
   Eigen::VectorXd& free() { return free_; }  // q, D entries a row
   std::vector<double>& friction() { return friction_; }
   std::vector<double>& noise() { return noise_; }  // by row: what rounding makes of velocities
-  std::vector<char>& rests() { return rests_; }    // by row: its bodies hardly move
+  /// By row, of body a, and twice as much of b: it moves no faster than gravity makes it in a step;
+  /// it is at rest beside that.
+  static constexpr int kSlow = 1;
+  static constexpr int kRests = 4;
+  std::vector<char>& rests() { return rests_; }
   std::vector<double>& approach() { return approach_; }  // by row: speed before the step [m/s]
   std::vector<double>& closes() { return closes_; }  // by row: u_N with which it ends shut [m/s]
   Eigen::VectorXd& impulses() { return impulses_; }  // where to begin, then the solution
@@ -96,6 +100,14 @@ class BodyContacts {
   int islands() const { return static_cast<int>(start_.size()) - 1; }
 
  private:
+  static constexpr double kNoWork = 1e-2;    // times the tolerance: impulses that need none at all
+  static constexpr double kEnough = 2.0;     // the same: what more work would not be spent on
+  static constexpr int kMany = 60;           // contacts for which slow methods are not worth it
+  static constexpr int kPatient = 400;       // the same where a level would be given up
+  static constexpr double kMostPart = 0.8;   // of the creep speed that the judge allows
+  static constexpr double kMostAgain = 0.9;  // the same of a round that goes on
+  static constexpr int kRestSweeps = 40;     // of spheres that rest, whatever their level
+
   using Vector = Eigen::Matrix<double, D, 1>;
   using Block = Eigen::Matrix<double, D, D>;
   using Arm = Eigen::Matrix<double, D, D + body::kSpins<D>>;
@@ -135,6 +147,9 @@ class BodyContacts {
   bool is_within_groups(int island);
   void stop_creep(int island);
   bool is_still(int island) const;
+  bool is_slow(int row) const { return (rests_[static_cast<std::size_t>(row)] & 3) == 3; }
+  int count_moving(int island, int bits) const;
+  bool most_are_still(int island) const;
   bool find_rest(int island);
   bool moves(int island) const;
   body::RestTry* last_try(int island);
@@ -144,6 +159,12 @@ class BodyContacts {
   bool keeps_still(int island);
   bool may_rest(int island);
   bool hold(int island);
+  bool hold_beside_moving(int island);
+  void find_fast(int island, std::vector<int>& bodies) const;
+  void add_movers(const std::vector<int>& bodies);
+  void list_movers_rows(int island);
+  bool solve_movers();
+  void gather_movers();
   bool prefer_rest(int island);
   bool hold_round(int island, const typename RoundSweeps<D>::Problem& problem);
   void take_impulses(int island);
@@ -248,6 +269,20 @@ class BodyContacts {
   solve::InteriorPoint<D> inside_;
   RoundSweeps<D> round_;
   RestSearch<D> rest_;
+  struct Movers {  // bodies that move beside others which rest, and their problem among fixed ones
+    std::vector<int> bodies;
+    std::vector<char> is_one;  // by body
+    std::vector<int> rows;
+    std::vector<int> found;
+    problem::BlockRows W;
+    Eigen::VectorXd q;
+    std::vector<double> mu;
+    Eigen::VectorXd r;
+    Eigen::VectorXd kept;  // impulses of an island
+    bool any{false};       // the island that was looked at last has some
+  };
+  Movers movers_;
+  solve::WarmContacts<D> movers_methods_;
   long long fallbacks_{0};
 };
 

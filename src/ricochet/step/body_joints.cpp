@@ -159,19 +159,11 @@ double BodyJoints<D>::misfit() const {
 /// A limit as a row that must not be entered.
 template <int D>
 bool BodyJoints<D>::add_limit(const body::Joint<D>& joint, int number, bool is_low) {
-  const body::JointRow<D>& free = rows_[index(number)].free;
-  const double bound = is_low ? joint.low : joint.high;
-  if (!std::isfinite(bound)) return false;
+  if (!std::isfinite(is_low ? joint.low : joint.high)) return false;
   Lawful made;
   made.joint = number;
   made.slot = is_low ? Slot::Low : Slot::High;
-  made.row = free;
-  if (!is_low) {
-    made.row.along = -free.along;
-    made.row.turn_a = -free.turn_a;
-    made.row.turn_b = -free.turn_b;
-  }
-  made.row.gap = is_low ? free.gap - bound : bound - free.gap;
+  made.row = body::limit_of(joint, rows_[index(number)].free, is_low);
   lawful_.push_back(made);
   return true;
 }
@@ -235,6 +227,8 @@ template <int D>
 void BodyJoints<D>::begin_push(double h, double gh, const Motions& before, const Reactions& last,
                                bool takes_all) {
   last_change_ = std::numeric_limits<double>::infinity();
+  gravity_step_ = gh;
+  waits_.assign(2 * rows_.size(), 0);
   const double enough = needed(h, gh, before);
   lawful_.clear();
   for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
@@ -255,8 +249,8 @@ void BodyJoints<D>::begin_push(double h, double gh, const Motions& before, const
       const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
       const double reach = joint.restitution > 0.0 ? 0.0 : 2.0 * h * std::abs(rate);
       const bool is_far = one.row.gap > reach + body::limit_slack(one.row);
-      const bool is_put = put_.size() > 2 * index(j) && put_[2 * index(j) + (is_low ? 0 : 1)] != 0;
-      if (is_far && !is_put && !(takes_all && joint.restitution == 0.0)) lawful_.pop_back();
+      if (is_far && !is_put(j, is_low) && !(takes_all && joint.restitution == 0.0))
+        lawful_.pop_back();
     }
     const auto add_box = [&](Slot slot, double most, double speed, double impulse) {
       if (!(most > 0.0)) return;
@@ -285,8 +279,8 @@ void BodyJoints<D>::set_before(double h, const Motions& before) {
   for (Lawful& one : lawful_) {
     const body::Joint<D>& joint = world_.joints[index(one.joint)];
     if (one.is_box() || joint.restitution == 0.0) continue;
-    one.shift =
-        joint.restitution * body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
+    const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
+    one.shift = joint.returned(-rate, gravity_step_) * rate;
   }
   for (Equation& equation : equations_) {
     if (equation.number != kSpring || !equation.acts) continue;
@@ -374,7 +368,7 @@ bool BodyJoints<D>::add_crossed(double h) {
       const bool is_there = std::any_of(lawful_.begin(), lawful_.end(), [&](const Lawful& one) {
         return one.joint == j && one.slot == slot;
       });
-      if (is_there || !add_limit(joint, j, is_low)) continue;
+      if (is_there || waits_[side(j, is_low)] != 0 || !add_limit(joint, j, is_low)) continue;
       lawful_.back().shift = std::max(0.0, lawful_.back().row.gap) / h;
       any = true;
     }

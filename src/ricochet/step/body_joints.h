@@ -74,6 +74,13 @@ class BodyJoints {
   /// Adds the moments of all impulses, and sums of their sizes.
   void add_moments(std::vector<body::Spin<D>>& moments, std::vector<double>& levers) const;
 
+  /// Limits that are apart at the middle: work(number of the joint, is_low, limit);
+  /// and of those with e = 0 the ones that do not act before they touch.
+  template <class Work>
+  void each_open_limit(const Work& work) const;
+  template <class Waits>
+  void let_wait(const Waits& waits);
+
   std::vector<Lawful>& lawful() { return lawful_; }
   const std::vector<Lawful>& lawful() const { return lawful_; }
   void tell(Reactions& reactions) const;
@@ -111,10 +118,17 @@ class BodyJoints {
   bool add_crossed(double h);
   double needed(double h, double gh, const Motions& before) const;
   bool add_limit(const body::Joint<D>& joint, int number, bool is_low);
+  static std::size_t side(int joint, bool is_low) {
+    return 2 * static_cast<std::size_t>(joint) + (is_low ? 0 : 1);
+  }
+  bool is_put(int joint, bool is_low) const {
+    return put_.size() > side(joint, is_low) && put_[side(joint, is_low)] != 0;
+  }
 
   const body::World<D>& world_;
   std::vector<char> there_;               // by joint
   std::vector<char> put_;                 // by joint, its lower and its upper limit
+  std::vector<char> waits_;               // the same: see let_wait
   std::vector<body::JointRows<D>> rows_;  // by joint, at the middle
   std::vector<body::JointRows<D>> then_;  // and at the next
   std::vector<Equation> equations_;       // in the order of the matrix
@@ -127,8 +141,36 @@ class BodyJoints {
   JointMatrix matrix_;
   std::vector<double> miss_;
   double last_change_{0.0};
+  double gravity_step_{0.0};  // h |g| [m/s]
   bool are_forces_given_{false};
 };
+
+template <int D>
+template <class Work>
+void BodyJoints<D>::each_open_limit(const Work& work) const {
+  for (int j = 0; j < static_cast<int>(rows_.size()); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const body::Joint<D>& joint = world_.joints[at];
+    if (there_[at] == 0 || !joint.has_limits) continue;
+    for (const bool is_low : {true, false}) {
+      const body::JointRow<D> limit = body::limit_of(joint, rows_[at].free, is_low);
+      const bool is_open = limit.gap > body::limit_slack(limit) && std::isfinite(limit.gap);
+      if (is_open && !is_put(j, is_low)) work(j, is_low, limit);
+    }
+  }
+}
+
+template <int D>
+template <class Waits>
+void BodyJoints<D>::let_wait(const Waits& waits) {
+  each_open_limit([&](int j, bool is_low, const body::JointRow<D>& limit) {
+    const body::Joint<D>& joint = world_.joints[static_cast<std::size_t>(j)];
+    if (joint.restitution == 0.0 && waits(joint, limit)) waits_[side(j, is_low)] = 1;
+  });
+  std::erase_if(lawful_, [&](const Lawful& one) {
+    return !one.is_box() && waits_[side(one.joint, one.slot == Slot::Low)] != 0;
+  });
+}
 
 extern template class BodyJoints<2>;
 extern template class BodyJoints<3>;

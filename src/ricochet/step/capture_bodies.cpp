@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "ricochet/base/index.h"
 #include "ricochet/body/rows.h"
 #include "ricochet/step/moreau_bodies.h"
+#include "ricochet/step/moreau_parts.h"
 
 namespace ricochet::step {
 
@@ -86,22 +89,26 @@ template <int D>
 problem::Report MoreauBodies<D>::capture(const State& s, double h,
                                          problem::ContactProblem& contacts) {
   certify::BodyClaim<D> claim;
-  level_ = std::max(first_level_, static_cast<certify::Level>(s.effort.level));
+  Parts& p = *parts_;
+  BodyStep<D>& step = p.step;
+  step.level = std::max(first_level_, static_cast<certify::Level>(s.effort.level));
+  step.begin(s, h);
   contacts = {};
   contacts.dim = D;
-  const problem::Report report = find_contacts(s, h, claim);
+  p.sleeping.wake_all();
+  const problem::Report report = find_contacts(s, claim);
   if (report.status != problem::Status::Solved) return report;
-  bends_.clear();
-  is_wider_ = false;
-  for (const int i : who_) free_velocity(index(i), h);
-  if (!linearise_turns(h)) return {.status = problem::Status::NoConvergence};
-  pose_problem(s, h, true);
-  Assembly<D> assembly(world_, contacts_.eases(), after_);
-  for (std::size_t k = 0; k < rows_.size(); ++k) {
-    assembly.add(rows_[k], static_cast<int>(k));
-    contacts.mu.push_back(contacts_.friction()[k]);
+  p.turns.begin();
+  p.problem.begin();
+  for (const int i : step.who) step.free_velocity(index(i));
+  if (!p.turns.linearise()) return {.status = problem::Status::NoConvergence};
+  p.problem.pose(s, true);
+  Assembly<D> assembly(step.world, p.contacts.eases(), step.after);
+  for (std::size_t k = 0; k < step.rows.size(); ++k) {
+    assembly.add(step.rows[k], static_cast<int>(k));
+    contacts.mu.push_back(p.contacts.friction()[k]);
   }
-  contacts.q = contacts_.free().head(contacts.rows());
+  contacts.q = p.contacts.free().head(contacts.rows());
   contacts.matrix = assembly.made(contacts.q);
   return report;
 }

@@ -123,6 +123,20 @@ bool RestSearch<D>::add(const Problem& problem, int k, const Eigen::VectorXd& im
   return true;
 }
 
+/// What a body that is left out gives to one that is not.
+template <int D>
+void RestSearch<D>::add_load(const Problem& problem, int k, const Eigen::VectorXd& impulses) {
+  const Vector r = impulses.template segment<D>(D * k);
+  for (const bool of_a : {true, false}) {
+    const int b = problem.rows_body(k, of_a);
+    if ((*problem.moves)[index(b)] != 0) continue;
+    const int number = number_of(problem, b);
+    if (number < 0) continue;
+    Held& held = bodies_[index(number)];
+    held.free += held.inverse * (problem.arms[2 * index(k) + (of_a ? 0 : 1)].transpose() * r);
+  }
+}
+
 template <int D>
 bool RestSearch<D>::take(const Problem& problem, const Eigen::VectorXd& impulses) {
   number_.resize(problem.world.bodies.size(), -1);
@@ -131,7 +145,10 @@ bool RestSearch<D>::take(const Problem& problem, const Eigen::VectorXd& impulses
   bodies_.clear();
   is_off_ = false;
   for (const int k : problem.members) {
-    if (!add(problem, k, impulses)) return false;
+    if (!problem.is_left_out(k) && !add(problem, k, impulses)) return false;
+  }
+  for (const int k : problem.members) {
+    if (problem.is_left_out(k)) add_load(problem, k, impulses);
   }
   free_size_ = 0.0;
   for (const Held& held : bodies_) free_size_ += held.free.dot(held.mass * held.free);
@@ -420,6 +437,18 @@ bool RestSearch<D>::is_impossible() const {
 }
 
 template <int D>
+void RestSearch<D>::list_moving(double part, std::vector<int>& bodies) const {
+  const auto energy = [&](std::size_t i) {
+    return v_[i].dot(bodies_[i].mass * v_[i]) / bodies_[i].mass(0, 0);
+  };
+  double most = 0.0;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) most = std::max(most, energy(i));
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (energy(i) > part * part * most) bodies.push_back(bodies_[i].body);
+  }
+}
+
+template <int D>
 bool RestSearch<D>::holds(const Problem& problem, const Eigen::VectorXd& impulses) {
   if (!take(problem, impulses) || is_off_) return false;
   set_steps(1.0);
@@ -436,7 +465,13 @@ typename RestSearch<D>::Answer RestSearch<D>::look(const Problem& problem,
   if (!take(problem, impulses)) return Answer::Open;
   list_neighbours();
   constexpr double kLeast = 1e-8;
-  double eps = 1e-2;
+  constexpr double kFirst = 1e-2;
+  constexpr double kNear = 10.0;  // times what is left of the motion
+  set_steps(1.0);
+  evaluate(v_);
+  double eps = problem.moves == nullptr
+                   ? kFirst
+                   : std::clamp(kNear * remains() / free_size_, kLeast, kFirst);
   double before = std::numeric_limits<double>::infinity();
   double left = before;
   for (int round = 0; round < kRounds; ++round) {
@@ -453,7 +488,9 @@ typename RestSearch<D>::Answer RestSearch<D>::look(const Problem& problem,
     eps = std::max(kLeast, (newton_steps_ - steps > kDear ? 0.3 : 0.1) * eps);
   }
   if (!all_rest()) return Answer::Open;
-  for (const int k : problem.members) impulses.template segment<D>(D * k).setZero();
+  for (const int k : problem.members) {
+    if (!problem.is_left_out(k)) impulses.template segment<D>(D * k).setZero();
+  }
   for (const Contact& one : contacts_) impulses.template segment<D>(D * one.row) = one.r;
   return Answer::Found;
 }

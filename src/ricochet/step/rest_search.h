@@ -27,6 +27,9 @@ namespace ricochet::step {
 /// factored where that is cheap, else conjugate gradients use it without forming it.
 ///
 /// A velocity v with G v in K* and M u' . v > 0 proves that there is no rest.
+///
+/// Bodies that move whatever the others do, as spheres that roll, may be left out: others are then
+/// held beside the impulses that those give them.
 template <int D>
 class RestSearch {
  public:
@@ -42,8 +45,17 @@ class RestSearch {
     const std::vector<body::Motion<D>>& free;  // by body: u'
     const Eigen::VectorXd& q;                  // D a row: G u', and what its gap leaves open
     const std::vector<double>& friction;
-    const std::vector<double>& noise;  // what rounding makes of velocities
-    double h{0.0};                     // length of the step
+    const std::vector<double>& noise;         // what rounding makes of velocities
+    double h{0.0};                            // length of the step
+    const std::vector<char>* moves{nullptr};  // by body: it is left out; none: nobody is
+    bool is_left_out(int row) const {
+      return moves != nullptr && ((*moves)[static_cast<std::size_t>(rows_body(row, true))] != 0 ||
+                                  (*moves)[static_cast<std::size_t>(rows_body(row, false))] != 0);
+    }
+    int rows_body(int row, bool of_a) const {
+      const body::Row<D>& its = rows[static_cast<std::size_t>(row)];
+      return of_a ? its.body_a : its.body_b;
+    }
   };
   enum class Answer : char {
     Found,       // impulses are those of rest
@@ -51,11 +63,15 @@ class RestSearch {
     Open,        // not asked, or not found in time
   };
 
-  /// Begins with the impulses given, D a row, and leaves them where rest is not found.
+  /// Begins with the impulses given, D a row, and leaves them where rest is not found. Those of
+  /// rows of bodies that are left out are given.
   Answer look(const Problem& problem, Eigen::VectorXd& impulses, const std::atomic<bool>* stop);
 
   /// Whether the impulses given are those of rest.
   bool holds(const Problem& problem, const Eigen::VectorXd& impulses);
+
+  /// Where rest is impossible: who moves in the proof, at more than a part of its largest speed.
+  void list_moving(double part, std::vector<int>& bodies) const;
 
   long long newton_steps() const { return newton_steps_; }  // of the last search
   long long products() const { return products_; }          // with Newton's matrix
@@ -86,6 +102,7 @@ class RestSearch {
   bool take(const Problem& problem, const Eigen::VectorXd& impulses);
   int number_of(const Problem& problem, int body);
   bool add(const Problem& problem, int row, const Eigen::VectorXd& impulses);
+  void add_load(const Problem& problem, int row, const Eigen::VectorXd& impulses);
   void set_steps(double eps);
   double evaluate(const std::vector<Speed>& v);
   double size_of(const std::vector<Speed>& f) const;

@@ -29,6 +29,9 @@ namespace ricochet::step {
 /// slabs, then every other border, then those between, then rows that reach farther. So groups of a
 /// phase may be swept at once, on any number of threads, and give the same digits: how many there
 /// are depends on the number of rows alone.
+///
+/// Sweeps of many rows wait for memory rather than for arithmetic: what a sweep changes is stored
+/// apart from what it only reads, bodies are numbered slab by slab, and rows are asked for ahead.
 template <int D>
 class RoundSweeps {
  public:
@@ -71,7 +74,7 @@ class RoundSweeps {
     double creep{0.0};
     double normal{0.0};
   };
-  std::size_t count() const { return contacts_.size(); }
+  std::size_t count() const { return row_.size(); }
   Seen seen(std::size_t contact) const;
   /// The impulses, by row as they were taken.
   void give(const Problem& problem, Eigen::VectorXd& impulses) const;
@@ -82,20 +85,24 @@ class RoundSweeps {
   using Vec = body::Vec<D>;
   using Spin = body::Spin<D>;
   static constexpr std::size_t kBins = 1024;
-  struct Contact {
+  struct alignas(32) Contact {  // what sweeps do not change
     Vec n;
     Vec free;
-    Vec tangential;  // impulse on a, across n
-    double normal;   // and along it
     double arm_a;
     double arm_b;  // along n
     double inverse_n;
     double inverse_t;
     double mu;
+    int a;  // in speeds_
+    int b;
+  };
+  struct alignas(D == 3 ? 32 : 16) Impulse {  // on a
+    Vec tangential;                           // across n
+    double normal;                            // and along it
+  };
+  struct Ends {  // of a row: numbers of free bodies in bodies_, kNone of others
     int a;
     int b;
-    int row;
-    Vec impulse() const { return normal * n + tangential; }
   };
   struct alignas(64) Speed {  // what impulses do to a body: as long as a line of a cache
     Vec v = Vec::Zero();
@@ -117,30 +124,47 @@ class RoundSweeps {
   [[gnu::always_inline]] static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
   [[gnu::always_inline]] static void give_both(const Contact& one, double normal,
                                                const Vec& tangential, Speed& a, Speed& b);
-  [[gnu::always_inline]] double relax(Contact& one, const Pace& pace);
+  [[gnu::always_inline]] double relax(std::size_t contact, const Pace& pace);
+  [[gnu::always_inline]] void ask_for(std::size_t contact) const;
+  [[gnu::always_inline]] void ask_for_bodies(std::size_t contact) const;
+  Vec impulse_of(std::size_t k) const {
+    return impulses_[k].normal * contacts_[k].n + impulses_[k].tangential;
+  }
   template <class Work>
   void in_phases(std::size_t rows, const Work& work) const;
+  bool list_bodies(const Problem& problem);
+  int number_of(const Problem& problem, int body);
   void split(const Problem& problem);
-  bool cut(const Problem& problem, std::size_t slabs);
+  bool cut(std::size_t slabs);
   void find_bins(const Problem& problem);
   static std::size_t group_of(int low, int high, std::size_t slabs);
-  void prepare(std::size_t group, const Problem& problem);
-  void add(const Problem& problem, std::size_t group, std::size_t at, int row, const Vec& impulse);
+  void order_by_slab(std::size_t slabs);
+  void prepare(const Problem& problem);
+  bool add(const Problem& problem, std::size_t place, int row, const Vec& impulse);
   void take_group(std::size_t group, const Problem& problem, const Eigen::VectorXd& impulses);
   void act(std::size_t group);
   void sweep_group(std::size_t group, const Pace& pace, double quiet);
+  void sweep_noted(std::size_t group, const Pace& pace);
   void measure_group(std::size_t group, Size& size) const;
 
-  std::vector<Contact> contacts_;
+  std::vector<Contact> contacts_;  // and some more, for what is asked for ahead
+  std::vector<Impulse> impulses_;  // by contact, as many
+  std::vector<int> row_;           // by contact
   std::vector<double> noise_;
-  std::vector<Speed> speeds_;  // by body, then one a group for bodies that are not free
+  std::vector<Speed> speeds_;  // by slab and body, then one a group for bodies that are not free
   std::vector<int> noted_;     // contacts, those of a group from its begin on
   std::vector<Group> groups_;
   std::vector<Phase> phases_;
-  std::vector<int> bins_;            // by body: where it is along the axis that is cut
+  std::vector<int> number_;          // by body of the world: in bodies_, kNone, kUnknown
+  std::vector<int> bodies_;          // free bodies of the rows taken, as rows name them
+  std::vector<int> fixed_;           // the others
+  std::vector<Ends> ends_;           // by row as taken
+  std::vector<int> bins_;            // by free body: where it is along the axis that is cut
+  std::vector<int> slab_;            // and in which slab
+  std::vector<int> place_;           // and in speeds_
   std::array<int, kBins> in_bin_{};  // ends of rows, by bin
-  std::vector<int> group_;           // by contact as taken
-  std::vector<int> members_;         // rows by group
+  std::vector<int> group_;           // by row as taken
+  std::vector<int> members_;         // rows as taken, by group
   const base::Executor* executor_{nullptr};
 };
 

@@ -39,7 +39,7 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
   Outcome outcome;
   outcome.certified = run.certify;
   const auto show = [&](double kinetic, double potential) {
-    return observe({state, stepper.rows(), claim, kinetic, potential});
+    return observe({state, stepper.rows(), stepper.rows_asleep(), claim, kinetic, potential});
   };
   const double start = state.t;
   if (monitor != nullptr) {
@@ -72,7 +72,7 @@ Outcome run_bodies(const body::World<D>& world, const RunSettings& run, body::Wo
     }
     if (!holds) break;
     std::swap(state, next);
-    count(report, !stepper.rows().empty(), state.t, outcome);
+    count(report, !stepper.rows().empty() || !stepper.rows_asleep().empty(), state.t, outcome);
     unique = unique && report.unique;
     if (monitor != nullptr) monitor->steps.store(outcome.steps, std::memory_order_relaxed);
     const certify::Ledger& ledger = judge.certificate().ledger;

@@ -13,10 +13,27 @@ namespace ricochet::step {
 template <int D>
 struct BodySample {
   const body::WorldState<D>& state;
-  const std::vector<body::Row<D>>& rows;  // of the step; empty at the start
-  const certify::BodyClaim<D>& claim;     // pushes by key, of the same rows
+  const std::vector<body::Row<D>>& rows;    // of the step, by key; empty at the start
+  const std::vector<body::Row<D>>& asleep;  // those of bodies that sleep, by key
+  const certify::BodyClaim<D>& claim;       // pushes by key, of both
   double kinetic{0.0};
   double potential{0.0};
+
+  /// work(row, push) of all rows that push, by key.
+  template <class Work>
+  void each_push(const Work& work) const {
+    auto row = rows.begin();
+    auto other = asleep.begin();
+    for (const body::Push<D>& push : claim.pushes) {
+      while (row != rows.end() && row->key < push.key) ++row;
+      while (other != asleep.end() && other->key < push.key) ++other;
+      if (row != rows.end() && row->key == push.key) {
+        work(*row, push);
+      } else if (other != asleep.end() && other->key == push.key) {
+        work(*other, push);
+      }
+    }
+  }
 };
 
 /// Sees the start and every step; false ends the run, as a condition of the scene may.

@@ -1,5 +1,4 @@
 #include "ricochet/study/companions.h"
-#include "ricochet/study/run_world.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +11,9 @@
 #include "ricochet/study/bumps.h"
 #include "ricochet/study/force_probe.h"
 #include "ricochet/study/row_thinner.h"
+#include "ricochet/study/run_world.h"
 #include "ricochet/study/strikes.h"
+#include "ricochet/study/world_error.h"
 
 namespace ricochet::study {
 namespace {
@@ -232,6 +233,13 @@ std::string too_many_steps() {
                      kMostBarSteps);
 }
 
+std::string too_many_bodies(int free) {
+  return fmt::format(
+      "the digits of single bodies are not checked where more than {} are free, here {}; ask for "
+      "it with --error-bar pair",
+      kMostBarBodies, free);
+}
+
 /// Whether a run has so few steps that nothing can be told of them.
 bool is_short(const scene::Scene& scene) {
   return !finds_times(scene) && scene.run.steps < kFewestBarSteps;
@@ -240,9 +248,12 @@ bool is_short(const scene::Scene& scene) {
 /// Why a run of a scene can have no bar, as far as the scene tells.
 std::string reason_against(const scene::Scene& scene, BarChoice choice) {
   if (choice == BarChoice::None || choice == BarChoice::Defect) return "not asked for";
-  if (scene.world() != nullptr) return "runs of bodies have no error bar yet";
   if (is_short(scene)) {
     return fmt::format("the run has fewer than {} steps", kFewestBarSteps);
+  }
+  if (choice == BarChoice::Auto && scene.world() != nullptr) {
+    const int free = scene.world()->visit([](const auto& world) { return world.free_bodies(); });
+    if (free > kMostBarBodies) return too_many_bodies(free);
   }
   if (choice == BarChoice::Auto && scene.run.steps > kMostBarSteps) {
     return too_many_steps();
@@ -285,6 +296,12 @@ scene::Scene coarsened(const scene::Scene& scene, double coarser) {
 Companions::Companions(const scene::Scene& scene, BarChoice choice)
     : scene_(scene), choice_(choice), not_made_(reason_against(scene, choice)) {
   if (!not_made_.empty()) return;
+  if (scene.world() != nullptr) {
+    layout_ = layout_of(*scene.world());
+    marks_ = marks_of(scene, layout_);
+    for (const double coarser : kCoarser) scenes_.push_back(coarsened(scene, coarser));
+    return;
+  }
   between_ = !finds_times(scene);
   for (std::size_t c = 0; c < 2; ++c) {
     scene::Scene companion = coarsened(scene, kCoarser[c]);
@@ -304,6 +321,7 @@ Companions::Companions(const scene::Scene& scene, BarChoice choice)
 
 Motion Companions::run(bool keep_rows, const step::Observer& observe, step::Monitor* monitor) {
   if (!not_made_.empty()) return run_scene(scene_, keep_rows, observe, monitor);
+  if (scene_.world() != nullptr) return run_world(keep_rows, observe, monitor);
   std::vector<Row> rows;
   const step::Observer keep = [&](const step::Sample& sample) {
     if (observe) observe(sample);
@@ -356,25 +374,49 @@ Companion Companions::run_companion(std::size_t which, step::Monitor* monitor) c
   return companion;
 }
 
+Motion Companions::run_world(bool keep_rows, const step::Observer& observe,
+                             step::Monitor* monitor) {
+  const WorldLook look = trace_world(scene_, layout_, marks_, path_);
+  Motion motion = run_scene(scene_, keep_rows, observe, monitor, look);
+  path_.outcome = motion.outcome;
+  return motion;
+}
+
+ErrorBar Companions::compare_worlds(const Motion& motion, const base::Executor& executor,
+                                    step::Monitor* monitor) const {
+  const step::Outcome& outcome = motion.outcome;
+  if (!outcome.certificate.ok() || outcome.interrupted || !motion.world->stop_fault.empty()) {
+    return ErrorBar::none("the run did not reach its end");
+  }
+  // Where the run was stopped by its condition, a companion may be somewhat later.
+  constexpr double kLater = 1.25;
+  constexpr double kFewMore = 8.0;  // steps
+  std::array<WorldPath, 2> paths;
+  executor(2, [&](std::size_t c) {
+    const double most = kLater * static_cast<double>(outcome.steps) / kCoarser[c] + kFewMore;
+    const long long steps = path_.stopped ? std::llround(most) : scenes_[c].run.steps;
+    paths[c] = run_beside(scenes_[c], layout_, marks_, steps, static_cast<int>(c), monitor);
+  });
+  if (monitor != nullptr && monitor->stop.load()) {
+    return ErrorBar::none("its companions were stopped");
+  }
+  return estimate_world_error(layout_, path_, paths, scene_.world()->told);
+}
+
 ErrorBar Companions::compare(const Motion& motion, const base::Executor& executor,
                              step::Monitor* monitor) const {
   if (!not_made_.empty()) {
     ErrorBar bar = ErrorBar::none(not_made_);
     const bool moves = motion.outcome.steps > 0;
-    if (choice_ != BarChoice::None && is_short(scene_) && moves && !scene_.world())
-      bar.unresolved = not_made_;
-    // A level that is stated is kept; who states none is told where it decided.
-    const certify::Limits& limits = scene_.run.limits;
-    if (motion.world && motion.world->told.left_rest > 0 && limits.aim != limits.least) {
-      bar.unresolved = describe_rest(*motion.world);
+    if (choice_ != BarChoice::None && is_short(scene_) && moves) bar.unresolved = not_made_;
+    if (motion.world) {
+      if (std::string doubt = doubt_of_world(motion); !doubt.empty()) bar.unresolved = doubt;
     }
-    if (motion.world && ghosts_matter(*motion.world)) {
-      bar.unresolved = describe_ghosts(*motion.world);
-    }
-    if (motion.world && open_work_matters(motion)) bar.unresolved = describe_open_work(motion);
-    if (motion.world && !motion.world->stop_fault.empty()) {
-      bar.unresolved = motion.world->stop_fault;
-    }
+    return bar;
+  }
+  if (motion.world) {
+    ErrorBar bar = compare_worlds(motion, executor, monitor);
+    if (std::string doubt = doubt_of_world(motion); !doubt.empty()) bar.unresolved = doubt;
     return bar;
   }
   const step::Outcome& outcome = motion.outcome;

@@ -7,13 +7,16 @@
 #include "ricochet/base/executor.h"
 #include "ricochet/study/error_bar.h"
 #include "ricochet/study/motion.h"
+#include "ricochet/study/world_trace.h"
 
 namespace ricochet::study {
 
-/// Whether a run has an error bar: `Auto` gives one to runs of up to kMostBarSteps steps. `Defect`
-/// is another way to one, without companions: dynamics/defect.h.
+/// Whether a run has an error bar: `Auto` gives one to runs of up to kMostBarSteps steps and
+/// kMostBarBodies free bodies. `Defect` is another way to one, without companions:
+/// dynamics/defect.h.
 enum class BarChoice { Auto, None, Pair, Defect };
 inline constexpr long long kMostBarSteps = 1'000'000;
+inline constexpr int kMostBarBodies = 30;
 inline constexpr long long kFewestBarSteps = 4;
 
 /// "none", "pair" or "defect"; throws base::InputError for another word.
@@ -38,6 +41,9 @@ class Companions {
 
  private:
   Companion run_companion(std::size_t which, step::Monitor* monitor) const;
+  Motion run_world(bool keep_rows, const step::Observer& observe, step::Monitor* monitor);
+  ErrorBar compare_worlds(const Motion& motion, const base::Executor& executor,
+                          step::Monitor* monitor) const;
 
   scene::Scene scene_;
   BarChoice choice_;
@@ -46,6 +52,9 @@ class Companions {
   std::vector<scene::Scene> scenes_;  // of the companions
   std::array<Trace, 2> traces_;       // the run at the marks of each
   TracedRun own_;
+  WorldLayout layout_;  // of bodies
+  WorldMarks marks_;
+  WorldPath path_;
 };
 
 }  // namespace ricochet::study

@@ -169,7 +169,7 @@ Row row_of(const step::Sample& s) {
 }
 
 Motion run_scene(scene::Scene given, bool keep_rows, const step::Observer& observe,
-                 step::Monitor* monitor) {
+                 step::Monitor* monitor, const WorldLook& look) {
   check_direction(given);
   Motion motion;
   motion.scene = std::move(given);
@@ -185,7 +185,7 @@ Motion run_scene(scene::Scene given, bool keep_rows, const step::Observer& obser
     motion.outcome =
         step::run_formula(*model, scene.scheme, scene.run, motion.final_state, watch, monitor);
   } else if (scene.world() != nullptr) {
-    run_world(motion, watch, monitor);
+    run_world(motion, watch, monitor, look);
   } else {
     run_structure(motion, watch, monitor);
   }

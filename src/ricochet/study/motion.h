@@ -10,6 +10,7 @@
 #include "ricochet/record/world_record.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_formula.h"
+#include "ricochet/study/world_trace.h"
 
 namespace ricochet::study {
 
@@ -60,9 +61,9 @@ struct Motion {
 void check_direction(const scene::Scene& scene);
 
 /// Runs a scene. `observe` sees every recorded instant; rows are kept only when asked for, so that
-/// long runs do not grow.
+/// long runs do not grow. `look` sees every step of bodies.
 Motion run_scene(scene::Scene scene, bool keep_rows, const step::Observer& observe = {},
-                 step::Monitor* monitor = nullptr);
+                 step::Monitor* monitor = nullptr, const WorldLook& look = {});
 
 /// What runs a scene under a label: in memory, or into files. The settings, as of `--set`, are
 /// those the scene was read with.

@@ -114,6 +114,7 @@ std::string describe_excess(const Motion& motion) {
       if (world && !world->told.broken.empty()) return ": " + world->told.broken;
       return fmt::format(": {:.6g} deep, the limit is {:.6g}", c.failure_value, limits.violation);
     case certify::Failure::Overlap:
+    case certify::Failure::PassedThrough:
       if (world && !world->told.broken.empty()) return ": " + world->told.broken;
       break;
     case certify::Failure::Residual:
@@ -128,6 +129,12 @@ std::string describe_excess(const Motion& motion) {
   return c.failure_value == 0.0 ? "" : fmt::format(" ({:.3g})", c.failure_value);
 }
 
+std::string describe_error_of_bodies(const record::ErrorBar& bar) {
+  if (bar.farthest_of.empty()) return "no body is free whose error could be told";
+  return fmt::format("error ± {} in places at most, that of '{}'", base::rounded_up(bar.farthest),
+                     bar.farthest_of);
+}
+
 /// What is not proved by any certificate: how far the digits hold.
 std::string describe_error(const RunReport& report) {
   constexpr std::size_t kMostNames = 3;
@@ -135,6 +142,7 @@ std::string describe_error(const RunReport& report) {
   if (!bar.made)
     return fmt::format("what its length costs in accuracy is not told: {}", bar.not_made);
   const std::vector<std::string>& names = report.motion.scene.columns.coordinates;
+  if (report.motion.world) return describe_error_of_bodies(bar);
   if (names.empty()) return "no point is named whose error could be told";
   std::string words = "error";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
@@ -144,20 +152,26 @@ std::string describe_error(const RunReport& report) {
   return names.size() > kMostNames ? words + ", ..." : words;
 }
 
+/// Whether it is the step that an unresolved run of bodies is too long for, and not its level.
+bool is_told_by_steps(const RunReport& report) { return doubt_of_world(report.motion).empty(); }
+
 /// Why the digits do not hold, and what to do.
 std::string describe_unresolved(const RunReport& report) {
   const certify::Certificate& c = report.motion.outcome.certificate;
   const double limit = report.motion.scene.run.limits.lost;
   const record::ErrorBar& bar = report.error_bar;
-  if (report.motion.world && c.lost_displacement <= limit) return bar.unresolved;
+  if (report.motion.world && c.lost_displacement <= limit && !is_told_by_steps(report)) {
+    return bar.unresolved;
+  }
   if (c.lost_displacement > limit) {
     return fmt::format(
         "rounding swallowed {:.2g} of the way of a coordinate (limit {:.0e}): move the origin "
         "nearer, or take longer steps",
         c.lost_displacement, limit);
   }
-  return fmt::format("{}{}; take shorter steps, or an earlier end", bar.unresolved,
-                     bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "");
+  return fmt::format("{}{}; take shorter steps, or an earlier end{}", bar.unresolved,
+                     bar.horizon ? fmt::format("; horizon t = {:.6g}", *bar.horizon) : "",
+                     report.motion.world ? record::watches_that_hold(bar) : "");
 }
 
 /// What is proved where no check failed, and what is not.
@@ -171,9 +185,10 @@ std::string describe_good_end(const RunReport& report) {
                        describe_progress(motion));
   }
   if (word == "unresolved") {
-    return fmt::format("unresolved: each step obeys the law{}: {}",
-                       motion.world ? "" : ", but the digits do not hold",
-                       describe_unresolved(report));
+    return fmt::format(
+        "unresolved: each step obeys the law{}: {}",
+        motion.world && !is_told_by_steps(report) ? "" : ", but the digits do not hold",
+        describe_unresolved(report));
   }
   return "ok: each step obeys the law; " + describe_error(report);
 }
@@ -229,7 +244,8 @@ std::string describe_status(const RunReport& report) {
   }
   words += fmt::format(": {}{}; {} done", describe_meaning(motion), describe_excess(motion),
                        describe_progress(motion));
-  return entry("FAILED", words) + entry("remedy", step::remedy_of(c.failure, motion.scene.scheme));
+  return entry("FAILED", words) +
+         entry("remedy", step::remedy_of(c.failure, motion.scene.scheme) + remedy_of_world(motion));
 }
 
 std::string describe_rolls(const Motion& motion) {
@@ -251,7 +267,8 @@ std::string describe_others(const Motion& motion) {
                            steps, motion.outcome.steps));
 }
 
-std::string describe_checks(const Motion& motion) {
+std::string describe_checks(const RunReport& report) {
+  const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
   const certify::Limits& limits = motion.scene.run.limits;
   std::string text =
@@ -270,7 +287,9 @@ std::string describe_checks(const Motion& motion) {
                                       "follow the forces",
                                       c.arc_max, c.arc_limit));
   }
-  if (motion.world) return text + describe_world(motion) + describe_others(motion);
+  if (motion.world) {
+    return text + describe_world(motion, report.error_bar) + describe_others(motion);
+  }
   if (motion.scene.columns.contacts.empty()) return text;
   text += describe_rolls(motion);
   if (motion.structure) text += describe_average(motion);
@@ -491,7 +510,7 @@ std::string describe(const RunReport& report) {
   const Motion& motion = report.motion;
   std::string text = describe_head(motion);
   if (!report.story.empty()) text += entry("motion", report.story);
-  text += describe_status(report) + describe_checks(motion) + describe_energy(motion) +
+  text += describe_status(report) + describe_checks(report) + describe_energy(motion) +
           describe_shocks(motion) + describe_friction(motion);
   text += motion.structure ? describe_statistics(motion) : describe_final(report);
   for (const std::string& warning : report.warnings) text += entry("warning", warning);

@@ -12,49 +12,10 @@
 #include "ricochet/body/rows.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/step/run_bodies.h"
+#include "ricochet/study/watch_values.h"
 
 namespace ricochet::study {
 namespace {
-
-/// Evaluates formulas of t and figures.
-class ProbeReader {
- public:
-  explicit ProbeReader(const scene::Probe& probe)
-      : probe_(probe), registers_(probe.tape.registers()) {}
-
-  template <int D>
-  double operator()(const body::WorldState<D>& state, const std::vector<double>& watches) {
-    registers_[0] = state.t;
-    for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
-      const scene::Figure& in = probe_.inputs[k];
-      registers_[k + 1] =
-          in.body < 0 ? watches[base::index(in.what)]
-                      : body::figures_of(state.bodies[base::index(in.body)])[base::index(in.what)];
-    }
-    return run();
-  }
-
-  /// Figures of bodies that are not yet there are no numbers; whether there are such.
-  template <int D>
-  bool hide_unborn(const body::World<D>& world, double t) {
-    bool any = false;
-    for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
-      const int i = probe_.inputs[k].body;
-      if (i < 0 || !(world.body(i).born > t)) continue;
-      registers_[k + 1] = std::numeric_limits<double>::quiet_NaN();
-      any = true;
-    }
-    return any;
-  }
-  double run() {
-    probe_.tape.run(0, registers_.data());
-    return registers_[probe_.tape.outputs(0)[0]];
-  }
-
- private:
-  const scene::Probe& probe_;
-  std::vector<double> registers_;
-};
 
 /// Sees every step of bodies, and makes of them rows, watches and frames.
 template <int D>
@@ -63,38 +24,29 @@ class WorldWatch {
   using Sample = step::BodySample<D>;
   using Vec = body::Vec<D>;
   WorldWatch(const scene::Scene& scene, const body::World<D>& world, const step::Observer& observe,
-             record::WorldRecord& record)
+             const WorldLook& look, record::WorldRecord& record)
       : part_(*scene.world()),
         world_(world),
         run_(scene.run),
         observe_(observe),
+        look_(look),
         record_(record),
-        stop_(part_.stop),
+        watches_(part_, world),
         q_(kPlaces * part_.told.size()),
         u_(q_.size()) {
-    for (const scene::Watch& watch : part_.watches) {
-      formulas_.emplace_back(watch.formula);
-      in_.emplace_back(world_.bodies.size(), 0);
-      for (const int i : watch.bodies) in_.back()[base::index(i)] = 1;
-      for (const int i : watch.others) {
-        char& side = in_.back()[base::index(i)];
-        side = static_cast<char>(side | 2);
-      }
-      values_.resize(values_.size() + base::index(watch.numbers), 0.0);
-      given_.resize(values_.size(), 0.0);
-    }
     constexpr double kMostNumbers = 6e5;
     const double most = kMostNumbers / std::max(1.0, static_cast<double>(world_.count()));
     frames_ = static_cast<long long>(std::clamp(most, 2.0, 600.0));
   }
 
   bool operator()(const Sample& s) {
-    add_forces(s);
+    watches_.add_forces(s);
     const long long step = s.state.steps;
     const bool is_row = step == 0 || (run_.record_every > 0 && step % run_.record_every == 0);
-    if (is_row || part_.stop.exists()) set_values(s);
+    if (is_row || part_.stop.exists()) watches_.set(s);
     const bool stops = part_.stop.exists() && has_to_stop(s.state);
     const bool is_last = stops || step == run_.steps;
+    if (look_.of<D>()) look_.of<D>()(s, is_last, stops);
     if (is_row || is_last) tell(s);
     const bool is_frame = step * (frames_ - 1) >= shown_ * std::max(1LL, run_.steps);
     if (is_frame || is_last) keep_frame(s);
@@ -115,11 +67,9 @@ class WorldWatch {
 
  private:
   bool has_to_stop(const body::WorldState<D>& state) {
-    double found = stop_(state, values_);
-    const bool waits = stop_.hide_unborn(world_, state.t);
-    if (waits) found = stop_.run();
-    if (!std::isnan(found)) return found != 0.0;
-    if (waits) return false;
+    using Stop = typename WatchValues<D>::Stop;
+    const Stop stop = watches_.has_to_stop(state);
+    if (stop != Stop::NoNumber) return stop == Stop::Holds;
     record_.stop_fault = fmt::format(
         "run.stop (line {}) neither holds nor fails at t = {:.9g}: it is not a number, and the run "
         "ends there; write a condition that can be computed at all times of the run",
@@ -127,124 +77,8 @@ class WorldWatch {
     return true;
   }
 
-  /// Impulses on the bodies that are watched, from those that are not.
-  void add_forces(const Sample& s) {
-    const bool any = std::any_of(part_.watches.begin(), part_.watches.end(), [](const auto& w) {
-      return w.kind == scene::Watch::Kind::ForceOn || w.kind == scene::Watch::Kind::Joint;
-    });
-    if (!any) return;
-    if (!s.claim.reactions.empty()) add_joint_forces(s);
-    each_push(s, [&](const body::Row<D>& row, const Vec& p) {
-      const Vec on_a = body::in_space(row, p);
-      for (std::size_t w = 0; w < part_.watches.size(); ++w) {
-        const scene::Watch& watch = part_.watches[w];
-        if (watch.kind != scene::Watch::Kind::ForceOn) continue;
-        const int a = in_[w][base::index(row.body_a)];
-        const int b = in_[w][base::index(row.body_b)];
-        for (int k = 0; k < D; ++k) given_[base::index(watch.column + k)] += (a - b) * on_a[k];
-      }
-    });
-  }
-
-  void add_joint_forces(const Sample& s) {
-    for (std::size_t j = 0; j < world_.joints.size(); ++j) {
-      const Vec& on_b = s.claim.reactions[j].force;
-      for (std::size_t w = 0; w < part_.watches.size(); ++w) {
-        const scene::Watch& watch = part_.watches[w];
-        int times = watch.joint == static_cast<int>(j) ? 1 : 0;
-        if (watch.kind == scene::Watch::Kind::ForceOn) {
-          times = in_[w][base::index(world_.joints[j].b)] - in_[w][base::index(world_.joints[j].a)];
-        }
-        for (int k = 0; k < D && times != 0; ++k) {
-          given_[base::index(watch.column + k)] += times * on_b[k];
-        }
-      }
-    }
-  }
-
-  template <class Work>
-  static void each_push(const Sample& s, Work&& work) {
-    auto push = s.claim.pushes.begin();
-    for (const body::Row<D>& row : s.rows) {
-      if (push == s.claim.pushes.end()) break;
-      if (!(push->key == row.key)) continue;
-      work(row, push->impulse);
-      ++push;
-    }
-  }
-
-  void set_values(const Sample& s) {
-    for (std::size_t w = 0; w < part_.watches.size(); ++w) {
-      set_value(s, w, values_.data() + part_.watches[w].column);
-    }
-  }
-
-  /// The mean force on the second body since the row before, and the coordinate.
-  void set_joint(const Sample& s, const scene::Watch& watch, double* out) {
-    const body::Joint<D>& joint = world_.joints[base::index(watch.joint)];
-    const double time = s.state.t - last_;
-    for (int k = 0; k < D && time > 0.0; ++k) {
-      out[k] = given_[base::index(watch.column + k)] / time;
-    }
-    const auto rows = body::rows_of(joint, s.state.bodies[base::index(joint.a)],
-                                    s.state.bodies[base::index(joint.b)]);
-    out[D] = rows.free.gap;
-  }
-
-  void set_value(const Sample& s, std::size_t w, double* out) {
-    using Kind = scene::Watch::Kind;
-    const scene::Watch& watch = part_.watches[w];
-    std::fill(out, out + watch.numbers, 0.0);
-    double mass = 0.0;
-    switch (watch.kind) {
-      case Kind::Formula: *out = formulas_[w](s.state, values_); return;
-      case Kind::ForceOn: {
-        const double time = s.state.t - last_;
-        for (int k = 0; k < D && time > 0.0; ++k) {
-          out[k] = given_[base::index(watch.column + k)] / time;
-        }
-        return;
-      }
-      case Kind::Joint: set_joint(s, watch, out); return;
-      case Kind::Slip:
-        each_push(s, [&](const body::Row<D>& row, const Vec&) {
-          if ((in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 3) return;
-          const Vec u = body::relative(row, s.state.bodies[base::index(row.body_a)],
-                                       s.state.bodies[base::index(row.body_b)]);
-          *out = std::max(*out, u.template tail<D - 1>().norm());
-        });
-        return;
-      case Kind::Touching:
-        each_push(s, [&](const body::Row<D>& row, const Vec&) {
-          *out +=
-              (in_[w][base::index(row.body_a)] | in_[w][base::index(row.body_b)]) != 0 ? 1.0 : 0.0;
-        });
-        return;
-      default: break;
-    }
-    if (watch.kind == Kind::Height) *out = -std::numeric_limits<double>::infinity();
-    for (const int i : watch.bodies) {
-      const body::Body<D>& body = world_.body(i);
-      const body::Motion<D>& m = s.state.bodies[base::index(i)];
-      if (watch.kind == Kind::Displacement) *out = std::max(*out, (m.x - body.start.x).norm());
-      if (watch.kind == Kind::Height) *out = std::max(*out, m.x[D - 1]);
-      if (watch.kind == Kind::Centre) {
-        const double own = body.is_free() ? body.mass : 1.0;
-        mass += own;
-        for (int k = 0; k < D; ++k) out[k] += own * m.x[k];
-      }
-      if (watch.kind == Kind::Momentum) {
-        for (int k = 0; k < D; ++k) out[k] += body.mass * m.v[k];
-        const body::Spin<D> about = body.mass * body::moment(m.x, m.v) + body::momentum_of(body, m);
-        if constexpr (D == 2) out[2] += about;
-        if constexpr (D == 3) body::Vec<3>::Map(out + 3) += about;
-      }
-    }
-    for (int k = 0; k < D && watch.kind == Kind::Centre; ++k) out[k] /= mass;
-  }
-
   void tell(const Sample& s) {
-    set_values(s);
+    watches_.set(s);
     for (std::size_t k = 0; k < part_.told.size(); ++k) {
       const body::Motion<D>& m = s.state.bodies[base::index(part_.told[k])];
       const auto place = body::places_of(m);
@@ -260,15 +94,14 @@ class WorldWatch {
     row.u = u_;
     row.kinetic = s.kinetic;
     row.potential = s.potential;
-    row.watches = values_;
+    row.watches = watches_.values();
     if (observe_) observe_(row);
-    std::fill(given_.begin(), given_.end(), 0.0);
-    last_ = s.state.t;
+    watches_.begin_window(s.state.t);
     record_.watches.clear();
     std::size_t at = 0;
     for (const scene::Watch& watch : part_.watches) {
       for (const std::string& name : scene::names_of(watch)) {
-        record_.watches.emplace_back(name, values_[at++]);
+        record_.watches.emplace_back(name, watches_.values()[at++]);
       }
     }
   }
@@ -282,7 +115,8 @@ class WorldWatch {
       frame.places.insert(frame.places.end(), place.begin(), place.end());
     }
     constexpr std::size_t kMostForces = 20000;
-    each_push(s, [&](const body::Row<D>& row, const Vec& p) {
+    s.each_push([&](const body::Row<D>& row, const body::Push<D>& push) {
+      const Vec& p = push.impulse;
       if (frame.forces.size() >= kMostForces) return;
       const Vec on_a = body::in_space(row, p);
       const Vec at = s.state.bodies[base::index(row.body_a)].x + row.arm_a;
@@ -315,13 +149,9 @@ class WorldWatch {
   void keep_contacts(const Sample& s) {
     record::ContactSnapshot& shot = record_.contact_series.emplace_back();
     shot.t = s.state.t;
-    auto push = s.claim.pushes.begin();
-    for (const body::Row<D>& row : s.rows) {
-      if (push == s.claim.pushes.end()) break;
-      if (!(push->key == row.key)) continue;
-      add_contact(s, row, *push, shot);
-      ++push;
-    }
+    s.each_push([&](const body::Row<D>& row, const body::Push<D>& push) {
+      add_contact(s, row, push, shot);
+    });
   }
 
   void add_contact(const Sample& s, const body::Row<D>& row, const body::Push<D>& push,
@@ -357,15 +187,11 @@ class WorldWatch {
   const body::World<D>& world_;
   const step::RunSettings& run_;
   const step::Observer& observe_;
+  const WorldLook& look_;
   record::WorldRecord& record_;
-  ProbeReader stop_;
-  std::vector<ProbeReader> formulas_;
-  std::vector<std::vector<char>> in_;  // by watch and body: 1 what it looks at, 2 the other side
-  std::vector<double> values_;
-  std::vector<double> given_;  // impulses since the last row
+  WatchValues<D> watches_;
   std::vector<double> q_;
   std::vector<double> u_;
-  double last_{0.0};
   long long frames_{2};
   long long shown_{0};
   long long told_{-1};  // step of the last row
@@ -373,7 +199,7 @@ class WorldWatch {
 
 template <int D>
 void run(const body::World<D>& world, Motion& motion, const step::Observer& observe,
-         step::Monitor* monitor) {
+         step::Monitor* monitor, const WorldLook& look) {
   record::WorldRecord& record = motion.world.emplace();
   record.bodies = world.count();
   record.shapes = static_cast<int>(world.solids.size());
@@ -381,12 +207,12 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
   for (const body::Body<D>& body : world.bodies) record.free_bodies += body.is_free() ? 1 : 0;
   body::WorldState<D>& last = record.state<D>();
   last = step::start_of(world, motion.scene.run.start_time);
-  WorldWatch<D> watch(motion.scene, world, observe, record);
+  WorldWatch<D> watch(motion.scene, world, observe, look, record);
   motion.outcome =
       step::run_bodies<D>(world, motion.scene.run, last, std::ref(watch), monitor, record.told);
   if (motion.outcome.interrupted) {
     const certify::Ledger& ledger = motion.outcome.certificate.ledger;
-    watch.tell_end({last, {}, {}, ledger.kinetic_end, ledger.potential_end});
+    watch.tell_end({last, {}, {}, {}, ledger.kinetic_end, ledger.potential_end});
   }
   motion.final_state.t = last.t;
   Eigen::Index at = 0;
@@ -402,8 +228,10 @@ void run(const body::World<D>& world, Motion& motion, const step::Observer& obse
 
 }  // namespace
 
-void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor) {
-  motion.scene.world()->visit([&](const auto& world) { run(world, motion, observe, monitor); });
+void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor,
+               const WorldLook& look) {
+  motion.scene.world()->visit(
+      [&](const auto& world) { run(world, motion, observe, monitor, look); });
 }
 
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
@@ -495,6 +323,32 @@ std::string describe_laws(const scene::WorldPart& part) {
   return part.visit([](const auto& world) { return describe_laws(world); });
 }
 
+std::string remedy_of_world(const Motion& motion) {
+  if (!motion.world) return "";
+  using certify::Failure;
+  using certify::Level;
+  const Failure failure = motion.outcome.certificate.failure;
+  const certify::Limits& limits = motion.scene.run.limits;
+  const bool is_of_law = failure == Failure::Residual || failure == Failure::NoSolution ||
+                         failure == Failure::NoConvergence;
+  if (is_of_law && motion.world->told.law == Level::Exact &&
+      !limits.may_fall(Level::Tight, motion.world->free_bodies)) {
+    return "; or run.level = \"tight\", which asks for less: up to 8 free bodies are exact "
+           "unless a level is stated";
+  }
+  if (failure != Failure::Overlap) return "";
+  for (const scene::BodyFamily& family : motion.scene.world()->families) {
+    if (!(family.rate > 0.0)) continue;
+    const std::string born = fmt::format("'{}[", family.name);
+    if (motion.world->told.broken.rfind(born, 0) != 0) continue;
+    return fmt::format(
+        "; fill.{} rains {:g} bodies a second, more than fall away: write a lower "
+        "rate, or a velocity",
+        family.name, family.rate);
+  }
+  return "";
+}
+
 std::string describe_level(const Motion& motion) {
   const certify::BodyStatistics& told = motion.world->told;
   const certify::Certificate& c = motion.outcome.certificate;
@@ -542,7 +396,7 @@ std::string describe_rest(const record::WorldRecord& record) {
 }
 
 bool ghosts_matter(const record::WorldRecord& record) {
-  constexpr double kGiven = 0.01;  // of the largest speed
+  constexpr double kGiven = 0.01;  // of the largest speed of the two
   constexpr double kFar = 0.1;     // of the smaller one
   return record.told.ghost_share > kGiven && record.told.ghost_gap > kFar;
 }
@@ -578,13 +432,43 @@ std::string describe_ghosts(const record::WorldRecord& record) {
   const certify::BodyStatistics& told = record.told;
   return fmt::format(
       "bodies pushed each other without coming to touch in {}: {} stayed apart by {:.2g} of the "
-      "smaller one near t = {:.6g}, and an impulse gave {:.1g} of the largest speed. In one step "
+      "smaller one near t = {:.6g}, and an impulse gave {:.1g} of their largest speed. In one step "
       "they pass by more than the plane between them holds for; a step below {:.1g} avoids it",
       base::counted(told.ghosts, "step"), told.ghost_pair, told.ghost_gap, told.ghost_time,
       told.ghost_share, told.ghost_step);
 }
 
-std::string describe_world(const Motion& motion) {
+std::string doubt_of_world(const Motion& motion) {
+  const record::WorldRecord& record = *motion.world;
+  if (!record.stop_fault.empty()) return record.stop_fault;
+  if (!record.told.unseen.empty()) return record.told.unseen;
+  if (open_work_matters(motion)) return describe_open_work(motion);
+  if (ghosts_matter(record)) return describe_ghosts(record);
+  // A level that is stated is kept; who states none is told where it decided.
+  const certify::Limits& limits = motion.scene.run.limits;
+  return record.told.left_rest > 0 && limits.aim != limits.least ? describe_rest(record) : "";
+}
+
+/// "load = 981.000 ± 0.002, touching = 4 (does not hold)".
+static std::string describe_watches(const record::WorldRecord& record,
+                                    const record::ErrorBar& bar) {
+  constexpr double kWhole = 0.5;  // a count that is off by less is what it is
+  std::string words;
+  for (std::size_t k = 0; k < record.watches.size(); ++k) {
+    const auto& [name, value] = record.watches[k];
+    words += fmt::format("{}{} = ", words.empty() ? "" : ", ", name);
+    if (k >= bar.watches.size() || (bar.watches[k].is_count && bar.watches[k].width < kWhole)) {
+      words += fmt::format("{:.9g}", value);
+    } else if (bar.watches[k].holds) {
+      words += base::with_bar(value, bar.watches[k].width);
+    } else {
+      words += fmt::format("{:.9g} (does not hold)", value);
+    }
+  }
+  return words;
+}
+
+std::string describe_world(const Motion& motion, const record::ErrorBar& bar) {
   const record::WorldRecord& record = *motion.world;
   const certify::BodyStatistics& told = record.told;
   const certify::Certificate& c = motion.outcome.certificate;
@@ -604,11 +488,12 @@ std::string describe_world(const Motion& motion) {
           : fmt::format("{:.2g} at most; put back in {}, by {:.2g} at most", c.violation_max,
                         base::counted(told.projected, "step"), told.shift_max));
   if (!told.where.empty()) text += base::entry("where", told.where);
-  if (!record.stopped.empty()) text += base::entry("stopped", record.stopped + ", by run.stop");
-  std::string words;
-  for (const auto& [name, value] : record.watches) {
-    words += fmt::format("{}{} = {:.9g}", words.empty() ? "" : ", ", name, value);
+  if (!record.stopped.empty()) {
+    const std::string late =
+        bar.end_time ? fmt::format(" ± {}", base::rounded_up(*bar.end_time)) : "";
+    text += base::entry("stopped", record.stopped + late + ", by run.stop");
   }
+  const std::string words = describe_watches(record, bar);
   if (!words.empty()) text += base::entry("watches", words);
   return text;
 }

@@ -3,12 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/record/error_bar.h"
 #include "ricochet/study/motion.h"
 
 namespace ricochet::study {
 
 /// Runs the bodies of a motion's scene and fills in the rest.
-void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor);
+void run_world(Motion& motion, const step::Observer& observe, step::Monitor* monitor,
+               const WorldLook& look = {});
 
 /// What may not be meant: places put back by much, contacts that creep.
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings);
@@ -19,8 +21,10 @@ std::string kind_of(const scene::WorldPart& part);
 /// Masses, and the laws of materials that may touch, before anything is run.
 std::string describe_laws(const scene::WorldPart& part);
 
-/// The lines of a report that tell of bodies.
-std::string describe_world(const Motion& motion);
+/// The lines of a report that tell of bodies; watches with their bars.
+std::string describe_world(const Motion& motion, const record::ErrorBar& bar);
+/// What else may help where a run of bodies failed; empty for others.
+std::string remedy_of_world(const Motion& motion);
 /// How well its contacts obey the law.
 std::string describe_level(const Motion& motion);
 /// Of bodies that left rest in steps that leave open whether they would.
@@ -33,5 +37,7 @@ bool ghosts_matter(const record::WorldRecord& record);
 bool open_work_matters(const Motion& motion);
 std::string describe_open_work(const Motion& motion);
 std::string describe_ghosts(const record::WorldRecord& record);
+/// What the run itself tells of digits that do not hold; empty where it does not.
+std::string doubt_of_world(const Motion& motion);
 
 }  // namespace ricochet::study

@@ -1,0 +1,203 @@
+#include "ricochet/certify/body_meetings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ricochet/certify/body_width.h"
+#include "ricochet/shape/gaps.h"
+
+namespace ricochet::certify {
+
+using base::index;
+using body::Vec;
+
+namespace {
+
+constexpr double kSameTime = 2e-3;  // of a step: what counts as the same instant
+
+/// Corners without a radius have no rows where they are before no face: see shape.
+template <int D>
+bool is_sharp(const shape::Shape<D>& shape) {
+  return shape.kind == shape::Kind::Core && !shape.faces.empty() && shape.round == 0.0;
+}
+
+/// What bounds how deep a shape may be entered before it is left at its other side; nothing does
+/// for points and half-spaces, which have no sides.
+template <int D>
+double thickness(const body::Body<D>& body, const shape::Shape<D>& shape) {
+  const bool has_sides = shape.extent > 0.0 && std::isfinite(shape.extent);
+  if (!has_sides) return std::numeric_limits<double>::infinity();
+  return std::min(body.size, 2.0 * shape.extent);
+}
+
+/// Half-spaces and fixed ground are left where they were entered, however deep that is.
+template <int D>
+bool has_two_sides(const shape::Shape<D>& shape) {
+  return shape.kind != shape::Kind::HalfSpace && shape.kind != shape::Kind::Surface;
+}
+
+}  // namespace
+
+template <int D>
+BodyMeetings<D>::BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions,
+                              JointCourt<D>& joints)
+    : trial_(trial), motions_(motions), joints_(joints), groups_(trial.facts.size()) {
+  for (const body::PairLaw& law : trial.world.laws) {
+    all_look_ahead_ = all_look_ahead_ && law.looks_ahead();
+  }
+  int sharp = 0;
+  for (const auto& solid : trial.world.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
+  none_can_pass_ = all_look_ahead_ && sharp < 2;
+  if (trial.mixes_restitution) meets_.resize(trial.facts.size());
+}
+
+template <int D>
+bool BodyMeetings<D>::drop_idle() {
+  if (all_look_ahead_ && meets_.empty()) return true;
+  waited_.clear();
+  if (!meets_.empty()) find_meetings();
+  for (std::size_t i = 0; i < trial_.rows.size();) {
+    JudgedRow<D>& one = trial_.rows[i];
+    const bool is_ahead = one.law->looks_ahead();
+    Word word = is_ahead ? Word::Acts : Word::Waits;
+    if (is_ahead && !meets_.empty()) {
+      const double time = body::time_to_touch(trial_.world, one.row,
+                                              Vec<D>(trial_.h * trial_.gravity), trial_.middle);
+      word = waits(one.row.body_a, one.row.body_b, time);
+    }
+    const bool is_idle = word == Word::Waits || (word == Word::May && !(one.impulse[0] > 0.0));
+    if (is_idle && is_open(one.row)) {
+      if (is_ahead) waited_.push_back({one.row.key.a, one.row.key.b});
+      if (one.impulse[0] > 0.0) {
+        return trial_.fail_at(Failure::ActiveSet, trial_.t_mid, one.row.gap, one.row);
+      }
+      trial_.rows[i] = trial_.rows.back();  // it does not act
+      trial_.rows.pop_back();
+      continue;
+    }
+    ++i;
+  }
+  std::sort(waited_.begin(), waited_.end());
+  return true;
+}
+
+/// Whether a row with e > 0 would not act.
+template <int D>
+bool BodyMeetings<D>::is_open(const body::Row<D>& row) const {
+  return row.gap > row.slack * (1.0 + 1e-6) &&
+         !std::binary_search(trial_.put.begin(), trial_.put.end(), row.key);
+}
+
+/// Free bodies that touch or are joined to each other.
+template <int D>
+void BodyMeetings<D>::find_groups() {
+  groups_.clear();
+  const auto tie = [&](int a, int b) {
+    if (trial_.is_free(a) && trial_.is_free(b)) groups_.unite(a, b);
+  };
+  for (const JudgedRow<D>& one : trial_.rows) {
+    if (!is_open(one.row)) tie(one.row.body_a, one.row.body_b);
+  }
+  for (const body::Joint<D>& joint : trial_.world.joints) tie(joint.a, joint.b);
+}
+
+/// When free bodies first meet a row or a limit with e > 0: of their own, and of the bodies that
+/// they touch or are joined to. Until then rows with e = 0 that would touch later do not act.
+template <int D>
+void BodyMeetings<D>::find_meetings() {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::fill(meets_.begin(), meets_.end(), Meeting{kNever, kNever});
+  find_groups();
+  const Vec<D> given = trial_.h * trial_.gravity;
+  const auto meet = [&](int a, int b, double time) {
+    if (time > (1.0 + kSameTime) * trial_.h) return;
+    for (const int i : {a, b}) {
+      if (!trial_.is_free(i)) continue;
+      meets_[index(i)].own = std::min(meets_[index(i)].own, time);
+      Meeting& group = meets_[groups_.at(i)];
+      group.of_group = std::min(group.of_group, time);
+    }
+  };
+  for (const JudgedRow<D>& one : trial_.rows) {
+    if (one.law->looks_ahead() || !is_open(one.row)) continue;
+    meet(one.row.body_a, one.row.body_b,
+         body::time_to_touch(trial_.world, one.row, given, trial_.middle));
+  }
+  joints_.look(trial_.middle, trial_.exists);
+  joints_.each_open_limit(trial_.middle, given, [&](std::size_t j, bool, double time) {
+    const body::Joint<D>& joint = trial_.world.joints[j];
+    if (joint.restitution > 0.0) meet(joint.a, joint.b, time);
+  });
+  joints_.each_open_limit(trial_.middle, given, [&](std::size_t j, bool is_low, double time) {
+    const body::Joint<D>& joint = trial_.world.joints[j];
+    joints_.set_word(j, is_low, waits(joint.a, joint.b, time));
+  });
+}
+
+/// Whether a row with e = 0 acts, waits until it touches, or where rounding decides may do either.
+template <int D>
+Word BodyMeetings<D>::waits(int a, int b, double time) {
+  Word word = Word::Acts;
+  for (const int i : {a, b}) {
+    if (!trial_.is_free(i)) continue;
+    const double own = meets_[index(i)].own;
+    const double group = meets_[groups_.at(i)].of_group;
+    if (std::min(own, group) <= time + kSameTime * trial_.h) word = std::max(word, Word::May);
+    if (own <= std::min(time, trial_.h) - kSameTime * trial_.h) word = Word::Waits;
+  }
+  return word;
+}
+
+/// Whether a pair has no rows ahead of its motion, in this step.
+template <int D>
+bool BodyMeetings<D>::may_pass(int a, int b) const {
+  const auto& one = trial_.world.solid(a);
+  const auto& other = trial_.world.solid(b);
+  if (!trial_.world.law_between(one.body, other.body).looks_ahead()) return true;
+  return (is_sharp(one.shape) && is_sharp(other.shape)) ||
+         std::binary_search(waited_.begin(), waited_.end(), std::pair(a, b));
+}
+
+template <int D>
+bool BodyMeetings<D>::check_passing() const {
+  constexpr int kFewest = 16;
+  constexpr int kMost = 4096;
+  if (none_can_pass_) return true;
+  for (const auto& [a, b] : motions_.near_before()) {
+    if (!may_pass(a, b)) continue;
+    const auto& one = trial_.world.solid(a);
+    const auto& other = trial_.world.solid(b);
+    const body::Body<D>& body_a = trial_.world.body(one.body);
+    const body::Body<D>& body_b = trial_.world.body(other.body);
+    const double thin = std::min(thickness(body_a, one.shape), thickness(body_b, other.shape));
+    const double width = std::min(width_of(one.shape), width_of(other.shape));
+    const double way = trial_.reach[index(one.body)] + trial_.reach[index(other.body)];
+    const double deep = std::min(0.5 * thin, kDeepPart * width);
+    if (way < deep) continue;
+    const int looks = static_cast<int>(std::clamp(4.0 * way / deep, 1.0 * kFewest, 1.0 * kMost));
+    double apart = 0.0;
+    double before = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k <= looks; ++k) {
+      body::Motion<D> at_a = trial_.middle_after[index(one.body)];
+      body::Motion<D> at_b = trial_.middle_after[index(other.body)];
+      at_a.advance(trial_.h * k / looks);
+      at_b.advance(trial_.h * k / looks);
+      before = apart;
+      apart = shape::separation(one.shape, body::pose_of(body_a, at_a), other.shape,
+                                body::pose_of(body_b, at_b));
+      least = std::min(least, apart);
+    }
+    const bool is_through = has_two_sides(one.shape) && has_two_sides(other.shape) &&
+                            least < -kDeepPart * width && !goes_deeper(before, apart, way / looks);
+    if (!(least < -0.5 * thin) && !is_through) continue;
+    return trial_.fail_between(Failure::PassedThrough, trial_.t_mid, -least, one.body, other.body);
+  }
+  return true;
+}
+
+template class BodyMeetings<2>;
+template class BodyMeetings<3>;
+
+}  // namespace ricochet::certify

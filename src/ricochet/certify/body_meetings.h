@@ -1,0 +1,50 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "ricochet/certify/body_joints.h"
+#include "ricochet/certify/body_motion.h"
+#include "ricochet/certify/body_trial.h"
+
+namespace ricochet::certify {
+
+/// Which rows act at all, where some have e > 0: those that touch. Rows with e = 0 act before they
+/// touch, but not for a body that meets such a one first. What does not act might be passed
+/// through.
+template <int D>
+class BodyMeetings {
+ public:
+  BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions, JointCourt<D>& joints);
+
+  /// Takes rows that do not act out of the trial; false where one pushes.
+  bool drop_idle();
+  /// That no pair with e > 0, or which waited for such, is apart here and would be through at the
+  /// next middle.
+  bool check_passing() const;
+
+ private:
+  struct Meeting {  // when a body first meets a row with e > 0, by itself and with those it touches
+    double own;
+    double of_group;
+  };
+  bool is_open(const body::Row<D>& row) const;
+  void find_meetings();
+  void find_groups();
+  Word waits(int a, int b, double time);
+  bool may_pass(int a, int b) const;
+
+  BodyTrial<D>& trial_;
+  const BodyMotions<D>& motions_;
+  JointCourt<D>& joints_;
+  bool all_look_ahead_{true};                // e = 0
+  bool none_can_pass_{true};                 // every pair has rows ahead of its motion
+  std::vector<Meeting> meets_;               // where some rows have e = 0 and others not
+  std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
+  BodyGroups groups_;                        // that touch or are joined
+};
+
+extern template class BodyMeetings<2>;
+extern template class BodyMeetings<3>;
+
+}  // namespace ricochet::certify

@@ -1,0 +1,108 @@
+#include "ricochet/step/open_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ricochet::step {
+
+using base::index;
+
+template <int D>
+OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
+    : step_(step), joints_(joints) {
+  if (!step.world.mixes_restitution()) return;
+  meets_.resize(step.world.bodies.size());
+  group_.resize(step.world.bodies.size());
+}
+
+template <int D>
+void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
+  constexpr double kSame = 1e-3;  // of a step
+  const bool any = find_meetings(rows);
+  const auto waits = [&](int a, int b, double time) {
+    const auto meets = [&](int i) {
+      return step_.is_free(i) && meets_[index(group_of(i))] <= time + kSame * step_.h;
+    };
+    return meets(a) || meets(b);
+  };
+  if (any) {
+    joints_.let_wait([&](const body::Joint<D>& joint, const body::JointRow<D>& limit) {
+      return waits(joint.a, joint.b,
+                   body::time_to_limit(step_.world, joint, limit, step_.given, step_.middle));
+    });
+  }
+  std::erase_if(rows, [&](const body::Row<D>& row) {
+    if (is_held_by_lowest(row)) return true;
+    if (touches(row)) return false;
+    const bool looks_ahead = step_.world.law_between(row.body_a, row.body_b).looks_ahead();
+    return !looks_ahead ||
+           (any && waits(row.body_a, row.body_b,
+                         body::time_to_touch(step_.world, row, step_.given, step_.middle)));
+  });
+}
+
+/// Whether a row touches at the middle or was put back there.
+template <int D>
+bool OpenRows<D>::touches(const body::Row<D>& row) const {
+  return row.gap <= row.slack || std::binary_search(step_.put.begin(), step_.put.end(), row.key);
+}
+
+/// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root
+/// of its group; whether any does by the next middle.
+template <int D>
+bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
+  if (meets_.empty()) return false;
+  std::fill(meets_.begin(), meets_.end(), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < group_.size(); ++i) group_[i] = static_cast<int>(i);
+  const auto tie = [&](int a, int b) {
+    if (!step_.is_free(a) || !step_.is_free(b)) return;
+    const int one = group_of(a);
+    const int other = group_of(b);
+    group_[index(std::max(one, other))] = std::min(one, other);
+  };
+  for (const body::Row<D>& row : rows) {
+    if (touches(row)) tie(row.body_a, row.body_b);
+  }
+  for (const body::Joint<D>& joint : step_.world.joints) tie(joint.a, joint.b);
+  bool any = false;
+  const auto meet = [&](int a, int other, double time) {
+    if (time > step_.h) return;
+    any = true;
+    for (const int b : {a, other}) {
+      if (!step_.is_free(b)) continue;
+      double& first = meets_[index(group_of(b))];
+      first = std::min(first, time);
+    }
+  };
+  for (const body::Row<D>& row : rows) {
+    if (step_.world.law_between(row.body_a, row.body_b).looks_ahead() || touches(row)) continue;
+    meet(row.body_a, row.body_b, body::time_to_touch(step_.world, row, step_.given, step_.middle));
+  }
+  joints_.each_open_limit([&](int j, bool, const body::JointRow<D>& limit) {
+    const body::Joint<D>& joint = step_.world.joints[index(j)];
+    if (joint.restitution == 0.0) return;
+    meet(joint.a, joint.b,
+         body::time_to_limit(step_.world, joint, limit, step_.given, step_.middle));
+  });
+  return any;
+}
+
+template <int D>
+int OpenRows<D>::group_of(int b) {
+  while (group_[index(b)] != b) b = group_[index(b)] = group_[index(group_[index(b)])];
+  return b;
+}
+
+/// Whether a row is a fixed point of a rim whose lowest one rolls.
+template <int D>
+bool OpenRows<D>::is_held_by_lowest(const body::Row<D>& row) const {
+  return D == 3 && shape::is_on_rim(row.key.feature) && !shape::is_lowest_of_rim(row.key.feature) &&
+         step_.world.rolls(row.key) &&
+         body::rim_turn(step_.world, row, *step_.start, step_.middle, step_.h,
+                        step_.gravity_step) <= body::kMostRimTurn;
+}
+
+template class OpenRows<2>;
+template class OpenRows<3>;
+
+}  // namespace ricochet::step

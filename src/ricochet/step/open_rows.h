@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "ricochet/step/body_joints.h"
+#include "ricochet/step/body_step.h"
+
+namespace ricochet::step {
+
+/// Rows that do not act in a step, where some have e > 0.
+template <int D>
+class OpenRows {
+ public:
+  OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints);
+
+  /// Takes them out. Rows with e > 0 act where they touch or were put back, and nowhere else. Nor
+  /// do those with e = 0 whose bodies, with what touches them, meet such a row before or at the
+  /// same time: looking ahead they would brake what is thrown back. Limits of joints are such rows.
+  void drop(std::vector<body::Row<D>>& rows);
+
+ private:
+  bool touches(const body::Row<D>& row) const;
+  bool find_meetings(const std::vector<body::Row<D>>& rows);
+  int group_of(int body);
+  bool is_held_by_lowest(const body::Row<D>& row) const;
+
+  const BodyStep<D>& step_;
+  BodyJoints<D>& joints_;
+  std::vector<double> meets_;  // by root, where some pairs have e = 0 and others not
+  std::vector<int> group_;     // by body
+};
+
+extern template class OpenRows<2>;
+extern template class OpenRows<3>;
+
+}  // namespace ricochet::step
