@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <numbers>
 #include <string>
 
 #include "ricochet/base/error.h"
@@ -144,6 +145,34 @@ until = 1
   EXPECT_EQ(motion.outcome.certificate.failure, certify::Failure::Overlap);
   EXPECT_NE(motion.world->told.broken.find("is born"), std::string::npos);
   EXPECT_NE(study::remedy_of_world(motion).find("fill.g rains 300 bodies"), std::string::npos);
+}
+
+/// Bodies of a fill need no other: ten discs of one velocity fly in line, and keep T = n m v^2/2.
+TEST(WorldWords, AFillAloneIsAWorld) {
+  const std::string text = R"(
+[world]
+dimension = 2
+[material.m]
+density = 1
+[pair]
+default = { friction = 0.3 }
+[fill.g]
+shape    = "disc"
+radius   = 0.1
+count    = 10
+inside   = { box = [[0, 0], [4, 4]] }
+pattern  = "random"
+velocity = [0.5, 0]
+material = "m"
+[run]
+step  = 0.01
+until = 1
+)";
+  const study::Motion motion = run(text);
+  EXPECT_TRUE(motion.outcome.certificate.ok());
+  const double kinetic = 10.0 * std::numbers::pi * 0.01 * 0.125;
+  EXPECT_NEAR(motion.outcome.certificate.ledger.kinetic_end, kinetic, 1e-12);
+  EXPECT_EQ(line_of_error(text.substr(0, text.find("[fill")) + "[run]\nstep = 0.1\n"), 1);
 }
 
 /// m v^2/2 = 1.6e398 is no double.

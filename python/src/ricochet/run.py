@@ -163,6 +163,12 @@ def _known(those, name, noun):
     raise KeyError(f"the run has no {noun} '{name}'; it has {names or 'none'}")
 
 
+def _shortest(number):
+    """As few digits as read back as the same number; of whole ones no ".0"."""
+    text = repr(float(number))
+    return text[:-2] if text.endswith(".0") else text
+
+
 def _unpacked(told, numbers, shape):
     """A run that another process made: the same numbers and words, in place of the engine's."""
     rows = memoryview(numbers).cast("d", shape=shape)
@@ -355,11 +361,12 @@ class Run:
         return write(str(folder))
 
     def to_csv(self, file):
-        """Writes the trajectory as the command line does, 17 digits a number."""
+        """Writes the trajectory as the command line does: as few digits as read back as the same
+        number."""
         with open(file, "w", encoding="utf-8", newline="\n") as out:
             out.write(",".join(self.columns[:-1]) + "\n")
             for row in self.rows():
-                out.write(",".join("%.17g" % number for number in row[:-1]) + "\n")
+                out.write(",".join(_shortest(number) for number in row[:-1]) + "\n")
 
     @property
     def svg(self):

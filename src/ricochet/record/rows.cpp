@@ -11,7 +11,7 @@ namespace ricochet::record {
 namespace {
 
 void append_number(double value, std::string& text) {
-  fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.17g}"), value);
+  fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), value);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using step::Columns;
 /// The header of trajectory.csv, see step::names_of.
 void append_header(const Columns& columns, std::string& text);
 
-/// Numbers with commas between them, 17 significant digits: enough to read the same ones back.
+/// Numbers with commas between them, of as few digits as read back as the same ones, 17 at most.
 void append_numbers(std::span<const double> row, std::string& text);
 
 /// The columns of events.csv, and a line of it. Numbers that an event does not have are left out.

@@ -17,7 +17,7 @@ void append_array(const std::string& name, const char* type, int parts, std::siz
       "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"ascii\">\n", type,
       name, parts);
   for (std::size_t k = 0; k < count; ++k) {
-    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:.17g}\n"), value(k));
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}\n"), value(k));
   }
   text += "</DataArray>\n";
 }

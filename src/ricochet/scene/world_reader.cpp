@@ -410,12 +410,16 @@ void WorldReader<D>::read(TableReader& root, WorldPart& part) {
   (void)root.find("write");  // read once the step is known
   bodies_ = root.table("body");
   const Value* fills = root.table("fill");
-  if (bodies_ == nullptr || bodies_->entries.empty()) {
+  const bool has_fill = fills != nullptr && !fills->entries.empty();
+  if (!has_fill && (bodies_ == nullptr || bodies_->entries.empty())) {
     (void)root.require("body", D == 2 ? "write [body.ball] with disc = 0.1, at = [0, 1]"
                                       : "write [body.ball] with sphere = 0.1, at = [0, 0, 1]");
   }
-  for (const auto& [name, value] : bodies_->entries) read_family(name, value, *world, part);
-  for (std::size_t k = 0; fills != nullptr && k < fills->entries.size(); ++k) {
+  if (bodies_ == nullptr) bodies_ = fills;
+  for (std::size_t k = 0; bodies_ != fills && k < bodies_->entries.size(); ++k) {
+    read_family(bodies_->entries[k].first, bodies_->entries[k].second, *world, part);
+  }
+  for (std::size_t k = 0; has_fill && k < fills->entries.size(); ++k) {
     read_fill(fills->entries[k].first, fills->entries[k].second, *world, part);
   }
   read_remove(root.table("remove"), *world);

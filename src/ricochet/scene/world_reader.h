@@ -136,7 +136,7 @@ class WorldReader {
   std::vector<std::vector<formula::NodeId>> drives_;  // of all
   std::vector<double> densities_;                     // by material; 0: none
   const Value* pairs_{nullptr};
-  const Value* bodies_{nullptr};
+  const Value* bodies_{nullptr};              // [body], or [fill] where there is no other
   double start_time_{0.0};                    // of the run, for joints to driven bodies
   static constexpr double kDriveStep = 1e-6;  // over which their velocity is looked at [s]
 };
