@@ -351,6 +351,40 @@ TEST(BodyErrorBar, HoldsTheTrueErrorOfScenesWithKnownEnds) {
   EXPECT_LE(all.median(), 30.0);
 }
 
+// A disc that strikes the floor in the last step of a run, at any part of it, sliding: e v upwards,
+// mu (1 + e) v along the floor, and r times that over r^2/2 of spin. The run may not know of it
+// yet.
+TEST(BodyErrorBar, HoldsAShockThatIsYetToCome) {
+  constexpr double kStep = 5e-4;
+  constexpr double kEnd = 0.2;
+  constexpr double kE = 0.6;
+  constexpr double kMu = 0.1;
+  for (const double part : {0.02, 0.2, 0.3, 0.49, 0.51, 0.7, 0.98}) {
+    const double t = kEnd - part * kStep;
+    const double height = 0.1 + 0.5 * kG * t * t;
+    const Barred barred = run(
+        world(2, kDown, fmt::format("{{ friction = {}, restitution = {} }}", kMu, kE),
+              fmt::format("[body.ball]\ndisc = 0.1\nmass = 1\ninertia = 0.005\nat = [0, {:.17g}]\n"
+                          "velocity = [3, 0]",
+                          height),
+              kStep, kEnd));
+    ASSERT_TRUE(barred.bar.made) << barred.bar.not_made;
+    const double strikes = kG * t;
+    const double slows = kMu * (1.0 + kE) * strikes;
+    const double since = kEnd - t;
+    const std::array<double, 3> q = {3.0 * kEnd - slows * since,
+                                     0.1 + kE * strikes * since - 0.5 * kG * since * since,
+                                     -slows * 0.1 / 0.005 * since};
+    const std::array<double, 3> u = {3.0 - slows, kE * strikes - kG * since, -slows * 0.1 / 0.005};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto at = static_cast<Eigen::Index>(k);
+      const auto& end = barred.motion.final_state;
+      EXPECT_LE(std::abs(end.q[at] - q[k]), barred.bar.position[k]) << part << ", place " << k;
+      EXPECT_LE(std::abs(end.u[at] - u[k]), barred.bar.velocity[k]) << part << ", rate " << k;
+    }
+  }
+}
+
 // A parabola is exact for the step, so that rounding is all there is.
 TEST(BodyErrorBar, IsRoundingInFreeFlight) {
   const Barred barred = run(world(

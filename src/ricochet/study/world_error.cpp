@@ -329,7 +329,8 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
   const double most = std::max(largest(0, 0.0, body, kAside * run_.step, difference),
                                largest(1, 0.0, body, kAside * run_.step, difference));
   if (most > kPinned * chance) found = std::max(found, chance);
-  return found + rounding(i);
+  const LateContact& late = run_.late[body];
+  return std::max(found, k < dimension() ? late.way : late.turn) + rounding(i);
 }
 
 double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
@@ -349,17 +350,14 @@ double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
       }
     }
   }
-  const double soon = run_.soon[body];
-  if (soon > 0.0) {
-    const double reach = layout_.bodies[body].reach;
-    found = std::max(found, k < dimension() ? soon : soon / reach);
-  }
-  return found + rounding(i);
+  const LateContact& late = run_.late[body];
+  return std::max(found, k < dimension() ? late.speed : late.spin) + rounding(i);
 }
 
 double ThreeWorlds::turn_bar(std::size_t body) const {
   const double chance = chance_of_place(body, dimension());
-  return std::max(bar_of(body, [&](Columns a, Columns b) { return turned(a, b, body); }), chance);
+  const double found = bar_of(body, [&](Columns a, Columns b) { return turned(a, b, body); });
+  return std::max({found, chance, run_.late[body].turn});
 }
 
 /// Of a force the mean since the mark before, or over as many as its rows are apart.

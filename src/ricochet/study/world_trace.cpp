@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ricochet/base/random.h"
+#include "ricochet/body/finder.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/study/watch_values.h"
 
@@ -105,6 +106,10 @@ WorldLayout layout_in(const scene::WorldPart& part, const body::World<D>& world)
   return layout;
 }
 
+/// What a moment does to the spin of a body, at most.
+double most_per_inertia(const body::Body<2>& body) { return 1.0 / body.inertia; }
+double most_per_inertia(const body::Body<3>& body) { return body.inertia.inverse().norm(); }
+
 /// Copies of what a step's end shows, between two of which marks may lie.
 template <int D>
 class WorldTracer {
@@ -126,7 +131,7 @@ class WorldTracer {
     path_.marks = marks.count;
     path_.values.resize((marks.count + 1) * layout.width());
     path_.events.resize(layout.bodies.size());
-    path_.soon.assign(layout.bodies.size(), 0.0);
+    path_.late.resize(layout.bodies.size());
     moves_.resize(layout.bodies.size());
     traced_.assign(world_.bodies.size(), -1);
     for (std::size_t b = 0; b < layout.bodies.size(); ++b) {
@@ -253,20 +258,63 @@ class WorldTracer {
     }
     path_.end_time = s.state.t;
     path_.stopped = stops;
-    for (const body::Row<D>& row : s.rows) look_ahead(s, row);
+    look_ahead(s);
   }
 
-  /// What a contact that closes soon may take from both bodies.
-  void look_ahead(const Sample& s, const body::Row<D>& row) {
-    const body::Motion<D>& a = s.state.bodies[base::index(row.body_a)];
-    const body::Motion<D>& b = s.state.bodies[base::index(row.body_b)];
-    const double closes = -body::relative(row, a, b)[0];
-    if (!(closes > 0.0 && row.gap > row.slack && row.gap < kSoon * path_.step * closes)) return;
-    const double most = (1.0 + world_.law_between(row.body_a, row.body_b).restitution) * closes;
-    for (const int i : {row.body_a, row.body_b}) {
-      const int b_of = traced_[base::index(i)];
-      if (b_of >= 0) path_.soon[base::index(b_of)] = std::max(path_.soon[base::index(b_of)], most);
+  /// Contacts about the end: rows where bodies are, not where they were half a step before.
+  void look_ahead(const Sample& s) {
+    const std::vector<body::Motion<D>>& bodies = s.state.bodies;
+    std::vector<char> exists(bodies.size());
+    std::vector<double> reach(bodies.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      const body::Body<D>& body = world_.bodies[i];
+      exists[i] = body.born <= s.state.t && s.state.gone[i] == 0 ? 1 : 0;
+      reach[i] = kSoon * path_.step * body::speed_bound(body, bodies[i]);
     }
+    std::vector<body::Row<D>> rows;
+    body::Finder<D>(world_).find(bodies, exists, reach, rows);
+    for (const body::Row<D>& row : rows) look_at(s, row);
+  }
+
+  /// What a contact that closes soon, or has closed since the middle of the last step, may take
+  /// from both bodies: their common impulse is at most that which they would have without turning.
+  void look_at(const Sample& s, const body::Row<D>& row) {
+    constexpr double kJustNow = 2.0;  // steps: what closed before has pushed, or is no such contact
+    const body::Body<D>& a = world_.body(row.body_a);
+    const body::Body<D>& b = world_.body(row.body_b);
+    const double closes = -body::relative(row, s.state.bodies[base::index(row.body_a)],
+                                          s.state.bodies[base::index(row.body_b)])[0];
+    if (!(closes > 0.0) || row.gap > kSoon * path_.step * closes) return;
+    const double since = std::max(0.0, -row.gap) / closes;
+    if (since > kJustNow * path_.step || has_pushed(s, row)) return;
+    const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
+    const double per_mass = (a.is_free() ? 1.0 / a.mass : 0.0) + (b.is_free() ? 1.0 / b.mass : 0.0);
+    if (per_mass == 0.0) return;
+    const double normal = (1.0 + law.restitution) * closes / per_mass;
+    const double most = normal * std::hypot(1.0, law.friction);
+    const auto moment = [&](const body::Vec<D>& arm) {
+      return normal * (body::size_of(body::moment(arm, row.normal)) + law.friction * arm.norm());
+    };
+    if (a.is_free()) take(row.body_a, most, moment(row.arm_a), since);
+    if (b.is_free()) take(row.body_b, most, moment(row.arm_b), since);
+  }
+
+  bool has_pushed(const Sample& s, const body::Row<D>& row) const {
+    const auto& pushes = s.claim.pushes;
+    return std::any_of(pushes.begin(), pushes.end(),
+                       [&](const body::Push<D>& one) { return one.key == row.key; });
+  }
+
+  void take(int body, double impulse, double moment, double since) {
+    const int traced = traced_[base::index(body)];
+    if (traced < 0) return;
+    LateContact& late = path_.late[base::index(traced)];
+    const double speed = impulse / world_.body(body).mass;
+    const double spin = moment > 0.0 ? moment * most_per_inertia(world_.body(body)) : 0.0;
+    late.speed = std::max(late.speed, speed);
+    late.spin = std::max(late.spin, spin);
+    late.way = std::max(late.way, since * speed);
+    late.turn = std::max(late.turn, since * spin);
   }
 
   static constexpr std::size_t kRates = D == 2 ? 3 : 6;

@@ -63,6 +63,14 @@ struct BodyEvents {
   long long count{0};
 };
 
+/// What a contact that closes about the end, and has not pushed yet, may take from a body.
+struct LateContact {
+  double speed{0.0};  // [m/s]
+  double spin{0.0};   // [1/s]
+  double way{0.0};    // [m], where it closed before the end
+  double turn{0.0};   // [rad]
+};
+
 /// Where a run of a world was at marks, which are spread evenly over its time, and at its end.
 struct WorldPath {
   double start{0.0};
@@ -76,7 +84,7 @@ struct WorldPath {
   bool stopped{false};  // by its condition
   bool touched{false};  // some contact pushed
   std::vector<BodyEvents> events;
-  std::vector<double> soon;  // by traced body: velocity that a contact which closes may take [m/s]
+  std::vector<LateContact> late;  // by traced body
   step::Outcome outcome;
   double time(std::size_t mark) const {
     return start + length * static_cast<double>(mark) / static_cast<double>(marks);
