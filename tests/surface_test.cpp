@@ -4,6 +4,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <sstream>
@@ -203,6 +204,76 @@ TEST(Surface, HillsHoldSides) {
     EXPECT_NEAR(rows[0].gap, -deep, 1e-15);
     EXPECT_EQ(rows[0].normal, Vec<2>(0, 1));
   }
+}
+
+/// Gaps and normals of all rows, in an order of their own.
+template <int D>
+std::vector<std::array<double, D + 1>> figures_of(const Shape<D>& body, const Pose<D>& at,
+                                                  const Shape<D>& ground) {
+  std::vector<Row<D>> rows;
+  gaps<D>(body, at, ground, {}, 0.2, rows);
+  std::vector<std::array<double, D + 1>> figures;
+  for (const Row<D>& row : rows) {
+    std::array<double, D + 1>& one = figures.emplace_back();
+    one[0] = row.gap;
+    for (int k = 0; k < D; ++k) one[static_cast<std::size_t>(k) + 1] = row.normal[k];
+  }
+  std::sort(figures.begin(), figures.end());
+  return figures;
+}
+
+/// Faces far away are passed over in groups of neighbours. Of a mesh whose triangles come in any
+/// order the groups are as wide as the mesh, and all faces are tried.
+TEST(Surface, RowsDoNotDependOnTheOrderOfTriangles) {
+  constexpr int kSide = 24;
+  base::Random random(11);
+  std::vector<Vec<3>> points;
+  std::vector<std::array<int, 3>> triangles;
+  for (int j = 0; j < kSide; ++j) {
+    for (int i = 0; i < kSide; ++i) {
+      const int k = i + kSide * j;
+      points.push_back({0.3 * i, 0.3 * j, random.uniform(-0.3, 0.3)});
+      if (i + 1 == kSide || j + 1 == kSide) continue;
+      triangles.push_back({k, k + 1, k + kSide + 1});
+      triangles.push_back({k, k + kSide + 1, k + kSide});
+    }
+  }
+  const Shape<3> ordered = mesh(points, triangles);
+  for (std::size_t k = triangles.size() - 1; k > 0; --k) {
+    std::swap(triangles[k], triangles[static_cast<std::size_t>(random.below(static_cast<int>(k)))]);
+  }
+  const Shape<3> shuffled = mesh(points, triangles);
+  std::size_t seen = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const Shape<3> body = random_body(random, Pose<3>());
+    Pose<3> at = random_pose(random, Vec<3>());
+    at.x[2] = random.uniform(-2.0, 1.0);  // below the ground too
+    const auto figures = figures_of<3>(body, at, ordered);
+    ASSERT_EQ(figures, figures_of<3>(body, at, shuffled)) << "case " << k;
+    seen += figures.size();
+    EXPECT_EQ(separation<3>(body, at, ordered, {}), separation<3>(body, at, shuffled, {}));
+  }
+  EXPECT_GT(seen, 1000U);
+}
+
+/// A long chain has the rows of the part of it that is near.
+TEST(Surface, RowsOfLongChainsAreThoseOfTheirNearParts) {
+  base::Random random(12);
+  std::vector<Vec<2>> points;
+  for (int k = 0; k < 400; ++k) points.push_back({0.3 * k, random.uniform(-0.3, 0.3)});
+  const Shape<2> whole = chain(points);
+  std::size_t seen = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const Shape<2> body = random_body(random, Pose<2>());
+    const int first = random.below(370);
+    const Shape<2> part = chain({points.begin() + first, points.begin() + first + 30});
+    const Pose<2> at =
+        pose({0.3 * first + 4.5, random.uniform(-1.0, 1.0)}, random.uniform(-3.0, 3.0));
+    const auto figures = figures_of<2>(body, at, whole);
+    ASSERT_EQ(figures, figures_of<2>(body, at, part)) << "case " << k;
+    seen += figures.size();
+  }
+  EXPECT_GT(seen, 1000U);
 }
 
 TEST(Surface, BadSurfacesAreRefused) {

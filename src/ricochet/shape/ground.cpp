@@ -24,6 +24,48 @@ static void add_joints(Shape<2>& shape, bool closed) {
   }
 }
 
+/// The edges of each corner.
+static void add_fans(Shape<3>& shape) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  shape.fans.assign(shape.corners.size() + 1, 0);
+  for (const Edge& edge : shape.edges) {
+    ++shape.fans[at(edge.from) + 1];
+    ++shape.fans[at(edge.to) + 1];
+  }
+  for (std::size_t j = 1; j < shape.fans.size(); ++j) shape.fans[j] += shape.fans[j - 1];
+  shape.fan.resize(2 * shape.edges.size());
+  std::vector<int> next(shape.fans.begin(), shape.fans.end() - 1);
+  for (std::size_t e = 0; e < shape.edges.size(); ++e) {
+    for (const int j : {shape.edges[e].from, shape.edges[e].to}) {
+      shape.fan[at(next[at(j)]++)] = static_cast<int>(e);
+    }
+  }
+}
+
+/// Faces that follow each other in groups, each within a ball.
+template <int D>
+static void gather(Shape<D>& shape) {
+  constexpr std::size_t kTogether = 32;
+  const auto corner = [&](int k) {
+    return shape.corners[static_cast<std::size_t>(shape.around[static_cast<std::size_t>(k)])];
+  };
+  for (std::size_t begin = 0; begin < shape.faces.size(); begin += kTogether) {
+    const std::size_t end = std::min(begin + kTogether, shape.faces.size());
+    Shape<D> part;
+    double longest = 0.0;
+    for (std::size_t f = begin; f < end; ++f) {
+      const Face<D>& face = shape.faces[f];
+      for (int k = face.begin; k < face.end; ++k) {
+        part.corners.push_back(corner(k));
+        longest = std::max(longest, (corner(k) - corner(face.begin)).norm());
+      }
+    }
+    enclose(part);
+    shape.groups.push_back(
+        {part.centre, part.extent, longest, static_cast<int>(begin), static_cast<int>(end)});
+  }
+}
+
 Shape<2> chain(const std::vector<Vec<2>>& points, bool closed, double round) {
   demand_round(round, "chain");
   demand_finite<2>(points, "chain");
@@ -45,6 +87,7 @@ Shape<2> chain(const std::vector<Vec<2>>& points, bool closed, double round) {
     add_face(made, next, k);
   }
   add_joints(made, closed);
+  gather(made);
   return made;
 }
 
@@ -75,6 +118,8 @@ Shape<3> mesh(const std::vector<Vec<3>>& points, const std::vector<std::array<in
     made.faces.push_back({area.normalized(), begin, begin + 3});
   }
   add_edges(made);
+  add_fans(made);
+  gather(made);
   return made;
 }
 

@@ -133,17 +133,33 @@ void cut_piece(const Shape<D>& ground, const Face<D>& face, Shape<D>& piece) {
   }
 }
 
-/// From the nearest face; faces whose balls are further away than that are left out.
+/// From the nearest face, beginning with the group of faces whose ball is nearest; groups and faces
+/// whose balls are further away than what was found are left out.
 template <int D>
 double from_surface(const Shape<D>& a, const Pose<D>& pa, const Shape<D>& ground,
                     const Pose<D>& below, double enough) {
+  const auto apart = [&](const Vec<D>& centre, double extent) {
+    const Vec<D> between = pa.x - below.x + pa.R * a.centre - below.R * centre;
+    return between.norm() - a.extent - extent - ground.round;
+  };
   double least = std::numeric_limits<double>::infinity();
   Shape<D> piece;
-  for (const Face<D>& face : ground.faces) {
-    cut_piece(ground, face, piece);
-    const Vec<D> between = pa.x - below.x + pa.R * a.centre - below.R * piece.centre;
-    if (between.norm() - a.extent - piece.extent - piece.round > least) continue;
-    least = std::min(least, separation<D>(a, pa, piece, below, std::min(enough, least)));
+  const auto look_at = [&](const Group<D>& group) {
+    if (apart(group.centre, group.extent) > least) return;
+    for (int f = group.begin; f < group.end; ++f) {
+      cut_piece(ground, ground.faces[static_cast<std::size_t>(f)], piece);
+      if (apart(piece.centre, piece.extent) > least) continue;
+      least = std::min(least, separation<D>(a, pa, piece, below, std::min(enough, least)));
+    }
+  };
+  const auto first = std::min_element(
+      ground.groups.begin(), ground.groups.end(), [&](const Group<D>& g, const Group<D>& h) {
+        return apart(g.centre, g.extent) < apart(h.centre, h.extent);
+      });
+  if (first == ground.groups.end()) return least;
+  look_at(*first);
+  for (const Group<D>& group : ground.groups) {
+    if (&group != &*first) look_at(group);
   }
   return least;
 }

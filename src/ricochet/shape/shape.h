@@ -55,16 +55,30 @@ struct Edge {
   int turn{1};  // 1: sticks out, as all of convex shapes do; 0: flat; -1: hollow
 };
 
+/// Faces begin, ..., end - 1 of a surface lie within this ball, `round` not included: those far
+/// away need no closer look.
+template <int D>
+struct Group {
+  Vec<D> centre;
+  double extent{0.0};
+  double longest{0.0};  // of the ways from the first corner of a face to its others
+  int begin{0};
+  int end{0};
+};
+
 /// A shape in its own frame. Made by the functions below, which check it.
 template <int D>
 struct Shape {
   Kind kind{Kind::Core};
-  double round{0.0};            // [m] all points within this distance of the core belong to it
-  std::vector<Vec<D>> corners;  // of the core; of a half-space one point of its boundary
-  std::vector<Face<D>> faces;   // of a half-space one, without corners
-  std::vector<int> around;      // corners of faces
-  std::vector<Edge> edges;      // in space, and of chains
-  std::vector<int> beside;      // of surfaces, for each of `around`: the edge that begins there
+  double round{0.0};             // [m] all points within this distance of the core belong to it
+  std::vector<Vec<D>> corners;   // of the core; of a half-space one point of its boundary
+  std::vector<Face<D>> faces;    // of a half-space one, without corners
+  std::vector<int> around;       // corners of faces
+  std::vector<Edge> edges;       // in space, and of chains
+  std::vector<int> beside;       // of surfaces, for each of `around`: the edge that begins there
+  std::vector<int> fans;         // of meshes, for each corner: where its edges begin in `fan`
+  std::vector<int> fan;          // of meshes: the edges of each corner, ascending
+  std::vector<Group<D>> groups;  // of surfaces
   Vec<D> axes =
       Vec<D>::Zero();  // [m] semi-axes of an ellipsoid, radius and half height of a cylinder
   Vec<D> centre = Vec<D>::Zero();  // of a ball that contains the shape

@@ -18,6 +18,45 @@ SurfacePair<D>::SurfacePair(const Shape<D>& a, const Pose<D>& pa, const Shape<D>
   flush_ = std::max(kFlush * body_.shape.extent, 4.0 * slip_);
 }
 
+/// Whether `visit` is true for all faces within a distance of p; further ones may be among them.
+template <int D>
+template <class Visit>
+bool SurfacePair<D>::all_near(const Vec<D>& p, double within, Visit&& visit) const {
+  const Vec<D> at = ground_.R.transpose() * (p - ground_.x);
+  for (const Group<D>& group : ground_.shape.groups) {
+    const double far = within + group.extent + slip_;
+    if ((at - group.centre).squaredNorm() > far * far) continue;
+    const double near = within + group.longest + slip_;
+    for (int f = group.begin; f < group.end; ++f) {
+      if ((at - first_corner(f)).squaredNorm() > near * near) continue;
+      if (!visit(f)) return false;
+    }
+  }
+  return true;
+}
+
+/// Of face f, in the frame of the ground.
+template <int D>
+const Vec<D>& SurfacePair<D>::first_corner(int f) const {
+  const int corner = ground_.around(ground_.face(f).begin);
+  return ground_.shape.corners[static_cast<std::size_t>(corner)];
+}
+
+/// From p to the nearest first corner of a face.
+template <int D>
+double SurfacePair<D>::nearest(const Vec<D>& p) const {
+  const Vec<D> at = ground_.R.transpose() * (p - ground_.x);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Group<D>& group : ground_.shape.groups) {
+    least = std::min(least, (at - group.centre).norm() + group.extent);
+  }
+  all_near(p, least, [&](int f) {
+    least = std::min(least, (at - first_corner(f)).norm());
+    return true;
+  });
+  return least;
+}
+
 /// How far p is before face f.
 template <int D>
 double SurfacePair<D>::height(int f, const Vec<D>& p) const {
@@ -91,17 +130,16 @@ double SurfacePair<D>::distance(int f, const Vec<D>& p) const {
 template <int D>
 bool SurfacePair<D>::is_shallowest(int f, const Vec<D>& p) const {
   const double depth = distance(f, p);
-  for (int g = 0; g < ground_.faces(); ++g) {
-    if (g == f || distance(g, p) >= depth - slip_) continue;
+  return all_near(p, depth, [&](int g) {
+    if (g == f || distance(g, p) >= depth - slip_) return true;
     bool is_same_hollow = false;
     for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
       is_same_hollow = is_same_hollow || neighbour(f, k) == g;
     }
     const double before = height(g, p);
     if (before > 0.0) return false;
-    if (!is_same_hollow && body_is_before(g, before - depth - slip_)) return false;
-  }
-  return true;
+    return is_same_hollow || !body_is_before(g, before - depth - slip_);
+  });
 }
 
 /// Whether a way from edge e leads off both of its faces, on the free side.
@@ -126,10 +164,11 @@ bool SurfacePair<D>::is_beyond(int e, const Vec<D>& way) const {
 template <int D>
 bool SurfacePair<D>::is_outside_corner(int j, const Vec<D>& way) const {
   const Vec<D> from = ground_.corner(j);
+  const auto at = static_cast<std::size_t>(j);
+  const std::vector<int>& fans = ground_.shape.fans;
   bool is_before = false;
-  for (int e = 0; e < ground_.edges(); ++e) {
-    const Edge& edge = ground_.edge(e);
-    if (edge.from != j && edge.to != j) continue;
+  for (int k = fans[at]; k < fans[at + 1]; ++k) {
+    const Edge& edge = ground_.edge(ground_.shape.fan[static_cast<std::size_t>(k)]);
     const Vec<D> along = ground_.corner(edge.from == j ? edge.to : edge.from) - from;
     if (along.dot(way) > slip_ * along.norm()) return false;
     is_before = is_before || ground_.normal(edge.left).dot(way) > 0.0;
@@ -370,25 +409,63 @@ bool SurfacePair<D>::is_held(Feature feature, int i, int j, const Facing<D>& at,
   }
 }
 
+/// Whether edge e, or a corner, is to be tried with face f, and not with another beside it.
+template <int D>
+bool SurfacePair<D>::owns_edge(int f, int e) const {
+  const Edge& edge = ground_.edge(e);
+  return f == (edge.left >= 0 ? edge.left : edge.right);
+}
+
+template <int D>
+bool SurfacePair<D>::owns_corner(int f, int j) const {
+  const Shape<D>& ground = ground_.shape;
+  const int first = ground.fans[static_cast<std::size_t>(j)];
+  return owns_edge(f, ground.fan[static_cast<std::size_t>(first)]);
+}
+
+/// All features of the body with the edges and corners of face f.
+template <int D>
+template <class Try>
+void SurfacePair<D>::try_borders(int f, const Try& attempt) const {
+  const auto try_all = [&](Feature feature, int of_body, int j) {
+    for (int i = 0; i < of_body; ++i) attempt(feature, i, j);
+  };
+  for (int k = ground_.face(f).begin; k < ground_.face(f).end; ++k) {
+    const int e = ground_.shape.beside[static_cast<std::size_t>(k)];
+    if (owns_edge(f, e)) {
+      try_all(Feature::CornerEdge, body_.corners(), e);
+      try_all(D == 2 ? Feature::FaceCorner : Feature::EdgeEdge,
+              D == 2 ? body_.faces() : body_.edges(), e);
+    }
+    if (D == 2 || !owns_corner(f, ground_.around(k))) continue;
+    try_all(Feature::CornerCorner, body_.corners(), ground_.around(k));
+    try_all(Feature::EdgeCorner, body_.edges(), ground_.around(k));
+  }
+}
+
+/// A corner far behind a face is held by it where no other face is nearer: what is further from the
+/// body than the nearest face by twice its size holds nothing.
 template <int D>
 void SurfacePair<D>::rows(double reach, std::vector<Row<D>>& out) const {
-  const auto try_all = [&](Feature feature, int of_body, int of_ground) {
+  const double most = reach + rounds_;
+  const auto attempt = [&](Feature feature, int i, int j) {
     Facing<D> at;
-    for (int i = 0; i < of_body; ++i) {
-      for (int j = 0; j < of_ground; ++j) {
-        if (!measure(feature, i, j, at) || at.gap > reach + rounds_) continue;
-        if (!is_held(feature, i, j, at, reach + rounds_ + slip_)) continue;
-        out.push_back(made(feature, i, j, at));
-      }
-    }
+    if (!measure(feature, i, j, at) || at.gap > most) return;
+    if (is_held(feature, i, j, at, most + slip_)) out.push_back(made(feature, i, j, at));
   };
-  try_all(Feature::CornerFace, body_.corners(), ground_.faces());
-  try_all(Feature::CornerEdge, body_.corners(), ground_.edges());
-  try_all(Feature::FaceCorner, D == 2 ? body_.faces() : 0, ground_.edges());
-  if (D == 2) return;
-  try_all(Feature::CornerCorner, body_.corners(), ground_.corners());
-  try_all(Feature::EdgeEdge, body_.edges(), ground_.edges());
-  try_all(Feature::EdgeCorner, body_.edges(), ground_.corners());
+  const Vec<D> middle = body_.x + body_.R * body_.shape.centre;
+  const double size = body_.shape.extent;
+  const double within = std::max(0.0, most) + 1.001 * size;
+  all_near(middle, within + nearest(middle) + 3.0 * size, [&](int f) {
+    for (int i = 0; i < body_.corners(); ++i) {
+      if (height(f, body_.corner(i)) <= most) attempt(Feature::CornerFace, i, f);
+    }
+    return true;
+  });
+  all_near(middle, within, [&](int f) {
+    try_borders(f, attempt);
+    return true;
+  });
 }
 
 template <int D>

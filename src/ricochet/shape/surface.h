@@ -26,6 +26,14 @@ class SurfacePair {
   bool edge_joint(int i, int e, Facing<D>& at) const;
   bool edge_corner(int i, int j, Facing<D>& at) const;
 
+  template <class Visit>
+  bool all_near(const Vec<D>& p, double within, Visit&& visit) const;
+  double nearest(const Vec<D>& p) const;
+  const Vec<D>& first_corner(int f) const;
+  bool owns_edge(int f, int e) const;
+  bool owns_corner(int f, int j) const;
+  template <class Try>
+  void try_borders(int f, const Try& attempt) const;
   bool is_held(Feature feature, int i, int j, const Facing<D>& at, double within) const;
   bool body_is_before(int f, double least) const;
   bool ground_is_before(int f, int e, double least) const;
