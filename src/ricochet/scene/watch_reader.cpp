@@ -116,7 +116,16 @@ Probe WorldReader<D>::read_probe(const Value& value, const std::string& key,
     constexpr auto& kFigures = body::Figures<D>::kNames;
     const auto figure = std::find(kFigures.begin(), kFigures.end(), what);
     for (const BodyFamily& family : part.families) {
-      if (family.name != name || figure == kFigures.end()) continue;
+      if (family.name != name) continue;
+      if (figure == kFigures.end()) {
+        const std::vector<std::string> known(kFigures.begin(), kFigures.end());
+        const auto near = base::nearest_name(what, known);
+        throw base::InputError(
+            key, fmt::format("'{}' has no '{}'", name, what),
+            fmt::format("{}known: {}", near ? fmt::format("did you mean '{}'? ", *near) : "",
+                        base::list_names(known)),
+            document_.spot_of(value));
+      }
       for (int i = family.begin; i < family.begin + family.count; ++i) {
         names.push_back(world_of(part).body(i).name + "." + what);
         probe.inputs.push_back({i, static_cast<int>(figure - kFigures.begin())});

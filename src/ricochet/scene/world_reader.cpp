@@ -448,8 +448,14 @@ void WorldReader<D>::read_remove(const Value* table, World& world) {
       remove.fail(*outside, "outside", "must be two corners",
                   D == 2 ? "write [[-1, -1], [1, 1]]" : "write [[-1, -1, -1], [1, 1, 1]]");
     }
-    world.kept_low = vector(outside->items[0], "remove.outside", {});
+    const auto low = vector(outside->items[0], "remove.outside", {});
     world.kept_high = vector(outside->items[1], "remove.outside", {});
+    if ((low.array() >= world.kept_high.array()).any()) {
+      remove.fail(*outside, "outside",
+                  "has no inside: each number of the first corner must be less",
+                  "write the lowest corner, then the highest");
+    }
+    world.kept_low = world.kept_low.cwiseMax(low);
   }
   remove.finish();
 }

@@ -392,7 +392,12 @@ ErrorBar Companions::compare_worlds(const Motion& motion, const base::Executor& 
   constexpr double kLater = 1.25;
   constexpr double kFewMore = 8.0;  // steps
   std::array<WorldPath, 2> paths;
-  executor(2, [&](std::size_t c) {
+  CloserFound closer;
+  executor(3, [&](std::size_t c) {
+    if (c == 2) {
+      closer = path_.look_closer(monitor);
+      return;
+    }
     const double most = kLater * static_cast<double>(outcome.steps) / kCoarser[c] + kFewMore;
     const long long steps = path_.stopped ? std::llround(most) : scenes_[c].run.steps;
     paths[c] = run_beside(scenes_[c], layout_, marks_, steps, static_cast<int>(c), monitor);
@@ -400,7 +405,7 @@ ErrorBar Companions::compare_worlds(const Motion& motion, const base::Executor& 
   if (monitor != nullptr && monitor->stop.load()) {
     return ErrorBar::none("its companions were stopped");
   }
-  return estimate_world_error(layout_, path_, paths, scene_.world()->told);
+  return estimate_world_error(layout_, path_, paths, closer, scene_.world()->told);
 }
 
 ErrorBar Companions::compare(const Motion& motion, const base::Executor& executor,

@@ -234,6 +234,47 @@ void run_world(Motion& motion, const step::Observer& observe, step::Monitor* mon
       [&](const auto& world) { run(world, motion, observe, monitor, look); });
 }
 
+namespace {
+
+/// What a spring of a joint does in a step, h times the rate at which both bodies swing on it when
+/// nothing else holds them.
+template <int D>
+double stiffness_in_steps(const body::World<D>& world, const body::Joint<D>& joint, double h) {
+  const body::Body<D>& a = world.body(joint.a);
+  const body::Body<D>& b = world.body(joint.b);
+  const body::JointRow<D> free = body::rows_of(joint, a.start, b.start).free;
+  double per_mass = 0.0;
+  const auto add = [&](const body::Body<D>& body, const body::Spin<D>& turn) {
+    if (!body.is_free()) return;
+    per_mass += free.along.squaredNorm() / body.mass;
+    if constexpr (D == 2) per_mass += turn * turn / body.inertia;
+    if constexpr (D == 3) {
+      const body::Vec<3> own = body.start.turn.conjugate() * turn;
+      per_mass += own.dot(body.inertia.inverse() * own);
+    }
+  };
+  add(a, free.turn_a);
+  add(b, free.turn_b);
+  return h * std::sqrt(joint.stiffness * per_mass);
+}
+
+void warn_of_springs(const Motion& motion, std::vector<std::string>& warnings) {
+  constexpr double kMost = 2.0;
+  motion.scene.world()->visit([&](const auto& world) {
+    for (const auto& joint : world.joints) {
+      if (!(joint.stiffness > 0.0)) continue;
+      const double swings = stiffness_in_steps(world, joint, motion.scene.run.step);
+      if (swings <= kMost) continue;
+      warnings.push_back(fmt::format(
+          "the spring of joint '{}' is stiff for the step: h sqrt(k / m) = {:.3g} with the masses "
+          "of its two bodies alone, where steps follow it up to 2; take steps below {:.2g}",
+          joint.name, swings, motion.scene.run.step * kMost / swings));
+    }
+  });
+}
+
+}  // namespace
+
 void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
   const record::WorldRecord& record = *motion.world;
   double size = std::numeric_limits<double>::infinity();
@@ -253,6 +294,7 @@ void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
                     "that hold do none: the step is large; try a smaller one",
                     work, std::abs(work) / ledger.kinetic_max));
   }
+  warn_of_springs(motion, warnings);
   if (record.told.ghosts > 0 && !ghosts_matter(record)) {
     warnings.push_back(describe_ghosts(record));
   }

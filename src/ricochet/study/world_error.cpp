@@ -31,8 +31,12 @@ using Columns = std::span<const double>;
 class ThreeWorlds {
  public:
   ThreeWorlds(const WorldLayout& layout, const WorldPath& run,
-              const std::array<WorldPath, 2>& companions)
-      : layout_(layout), run_(run), companions_(companions), ends_(run.end_time - run.start) {
+              const std::array<WorldPath, 2>& companions, const CloserFound& closer)
+      : layout_(layout),
+        run_(run),
+        companions_(companions),
+        closer_(closer),
+        ends_(run.end_time - run.start) {
     marks_ = std::min({run.reached, companions[0].reached, companions[1].reached});
     find_extents();
     find_sizes();
@@ -72,6 +76,9 @@ class ThreeWorlds {
   void find_last_events();
   void weigh();
   double rounding(std::size_t i) const { return i < layout_.positions() ? noise_[0] : noise_[1]; }
+  double time_in_motion(std::size_t body, double from, double speed) const;
+  double speed_at(std::size_t mark, std::size_t body) const;
+  double off_by_shocks(std::size_t body, std::size_t k, bool is_rate) const;
   double chance_of_place(std::size_t body, std::size_t k) const;
   double chance_of_rate(std::size_t body, std::size_t k) const;
   double jump_of_rate(std::size_t body, std::size_t k, const BodyEvents::Event& event) const;
@@ -91,6 +98,7 @@ class ThreeWorlds {
   const WorldLayout& layout_;
   const WorldPath& run_;
   const std::array<WorldPath, 2>& companions_;
+  const CloserFound& closer_;
   double ends_;           // [s] from the start
   std::size_t marks_{0};  // that all three reached
   std::vector<double> low_, high_;
@@ -272,6 +280,50 @@ double ThreeWorlds::jump_of_rate(std::size_t body, std::size_t k,
   return 0.5 * std::hypot(event.jump[3], event.jump[4], event.jump[5]);  // of a quaternion
 }
 
+/// How long a body moved faster than that since an instant, spin times reach included.
+double ThreeWorlds::time_in_motion(std::size_t body, double from, double speed) const {
+  std::size_t moving = 0;
+  std::size_t after = 0;
+  for (std::size_t m = 0; m < run_.reached; ++m) {
+    if (run_.time(m) < from) continue;
+    ++after;
+    moving += speed_at(m, body) > speed ? 1 : 0;
+  }
+  if (after == 0) return run_.end_time - from;
+  return (run_.end_time - from) * static_cast<double>(moving) / static_cast<double>(after);
+}
+
+double ThreeWorlds::speed_at(std::size_t mark, std::size_t body) const {
+  const Columns values = own(mark);
+  const std::size_t first = layout_.positions() + place(body);
+  double square = 0.0;
+  for (std::size_t k = 0; k < layout_.places; ++k) {
+    const double weight = k < dimension() ? 1.0 : layout_.bodies[body].reach;
+    square += std::pow(weight * values[first + k], 2);
+  }
+  return std::sqrt(square);
+}
+
+/// By how much shorter steps change a rate by the shocks of the run, or what that does to a place
+/// while the body moves.
+double ThreeWorlds::off_by_shocks(std::size_t body, std::size_t k, bool is_rate) const {
+  double off = 0.0;
+  for (const ShockError& error : closer_.errors[base::index(layout_.bodies[body].body)]) {
+    const auto& rate = error.rate;
+    const bool is_turn = k >= dimension() && layout_.dimension == 3;
+    const double one = is_turn ? 0.5 * std::hypot(rate[3], rate[4], rate[5]) : rate[k];
+    double square = 0.0;
+    for (std::size_t i = 0; i < rate.size(); ++i) {
+      square += std::pow(i < dimension() ? rate[i] : layout_.bodies[body].reach * rate[i], 2);
+    }
+    const double size = std::sqrt(square);
+    if (!is_rate) off += one * time_in_motion(body, error.t, size);
+    const bool moves = run_.reached > 0 && speed_at(run_.reached - 1, body) > size;
+    if (is_rate && moves) off = std::max(off, one);
+  }
+  return off;
+}
+
 /// What the time of an event within its step may make of a place.
 double ThreeWorlds::chance_of_place(std::size_t body, std::size_t k) const {
   const BodyEvents& events = run_.events[body];
@@ -330,7 +382,8 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
                                largest(1, 0.0, body, kAside * run_.step, difference));
   if (most > kPinned * chance) found = std::max(found, chance);
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.way : late.turn) + rounding(i);
+  return std::max(found, k < dimension() ? late.way : late.turn) + off_by_shocks(body, k, false) +
+         rounding(i);
 }
 
 double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
@@ -351,7 +404,8 @@ double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
     }
   }
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.speed : late.spin) + rounding(i);
+  return std::max(found, k < dimension() ? late.speed : late.spin) + off_by_shocks(body, k, true) +
+         rounding(i);
 }
 
 double ThreeWorlds::turn_bar(std::size_t body) const {
@@ -531,7 +585,7 @@ void ThreeWorlds::judge(record::ErrorBar& bar) const {
 
 record::ErrorBar estimate_world_error(const WorldLayout& layout, const WorldPath& run,
                                       const std::array<WorldPath, 2>& companions,
-                                      const std::vector<int>& told) {
+                                      const CloserFound& closer, const std::vector<int>& told) {
   record::ErrorBar bar;
   bar.made = true;
   bar.not_made.clear();
@@ -548,9 +602,16 @@ record::ErrorBar estimate_world_error(const WorldLayout& layout, const WorldPath
         run.stopped ? "is not stopped by run.stop near that time" : "is stopped by run.stop");
     return bar;
   }
-  const ThreeWorlds three(layout, run, companions);
+  const ThreeWorlds three(layout, run, companions, closer);
   three.fill(bar, told);
   three.judge(bar);
+  if (closer.merged && (!bar.horizon || *bar.horizon >= closer.merged->t)) {
+    bar.unresolved = fmt::format(
+        "the shocks at t = {:.6g} follow each other within a step, and with shorter ones '{}' "
+        "leaves them otherwise",
+        closer.merged->t, layout.names[base::index(closer.merged->body)]);
+    bar.horizon = closer.merged->t;
+  }
   return bar;
 }
 

@@ -15,9 +15,10 @@ namespace ricochet::study {
 /// from a companion by a thousandth of what chance might make is not left to chance, as the height
 /// of what lies. Motions have the size of the body at least, in thousandths.
 ///
-/// `told` are the bodies whose places and rates are in rows.
+/// `closer` is what shorter steps make of the shocks of the run; `told` are the bodies whose places
+/// and rates are in rows.
 record::ErrorBar estimate_world_error(const WorldLayout& layout, const WorldPath& run,
                                       const std::array<WorldPath, 2>& companions,
-                                      const std::vector<int>& told);
+                                      const CloserFound& closer, const std::vector<int>& told);
 
 }  // namespace ricochet::study

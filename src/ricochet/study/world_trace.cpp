@@ -4,14 +4,11 @@
 #include <cmath>
 
 #include "ricochet/base/random.h"
-#include "ricochet/body/finder.h"
 #include "ricochet/scene/world_reader.h"
 #include "ricochet/study/watch_values.h"
 
 namespace ricochet::study {
 namespace {
-
-constexpr double kSoon = 2.5;  // steps: contacts that close so soon may do so before the end
 
 /// Whether turning changes nothing of a body: discs and spheres about the mass centre.
 template <int D>
@@ -106,10 +103,6 @@ WorldLayout layout_in(const scene::WorldPart& part, const body::World<D>& world)
   return layout;
 }
 
-/// What a moment does to the spin of a body, at most.
-double most_per_inertia(const body::Body<2>& body) { return 1.0 / body.inertia; }
-double most_per_inertia(const body::Body<3>& body) { return body.inertia.inverse().norm(); }
-
 /// Copies of what a step's end shows, between two of which marks may lie.
 template <int D>
 class WorldTracer {
@@ -133,13 +126,17 @@ class WorldTracer {
     path_.events.resize(layout.bodies.size());
     path_.late.resize(layout.bodies.size());
     moves_.resize(layout.bodies.size());
-    traced_.assign(world_.bodies.size(), -1);
-    for (std::size_t b = 0; b < layout.bodies.size(); ++b) {
-      traced_[base::index(layout.bodies[b].body)] = static_cast<int>(b);
-    }
     const double slots = kHistory - 2;
     const double shown = window_ > 0.0 ? window_ : path_.length;
     every_ = std::max(1LL, static_cast<long long>(std::ceil(shown / path_.step / slots)));
+  }
+
+  /// Keeps the hardest shocks, for path.look_closer.
+  void keep_shocks(const step::RunSettings& run) {
+    closer_ = std::make_shared<CloserLook<D>>(world_, run);
+    path_.look_closer = [closer = closer_](step::Monitor* monitor) {
+      return closer->find(monitor);
+    };
   }
 
   void add(const Sample& s, bool is_last, bool stops) {
@@ -258,63 +255,10 @@ class WorldTracer {
     }
     path_.end_time = s.state.t;
     path_.stopped = stops;
-    look_ahead(s);
-  }
-
-  /// Contacts about the end: rows where bodies are, not where they were half a step before.
-  void look_ahead(const Sample& s) {
-    const std::vector<body::Motion<D>>& bodies = s.state.bodies;
-    std::vector<char> exists(bodies.size());
-    std::vector<double> reach(bodies.size());
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-      const body::Body<D>& body = world_.bodies[i];
-      exists[i] = body.born <= s.state.t && s.state.gone[i] == 0 ? 1 : 0;
-      reach[i] = kSoon * path_.step * body::speed_bound(body, bodies[i]);
+    const std::vector<LateContact> late = late_contacts(world_, s, path_.step);
+    for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
+      path_.late[b] = late[base::index(layout_.bodies[b].body)];
     }
-    std::vector<body::Row<D>> rows;
-    body::Finder<D>(world_).find(bodies, exists, reach, rows);
-    for (const body::Row<D>& row : rows) look_at(s, row);
-  }
-
-  /// What a contact that closes soon, or has closed since the middle of the last step, may take
-  /// from both bodies: their common impulse is at most that which they would have without turning.
-  void look_at(const Sample& s, const body::Row<D>& row) {
-    constexpr double kJustNow = 2.0;  // steps: what closed before has pushed, or is no such contact
-    const body::Body<D>& a = world_.body(row.body_a);
-    const body::Body<D>& b = world_.body(row.body_b);
-    const double closes = -body::relative(row, s.state.bodies[base::index(row.body_a)],
-                                          s.state.bodies[base::index(row.body_b)])[0];
-    if (!(closes > 0.0) || row.gap > kSoon * path_.step * closes) return;
-    const double since = std::max(0.0, -row.gap) / closes;
-    if (since > kJustNow * path_.step || has_pushed(s, row)) return;
-    const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
-    const double per_mass = (a.is_free() ? 1.0 / a.mass : 0.0) + (b.is_free() ? 1.0 / b.mass : 0.0);
-    if (per_mass == 0.0) return;
-    const double normal = (1.0 + law.restitution) * closes / per_mass;
-    const double most = normal * std::hypot(1.0, law.friction);
-    const auto moment = [&](const body::Vec<D>& arm) {
-      return normal * (body::size_of(body::moment(arm, row.normal)) + law.friction * arm.norm());
-    };
-    if (a.is_free()) take(row.body_a, most, moment(row.arm_a), since);
-    if (b.is_free()) take(row.body_b, most, moment(row.arm_b), since);
-  }
-
-  bool has_pushed(const Sample& s, const body::Row<D>& row) const {
-    const auto& pushes = s.claim.pushes;
-    return std::any_of(pushes.begin(), pushes.end(),
-                       [&](const body::Push<D>& one) { return one.key == row.key; });
-  }
-
-  void take(int body, double impulse, double moment, double since) {
-    const int traced = traced_[base::index(body)];
-    if (traced < 0) return;
-    LateContact& late = path_.late[base::index(traced)];
-    const double speed = impulse / world_.body(body).mass;
-    const double spin = moment > 0.0 ? moment * most_per_inertia(world_.body(body)) : 0.0;
-    late.speed = std::max(late.speed, speed);
-    late.spin = std::max(late.spin, spin);
-    late.way = std::max(late.way, since * speed);
-    late.turn = std::max(late.turn, since * spin);
   }
 
   static constexpr std::size_t kRates = D == 2 ? 3 : 6;
@@ -323,12 +267,15 @@ class WorldTracer {
     std::array<double, kRates> gained{};  // in the last step
     double kick{0.0};                     // the same, spin times reach
     double smooth{0.0};                   // the largest so far outside shocks
+    double usual{0.0};                    // what the last one is held against
     bool shocked{false};
   };
 
   /// Looks for changes of acceleration.
   void follow(const Sample& s) {
     const double gh = world_.gravity(s.state.t).norm() * path_.step;
+    double kick = 0.0;
+    double usual = 0.0;
     for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
       const TracedBody& traced = layout_.bodies[b];
       if (!traced.is_free) continue;
@@ -341,7 +288,12 @@ class WorldTracer {
       }
       if (s.state.steps > 0) compare(b, v, gh, s.state.t, s.state.steps > 1);
       moves_[b].v = v;
+      if (moves_[b].shocked && moves_[b].kick > kick) {
+        kick = moves_[b].kick;
+        usual = moves_[b].usual;
+      }
     }
+    if (closer_ != nullptr) closer_->add(s, kick, usual);
   }
 
   double length_of(const std::array<double, kRates>& v, double reach) const {
@@ -372,6 +324,7 @@ class WorldTracer {
     const double tiny = kRounding * speed;
     // After a shock what was smooth before it is what a step is held against.
     const double usual = std::max(gh, body.shocked ? 0.0 : body.kick);
+    body.usual = usual;
     const bool is_shock = kick > kShock * usual + tiny && has_before;
     const double moved = length_of(change, reach);
     const bool is_kink = has_before && !is_shock && !body.shocked &&
@@ -410,7 +363,7 @@ class WorldTracer {
   std::vector<double> before_;  // at the last step that was filled in
   double before_t_{0.0};
   std::vector<Followed> moves_;
-  std::vector<int> traced_;  // by body of the world
+  std::shared_ptr<CloserLook<D>> closer_;
   std::array<History, kHistory> history_;
   long long kept_{0};
   long long every_{1};
@@ -481,6 +434,7 @@ WorldLook trace_world(const scene::Scene& scene, const WorldLayout& layout, cons
                       WorldPath& path) {
   WorldLook look;
   const auto look_of = [&](auto tracer) {
+    tracer->keep_shocks(scene.run);
     return [tracer](const auto& sample, bool is_last, bool stops) {
       tracer->add(sample, is_last, stops);
     };

@@ -11,6 +11,8 @@
 #include "ricochet/certify/bodies.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/run_bodies.h"
+#include "ricochet/study/closer_look.h"
+#include "ricochet/study/late_contacts.h"
 
 namespace ricochet::study {
 
@@ -63,14 +65,6 @@ struct BodyEvents {
   long long count{0};
 };
 
-/// What a contact that closes about the end, and has not pushed yet, may take from a body.
-struct LateContact {
-  double speed{0.0};  // [m/s]
-  double spin{0.0};   // [1/s]
-  double way{0.0};    // [m], where it closed before the end
-  double turn{0.0};   // [rad]
-};
-
 /// Where a run of a world was at marks, which are spread evenly over its time, and at its end.
 struct WorldPath {
   double start{0.0};
@@ -85,6 +79,8 @@ struct WorldPath {
   bool touched{false};  // some contact pushed
   std::vector<BodyEvents> events;
   std::vector<LateContact> late;  // by traced body
+  /// At the shocks of a run that has ended; companions have none.
+  std::function<CloserFound(step::Monitor*)> look_closer;
   step::Outcome outcome;
   double time(std::size_t mark) const {
     return start + length * static_cast<double>(mark) / static_cast<double>(marks);

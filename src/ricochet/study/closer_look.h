@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ricochet/step/run_bodies.h"
+
+namespace ricochet::study {
+
+/// Shocks that a step takes for one, and shorter steps do not.
+struct MergedShocks {
+  double t{0.0};  // [s]
+  int body{0};    // that leaves them otherwise
+};
+
+/// What shorter steps change of the velocity and spin of a body by a shock.
+struct ShockError {
+  double t{0.0};                 // [s]
+  std::array<double, 6> rate{};  // [m/s], [1/s]
+};
+
+struct CloserFound {
+  std::optional<MergedShocks> merged;           // the first that differs by much
+  std::vector<std::vector<ShockError>> errors;  // by body of the world
+};
+
+/// Does the hardest shocks of a run of bodies again, from the step before each, with steps of a
+/// sixteenth, and those that these still make at once again. Bodies that meet one after the other
+/// within a step are thrown otherwise than those that meet at once, and longer steps, as those of
+/// companions, agree with the run about that.
+template <int D>
+class CloserLook {
+ public:
+  using Sample = step::BodySample<D>;
+  CloserLook(const body::World<D>& world, const step::RunSettings& run);
+
+  /// Every step; `kick` is the largest change of velocity by a shock, spin times reach included, or
+  /// 0; `usual` what a step changes otherwise [m/s].
+  void add(const Sample& s, double kick, double usual);
+
+  /// After the last step; what a monitor that stops leaves out is missing.
+  CloserFound find(step::Monitor* monitor) const;
+
+ private:
+  static constexpr std::size_t kKept = 24;
+  static constexpr std::size_t kAfter = 3;  // states of the run after a shock
+  static constexpr long long kFiner = 16;
+  static constexpr int kDeepest = 4;  // steps of h / 16^4
+  using Motions = std::vector<body::Motion<D>>;
+  struct Shock {
+    body::WorldState<D> before;
+    long long step{0};  // after which it has happened
+    double t{0.0};
+    double kick{0.0};
+    double usual{0.0};
+    std::vector<Motions> after;
+  };
+  std::vector<body::Row<D>> rows_before() const;
+  std::vector<body::RowKey> striking(const Sample& s, double kick) const;
+  bool meet_apart(const Sample& s, double kick) const;
+  double change(int body, const body::Motion<D>& one, const body::Motion<D>& other) const;
+  double largest_change(const Motions& one, const Motions& other) const;
+  void compare(const Shock& shock, const std::vector<Motions>& fine, CloserFound& found) const;
+  void note(int body, const Shock& shock, const std::vector<Motions>& fine,
+            CloserFound& found) const;
+  void look_again(const Shock& shock, step::Monitor* monitor, CloserFound& found) const;
+
+  const body::World<D>& world_;
+  step::RunSettings run_;
+  int depth_{0};
+  std::array<body::WorldState<D>, 2> last_;  // the state before the last, the last
+  std::vector<Shock> shocks_;
+};
+
+extern template class CloserLook<2>;
+extern template class CloserLook<3>;
+
+}  // namespace ricochet::study
