@@ -12,7 +12,9 @@ namespace ricochet::study {
 
 template <int D>
 CloserLook<D>::CloserLook(const body::World<D>& world, const step::RunSettings& run)
-    : world_(world), run_(run) {}
+    : world_(world),
+      run_(run),
+      most_(static_cast<std::size_t>(std::clamp(run.steps / 200, 4LL, 24LL))) {}
 
 /// Rows where bodies were before a step, by key: in it they may have been put back.
 template <int D>
@@ -96,7 +98,7 @@ void CloserLook<D>::add(const Sample& s, double kick, double usual) {
     const auto least =
         std::min_element(shocks_.begin(), shocks_.end(),
                          [](const Shock& a, const Shock& b) { return a.kick < b.kick; });
-    const bool has_room = shocks_.size() < kKept;
+    const bool has_room = shocks_.size() < most_;
     if (has_room || kick > least->kick) {
       if (!has_room) shocks_.erase(least);
       const body::WorldState<D>& before = last_[0].bodies.empty() ? last_[1] : last_[0];
@@ -177,6 +179,7 @@ void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
   if (shock.after.size() < 2) return;
   CloserLook<D> finer(world_, run_);
   finer.depth_ = depth_ + 1;
+  finer.most_ = 1;
   finer.run_.step = run_.step / static_cast<double>(kFiner);
   const long long until = kFiner * (shock.step - shock.before.steps);
   finer.run_.steps = until + kFiner;
@@ -195,7 +198,7 @@ void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
   step::run_bodies<D>(world_, finer.run_, state, look, nullptr, told);
   if (fine.size() < 2) return;
   compare(shock, fine, found);
-  if (finer.depth_ >= kDeepest) return;
+  if (found.merged || finer.depth_ >= kDeepest) return;
   const CloserFound deeper = finer.find(monitor);
   if (deeper.merged && !found.merged) found.merged = {shock.t, deeper.merged->body};
   for (std::size_t i = 0; i < found.errors.size(); ++i) {
@@ -211,7 +214,9 @@ CloserFound CloserLook<D>::find(step::Monitor* monitor) const {
   for (const Shock& shock : shocks_) in_order.push_back(&shock);
   std::sort(in_order.begin(), in_order.end(),
             [](const Shock* a, const Shock* b) { return a->step < b->step; });
-  for (const Shock* shock : in_order) look_again(*shock, monitor, found);
+  for (const Shock* shock : in_order) {
+    if (!found.merged) look_again(*shock, monitor, found);
+  }
   return found;
 }
 

@@ -43,7 +43,6 @@ class CloserLook {
   CloserFound find(step::Monitor* monitor) const;
 
  private:
-  static constexpr std::size_t kKept = 24;
   static constexpr std::size_t kAfter = 3;  // states of the run after a shock
   static constexpr long long kFiner = 16;
   static constexpr int kDeepest = 4;  // steps of h / 16^4
@@ -69,6 +68,7 @@ class CloserLook {
   const body::World<D>& world_;
   step::RunSettings run_;
   int depth_{0};
+  std::size_t most_;                         // shocks that are kept
   std::array<body::WorldState<D>, 2> last_;  // the state before the last, the last
   std::vector<Shock> shocks_;
 };
