@@ -85,6 +85,28 @@ TEST(Turning, KeepsItsBalancesWhateverTheStepAndTheMoment) {
   EXPECT_FALSE(body::turn_by(body, fast, 1e-3, Vec<3>::Zero()).is_found);
 }
 
+/// A thin rod that is turned back: of its rates one stays within a rounding of its place while
+/// another shrinks by last digits, without end.
+TEST(Turning, EndsWhereRoundingsGoOn) {
+  body::Body<3> body;
+  body.inertia =
+      Vec<3>(0.00021166666666666672, 0.042439166666666667, 0.042439166666666667).asDiagonal();
+  body::Motion<3> from;
+  from.turn = Eigen::Quaterniond(0.96814874016186647, 0.0005012570125271865, 0.23343476596878904,
+                                 0.090531628183165222);
+  from.rates = {0.11843582318443163, 0.0081397974199306378, -0.49687409584450681};
+  from.spin = from.turn * from.rates;
+  const Vec<3> moment(0.019214477699346009, 0.001405052356447769, 0.037843700155503888);
+  const double h = 0.004;
+  const body::Turning turning = body::turn_by(body, from, h, moment);
+  ASSERT_TRUE(turning.is_found);
+  body::Motion<3> to;
+  to.spin = turning.after;
+  to.rates = turning.rates;
+  body::finish_turning(body, h, from, to);
+  EXPECT_LT((momentum(body, to) - momentum(body, from) - moment).norm(), 1e-15);
+}
+
 TEST(SpaceBodies, WrongInputIsRefusedWithWords) {
   EXPECT_NO_THROW((void)scene::read_scene("space.toml", kBox));
   const std::string at = "at       = [0, 0, 0.5]";

@@ -86,7 +86,8 @@ JointRows<2> rows_of(const Joint<2>& joint, const Motion<2>& a, const Motion<2>&
   const double at_a = a.angle + joint.frame_a;
   const double at_b = b.angle + joint.frame_b;
   const JointRow<2> angle{at_b - at_a, Vec<2>::Zero(), 1.0, 1.0,
-                          std::abs(at_a) + std::abs(at_b) + 1.0};
+                          std::abs(a.angle) + std::abs(joint.frame_a) + std::abs(b.angle) +
+                              std::abs(joint.frame_b) + 1.0};
   JointRows<2> rows;
   switch (joint.kind) {
     case JointKind::Ball:

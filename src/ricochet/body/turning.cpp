@@ -38,6 +38,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   }
   constexpr int kMostRounds = 30;
   constexpr double kMostTurn = 1.0;
+  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   const Mat3 R = from.turn.toRotationMatrix();
   const Vec<3>& start = from.rates;
   const Vec<3> whole = body.inertia * start + R.transpose() * moment;
@@ -45,7 +46,7 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
   Vec<3> mean = 0.5 * (start + convex::SmallCholesky<3>(body.inertia).solve(whole));
   Mat3 jacobian;
   double last = std::numeric_limits<double>::infinity();
-  for (int round = 0; made.is_found; ++round) {
+  for (int round = 0;; ++round) {
     const Vec<3> end = rotation(-h * mean) * whole;
     const Vec<3> miss = body.inertia * (2.0 * mean - start) - end;
     jacobian = 2.0 * body.inertia - h * hat(end) * right_slope(h * mean);
@@ -54,7 +55,10 @@ Turning turn_by(const Body<3>& body, const Motion<3>& from, double h, const Vec<
     const double size = change.norm();
     if (!(size < last) || size == 0.0) break;
     last = size;
-    made.is_found = round < kMostRounds;
+    if (round < kMostRounds) continue;
+    // Roundings go on: beside one that stays another may shrink, a last digit at a time.
+    made.is_found = size <= kRounding * (start.norm() + mean.norm());
+    break;
   }
   const Eigen::Quaterniond half = rotation(0.5 * h * mean);
   made.is_found = made.is_found && h * mean.norm() <= kMostTurn && mean.allFinite();
