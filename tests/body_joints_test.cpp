@@ -13,6 +13,7 @@
 #include "ricochet/base/random.h"
 #include "ricochet/body/joints.h"
 #include "ricochet/body/rows.h"
+#include "ricochet/certify/body_joint_view.h"
 #include "ricochet/plot/world_plot.h"
 #include "ricochet/scene/scene.h"
 #include "ricochet/step/joint_matrix.h"
@@ -195,6 +196,47 @@ TEST(BodyJoints, RowsChangeAsTheySay) {
         m->angle = number();
       }
       check_rates<2>(flat, p, q);
+    }
+  }
+}
+
+/// What touches a limit is a part of what its coordinate is made of: the judge takes the same.
+template <int D>
+void check_sizes(const body::Joint<D>& joint, const Motion<D>& a, const Motion<D>& b) {
+  const double own = body::rows_of(joint, a, b).free.size;
+  const double judged = certify::see_joint<D>(joint, a, b).free.size;
+  EXPECT_NEAR(own, judged, 1e-12 * judged) << D << " " << static_cast<int>(joint.kind);
+}
+
+TEST(BodyJoints, WhatTouchesALimitIsTheSameToTheJudge) {
+  base::Random random(11);
+  const auto number = [&] { return random.normal(); };
+  for (int trial = 0; trial < 50; ++trial) {
+    for (const JointKind kind : {JointKind::Hinge, JointKind::Slider, JointKind::Distance}) {
+      body::Joint<2> flat;
+      flat.kind = kind;
+      flat.on_a = {number(), number()};
+      flat.on_b = {number(), number()};
+      flat.frame_a = number();
+      flat.frame_b = number();
+      Motion<2> p;
+      Motion<2> q;
+      for (Motion<2>* m : {&p, &q}) {
+        m->x = {number(), number()};
+        m->angle = number();
+      }
+      check_sizes<2>(flat, p, q);
+      body::Joint<3> joint;
+      joint.kind = kind;
+      joint.on_a = {number(), number(), number()};
+      joint.on_b = {number(), number(), number()};
+      Motion<3> a;
+      Motion<3> b;
+      for (Motion<3>* m : {&a, &b}) {
+        m->x = {number(), number(), number()};
+        m->turn = body::rotation({number(), number(), number()});
+      }
+      check_sizes<3>(joint, a, b);
     }
   }
 }
@@ -771,6 +813,76 @@ TEST(Joints, ABrakeOfAnyStrengthHolds) {
         end_of(std::string("kind = \"hinge\"\nfriction = ") + bound + "\n");
     EXPECT_LT((braked - welded).cwiseAbs().maxCoeff(), 1e-8) << bound;
   }
+}
+
+/// T + V of rods of mass 1 and length 1, with g = 10.
+double energy_of(const study::Motion& motion) {
+  double sum = 0.0;
+  for (const Motion<2>& rod : motion.world->last.bodies) {
+    sum += 0.5 * rod.v.squaredNorm() + rod.spin * rod.spin / 24.0 + 10.0 * rod.x[1];
+  }
+  return sum;
+}
+
+std::string rod_of(int number, const std::string& at, const std::string& angle) {
+  return "[body.rod" + std::to_string(number) +
+         "]\nbox = [1, 0.1]\nmass = 1\ninertia = \"1/12\"\nat = " + at + "\nangle = " + angle +
+         "\n";
+}
+
+std::string elbow_of(int number, const std::string& a, const std::string& at,
+                     const std::string& more) {
+  const std::string own = std::to_string(number);
+  return "[joint.j" + own + "]\nkind = \"hinge\"\nbetween = [\"" + a + "\", \"rod" + own +
+         "\"]\nat = " + at + "\n" + more;
+}
+
+/// Rods fall into their limits, where dry friction holds them too: along one coordinate two
+/// impulses act, and the limit may carry a thousand times what friction can. Limits and friction
+/// take energy.
+TEST(Joints, LimitsAndFrictionOfOneJointAgree) {
+  const std::string text =
+      kHead + rod_of(1, "[0.5, 0]", "0") + rod_of(2, "[1.5, 0]", "0") + rod_of(3, "[2.5, 0]", "0") +
+      elbow_of(1, "ground", "[0, 0]", "limits = [-0.1, 0.2]\nrestitution = 0.5\nfriction = 1\n") +
+      elbow_of(2, "rod1", "[1, 0]", "limits = [-0.2, 0.1]\nrestitution = 0.5\nfriction = 0.1\n") +
+      elbow_of(3, "rod2", "[2, 0]", "limits = [-1, 0.2]\nrestitution = 0.8\nfriction = 0.01\n");
+  EXPECT_LT(energy_of(run_well(with_run(text, 0.002, 1.0))), 0.0);
+}
+
+/// Two rods that begin at angles come to rest on their lower limits: -0.5 - 0.3, and 0.5 - 0.1
+/// more.
+TEST(Joints, LimitsHoldBodiesThatBeginAtAngles) {
+  const std::string c = "cos(0.5)";
+  const std::string s = "sin(0.5)";
+  const std::string text =
+      kHead + rod_of(1, "[\"" + c + "/2\", \"-" + s + "/2\"]", "-0.5") +
+      rod_of(2, "[\"" + c + " + 1/2\", \"-" + s + "\"]", "0") +
+      elbow_of(1, "ground", "[0, 0]", "limits = [-0.3, 0.3]\nrestitution = 0.2\n") +
+      elbow_of(2, "rod1", "[\"" + c + "\", \"-" + s + "\"]",
+               "limits = [-0.1, 0.3]\nrestitution = 0.2\nfriction = 1\n");
+  for (const double step : {2e-3, 5e-4, 1e-4}) {
+    const study::Motion motion = run_well(with_run(text, step, 1.0));
+    EXPECT_NEAR(motion.world->last.bodies[0].angle, -0.8, 1e-8) << step;
+    EXPECT_NEAR(motion.world->last.bodies[1].angle, -0.4, 1e-8) << step;
+  }
+}
+
+/// An arm lies on a floor while a motor that never comes to its speed pulls: what the motor aims at
+/// is no measure of the contact.
+TEST(Joints, AMotorThatStallsIsNoMeasureOfContacts) {
+  const study::Motion motion = run_well(
+      "[world]\ndimension = 2\ngravity = [0, -9.81]\n[material.rod]\ndensity = 400\n"
+      "[material.floor]\ndensity = 1\n[pair]\n\"rod floor\" = { friction = 0.3, restitution = 0 }\n"
+      "\"rod rod\" = \"none\"\n[body.rod]\nfor = \"i in 1..2\"\nbox = [1, 0.05]\nmass = 1\n"
+      "inertia = 0.08\nat = [\"i - 1/2\", 0]\nmaterial = \"rod\"\n[body.floor]\nfixed = true\n"
+      "material = \"floor\"\nhalf_plane = { point = [0, -1.65], normal = [0, 1] }\n"
+      "[joint.j1]\nkind = \"hinge\"\nbetween = [\"ground\", \"rod[1]\"]\nat = [0, 0]\n"
+      "limits = { low = -1.88 }\nrestitution = 0.8\nfriction = 4.2\n"
+      "[joint.j2]\nkind = \"hinge\"\nbetween = [\"rod[1]\", \"rod[2]\"]\nat = [1, 0]\n"
+      "limits = { low = -0.34 }\nrestitution = 0.5\nfriction = 1\n"
+      "motor = { speed = 4.27, most = 2 }\nspring = { stiffness = 10 }\n"
+      "[run]\nstep = 0.002\nuntil = 3\n");
+  EXPECT_LT(motion.final_state.u.cwiseAbs().maxCoeff(), 1e-10);  // friction brings it to rest
 }
 
 /// Joints that hold do no work: where steps of half a radian and more make some, the run says so.

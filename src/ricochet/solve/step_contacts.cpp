@@ -131,16 +131,21 @@ double WarmContacts<D>::improve(Eigen::VectorXd& r, int sweeps, double tolerance
 }
 
 template <int D>
-double WarmContacts<D>::finish(Eigen::VectorXd& r) {
+double WarmContacts<D>::finish(Eigen::VectorXd& r, int steps) {
   Size now = measure(r);
   if (now.residual > kDone) make_ready();
   // Where W is singular a small alpha costs digits, where it is nearly so a large one costs steps.
   for (const double alpha : {1e-8, 1e-8, 1e-6, 1e-10, 1e-7}) {
     if (now.residual <= kDone) break;
     trial_ = r;
-    if (!newton_.step(alpha, trial_, u_)) break;
-    const Size then = measure(trial_);
-    if (then.residual < now.residual) {
+    Size then;
+    bool is_nearer = false;
+    for (int k = 0; k < steps && !is_nearer; ++k) {
+      if (!newton_.step(alpha, trial_, u_)) return measure(r).residual;
+      then = measure(trial_);
+      is_nearer = then.residual < now.residual;
+    }
+    if (is_nearer) {
       r = trial_;
       now = then;
     } else {

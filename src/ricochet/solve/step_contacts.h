@@ -28,8 +28,11 @@ class WarmContacts {
   /// Improves r, which is at least as long as the problem has rows, until the scale-free residual
   /// is at most `tolerance`, or the methods have nothing left to try. Returns the residual.
   double solve(Eigen::VectorXd& r, double tolerance);
-  /// A few Newton steps more, as long as they help. Leaves the velocities at those of r.
-  double finish(Eigen::VectorXd& r);
+  /// A few Newton steps more, as long as they help. Leaves the velocities at those of r. `steps`:
+  /// so many may follow each other before it is asked whether they help; where rows act along the
+  /// same direction one with a bound is led beyond it, cut back, and only the next step knows that
+  /// it slips.
+  double finish(Eigen::VectorXd& r, int steps = 1);
 
   /// The parts of `solve`: takes the problem and measures r, which is projected on its cones; a
   /// number of sweeps and, while they pay, Newton steps; the residual and the velocities of r.

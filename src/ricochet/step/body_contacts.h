@@ -193,7 +193,22 @@ class BodyContacts {
   bool is_enough(int island, double residual);
   void drop_rounding();
   bool is_bounded(int row) const;  // friction or a motor of a joint
+  bool has_lawful() const { return first_joint_ < rows_.size(); }
+  /// Of Newton's method, before it is asked whether they help: a limit, friction and a motor of one
+  /// joint act along the same direction.
+  int steps_at_once() const { return has_lawful() ? 4 : 1; }
   double worst_part(int island);
+  void unite_parts(int island);
+  void find_part_scales(int island);
+  double joint_residual(int local, int row, double off, double scale) const;
+  int hub(const body::Row<D>& row) const {
+    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
+  }
+  /// u with what Coulomb's law adds to its normal part.
+  Vector lifted(int local, Vector u) const {
+    u[0] += mu_[static_cast<std::size_t>(local)] * u.template tail<D - 1>().norm();
+    return u;
+  }
   double ask(solve::ContactMethod method, double tolerance);
   double insist();
 
@@ -261,8 +276,9 @@ class BodyContacts {
   std::vector<int> columns_;
   std::vector<int> seen_;
   problem::BlockRows wide_;
-  Eigen::MatrixXd back_;     // G M^-1 J^T of one mechanism
-  Eigen::MatrixXd through_;  // K^-1 J M^-1 G^T of one mechanism
+  std::vector<double> lone_;  // by row of an island: mobility of its bodies without joints
+  Eigen::MatrixXd back_;      // G M^-1 J^T of one mechanism
+  Eigen::MatrixXd through_;   // K^-1 J M^-1 G^T of one mechanism
   solve::WarmContacts<D> methods_;
   std::unique_ptr<solve::Sharing<D>> sharing_;  // made where it is needed
   solve::ContactPath path_;

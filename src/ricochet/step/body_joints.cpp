@@ -265,12 +265,26 @@ void BodyJoints<D>::begin_push(double h, double gh, const Motions& before, const
     add_box(Slot::Friction, joint.friction, 0.0, was.friction);
     add_box(Slot::Motor, joint.motor_most, joint.motor_speed, was.motor);
   }
+  measure_lawful(h, gh, before);
   for (Equation& equation : equations_) {
     const body::JointRows<D>& rows = rows_[index(equation.joint)];
     equation.acts = there_[index(equation.joint)] != 0;
     equation.bend = equation.diagonal = equation.offset = 0.0;
     if (!equation.acts) continue;
     equation.row = equation.number == kSpring ? rows.free : rows.held[index(equation.number)];
+  }
+}
+
+/// What the judge measures rows by: how fast their bodies are before the step, and half of what it
+/// leaves to rounding.
+template <int D>
+void BodyJoints<D>::measure_lawful(double h, double gh, const Motions& before) {
+  constexpr double kRounding = 256.0 * std::numeric_limits<double>::epsilon();
+  for (Lawful& one : lawful_) {
+    const body::Joint<D>& joint = world_.joints[index(one.joint)];
+    one.speed = gh + body::speed_bound(world_.body(joint.a), before[index(joint.a)]) +
+                body::speed_bound(world_.body(joint.b), before[index(joint.b)]);
+    one.noise = kRounding * unit_of(joint) * one.row.size / h;
   }
 }
 
@@ -323,6 +337,8 @@ bool BodyJoints<D>::settle(double h, const Motions& after, const Motions& next, 
     const double way = body::coordinate_way(joint, rows_[index(one.joint)].free.gap,
                                             then_[index(one.joint)].free.gap);
     const double rate = body::rate_of(one.row, after[index(joint.a)], after[index(joint.b)]);
+    // In the plane angles are linear in spins: what is left is rounding, over h.
+    if (D == 2 && joint.kind == body::JointKind::Hinge) continue;
     bend_to(one.row, one.slot == Slot::High ? -way : way, rate, one.bend);
   }
   const bool crossed = add_crossed(h);

@@ -37,6 +37,8 @@ class BodyJoints {
     double most{0.0};       // of friction and motors [N s]
     double bend{0.0};
     double impulse{0.0};
+    double speed{0.0};  // of its bodies, by which what its velocity is off is measured [m/s]
+    double noise{0.0};  // what rounding of places makes of its velocity [m/s]
     bool is_box() const { return slot == Slot::Friction || slot == Slot::Motor; }
   };
 
@@ -116,6 +118,7 @@ class BodyJoints {
   void list_equations(const std::vector<int>& order);
   void list_by_body();
   bool add_crossed(double h);
+  void measure_lawful(double h, double gh, const Motions& before);
   double needed(double h, double gh, const Motions& before) const;
   bool add_limit(const body::Joint<D>& joint, int number, bool is_low);
   static std::size_t side(int joint, bool is_low) {
@@ -144,6 +147,12 @@ class BodyJoints {
   double gravity_step_{0.0};  // h |g| [m/s]
   bool are_forces_given_{false};
 };
+
+/// Angles count as ways of a point of the bodies, so that all impulses of a problem are forces.
+template <int D>
+double unit_of(const body::Joint<D>& joint) {
+  return joint.kind == body::JointKind::Hinge && joint.size > 0.0 ? joint.size : 1.0;
+}
 
 template <int D>
 template <class Work>

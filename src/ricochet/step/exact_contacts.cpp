@@ -28,6 +28,10 @@ problem::Report BodyContacts<D>::solve_island(int island) {
   } else {
     residual = solve_warm();
     is_solved = is_enough(island, residual);
+    if (!is_solved && has_lawful()) {
+      residual = methods_.finish(r_, steps_at_once());
+      is_solved = is_enough(island, residual);
+    }
   }
   // What may rest does, whatever else the law allows.
   if (!is_held) is_held = (is_solved ? prefer_rest(island) : find_rest(island));
@@ -99,7 +103,7 @@ bool BodyContacts<D>::improve_island(int island) {
     }
     double residual = methods_.improve(r_, kSweeps[index(k) % kSweeps.size()], 0.1 * tolerance_);
     if (residual <= kEnough * tolerance_ && !is_enough(island, residual)) {
-      residual = methods_.finish(r_);
+      residual = methods_.finish(r_, steps_at_once());
     }
     if (is_enough(island, residual) || follow_path(island)) return true;
     if (k == 0 && find_rest(island)) return true;
@@ -209,24 +213,39 @@ bool BodyContacts<D>::is_enough(int island, double residual) {
 template <int D>
 double BodyContacts<D>::worst_part(int island) {
   const int begin = start_[index(island)];
-  const auto row_at = [&](int k) -> const body::Row<D>& {
-    return rows_[index(members_[index(begin + k)])];
-  };
-  const auto hub = [&](const body::Row<D>& row) {
-    return world_.body(row.body_a).is_free() ? row.body_a : row.body_b;
-  };
-  const auto lifted = [&](int k, Vector u) {
-    u[0] += mu_[index(k)] * u.template tail<D - 1>().norm();
-    return Vector(methods_.rho(index(k)) * u);
-  };
+  unite_parts(island);
+  find_part_scales(island);
+  double worst = 0.0;
   for (int k = 0; k < W_.rows; ++k) {
-    for (const int b : {row_at(k).body_a, row_at(k).body_b}) {
+    const auto row = index(members_[index(begin + k)]);
+    const double scale = scale_[index(root(hub(rows_[row])))];
+    const Vector r = r_.template segment<D>(D * k);
+    const Vector u =
+        lifted(k, methods_.velocity().template segment<D>(D * k)) * methods_.rho(index(k));
+    const double off = (r - solve::projected<D>(mu_[index(k)], r - u)).norm();
+    if (row >= first_joint_) {
+      worst = std::max(worst, joint_residual(k, static_cast<int>(row), off, scale));
+      continue;
+    }
+    const double defect = off - methods_.rho(index(k)) * noise_[row];
+    if (defect > 0.0) worst = std::max(worst, defect / scale);
+  }
+  return worst;
+}
+
+/// Bodies that push each other, or are joined, have one root.
+template <int D>
+void BodyContacts<D>::unite_parts(int island) {
+  const int begin = start_[index(island)];
+  for (int k = 0; k < W_.rows; ++k) {
+    const body::Row<D>& row = rows_[index(members_[index(begin + k)])];
+    for (const int b : {row.body_a, row.body_b}) {
       parent_[index(b)] = b;
       scale_[index(b)] = 0.0;
     }
   }
   for (int k = 0; k < W_.rows; ++k) {
-    const body::Row<D>& row = row_at(k);
+    const body::Row<D>& row = rows_[index(members_[index(begin + k)])];
     if (!(r_[D * k] > 0.0)) continue;
     if (!world_.body(row.body_a).is_free() || !world_.body(row.body_b).is_free()) continue;
     const int a = root(row.body_a);
@@ -234,25 +253,28 @@ double BodyContacts<D>::worst_part(int island) {
     parent_[index(std::max(a, b))] = std::min(a, b);
   }
   if (joints_.any()) join_parts(island);
+}
+
+/// By root, what its residuals are measured by. Of joints only what acts counts: neither bounds nor
+/// the speeds that motors aim at say how large the impulses of contacts are.
+template <int D>
+void BodyContacts<D>::find_part_scales(int island) {
+  const int begin = start_[index(island)];
   for (int k = 0; k < W_.rows; ++k) {
-    double& scale = scale_[index(root(hub(row_at(k))))];
+    const int row = members_[index(begin + k)];
+    double& scale = scale_[index(root(hub(rows_[index(row)])))];
     const Vector r = r_.template segment<D>(D * k);
-    const Vector q = lifted(k, q_.template segment<D>(D * k));
-    if (is_bounded(members_[index(begin + k)])) {  // what acts, not the bound
-      scale = std::max({scale, r.template tail<D - 1>().norm(), q.template tail<D - 1>().norm()});
+    if (is_bounded(row)) {
+      scale = std::max(scale, r.template tail<D - 1>().norm());
+    } else if (index(row) >= first_joint_) {
+      scale = std::max(scale, r.norm());
     } else {
-      scale = std::max({scale, r.norm(), q.norm()});
+      const Vector q = lifted(k, q_.template segment<D>(D * k));
+      const bool has_joints = joints_.any() && index(row) < taken_;
+      const double rho = has_joints ? 1.0 / lone_[index(k)] : methods_.rho(index(k));
+      scale = std::max({scale, r.norm(), Vector(rho * q).norm()});
     }
   }
-  double worst = 0.0;
-  for (int k = 0; k < W_.rows; ++k) {
-    const Vector r = r_.template segment<D>(D * k);
-    const Vector u = lifted(k, methods_.velocity().template segment<D>(D * k));
-    const double off = (r - solve::projected<D>(mu_[index(k)], r - u)).norm() -
-                       methods_.rho(index(k)) * noise_[index(members_[index(begin + k)])];
-    if (off > 0.0) worst = std::max(worst, off / scale_[index(root(hub(row_at(k))))]);
-  }
-  return worst;
 }
 
 /// Impulses that are rounding at contacts which open are none, where the rest does not need them.
@@ -283,6 +305,8 @@ void BodyContacts<D>::drop_rounding() {
   template double BodyContacts<D>::insist();                          \
   template bool BodyContacts<D>::is_enough(int, double);              \
   template double BodyContacts<D>::worst_part(int);                   \
+  template void BodyContacts<D>::unite_parts(int);                    \
+  template void BodyContacts<D>::find_part_scales(int);               \
   template void BodyContacts<D>::drop_rounding();
 RICOCHET_INSTANTIATE(2)
 RICOCHET_INSTANTIATE(3)

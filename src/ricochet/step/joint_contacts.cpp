@@ -8,16 +8,6 @@ namespace ricochet::step {
 
 using base::index;
 
-namespace {
-
-/// Angles count as ways of a point of the bodies, so that all impulses of a problem are forces.
-template <int D>
-double unit_of(const body::Joint<D>& joint) {
-  return joint.kind == body::JointKind::Hinge && joint.size > 0.0 ? joint.size : 1.0;
-}
-
-}  // namespace
-
 /// Rows of rolling friction, then of joints that have a law, as rows between their two bodies.
 template <int D>
 void BodyContacts<D>::take_further(std::span<const body::Row<D>> rows) {
@@ -199,29 +189,50 @@ void BodyContacts<D>::take_out(int m, int island) {
 }
 
 /// Parts of rows that move nobody get a diagonal of their own; nor may rounding leave one below 0.
+/// Limit, friction and motor of a joint act along one coordinate: what is added to one of them
+/// alone would let them disagree on its velocity.
 template <int D>
 void BodyContacts<D>::finish_lawful(int island) {
   constexpr double kRounding = 1e-13;
+  lone_.resize(index(W_.rows));
   for (int k = 0; k < W_.rows; ++k) {
     const std::size_t row = index(members_[index(start_[index(island)] + k)]);
     Eigen::Map<Block> own(W_.block(W_.diagonal(k)));
     double scale = 0.0;  // of the row without joints
+    lone_[index(k)] = 0.0;
     for (const bool of_a : {true, false}) {
       const Arm& arm = arms_[2 * row + (of_a ? 0 : 1)];
       const int b = of_a ? rows_[row].body_a : rows_[row].body_b;
-      if (world_.body(b).is_free()) scale = std::max(scale, block(arm, arm, b).trace());
+      if (!world_.body(b).is_free()) continue;
+      const double trace = block(arm, arm, b).trace();
+      scale = std::max(scale, trace);
+      lone_[index(k)] += row < first_joint_ ? trace / D : trace;
     }
-    own.diagonal().array() += kRounding * scale;
-    if (row < first_joint_) continue;
+    if (row < first_joint_) {
+      own.diagonal().array() += kRounding * scale;
+      continue;
+    }
     const auto& lawful = joints_.lawful()[row - first_joint_];
     const int part = lawful.is_box() ? 1 : 0;
-    const double weight = own(part, part);
-    for (int i = 0; i < D; ++i) {
-      if (i != part) own(i, i) = weight;
-    }
+    const double weight = std::max(own(part, part), kRounding * scale);
+    own.diagonal().setConstant(weight);
     const double unit = unit_of(world_.joints[index(lawful.joint)]);
     if (lawful.is_box()) q_[D * k] = -weight * lawful.most / unit;
   }
+}
+
+/// How far an impulse of a joint is from its law, as the judge takes it: the velocity that is off,
+/// beside those of its two bodies and what the impulse gives them. Where these are not known, as of
+/// places that are put back, beside the impulses of its part.
+template <int D>
+double BodyContacts<D>::joint_residual(int local, int row, double off, double scale) const {
+  const auto& lawful = joints_.lawful()[index(row) - first_joint_];
+  const double rho = methods_.rho(index(local));
+  const double defect = off / rho - lawful.noise;
+  if (!(defect > 0.0)) return 0.0;
+  if (!(lawful.speed > 0.0)) return rho * defect / scale;
+  const double impulse = std::abs(r_[D * local + (lawful.is_box() ? 1 : 0)]);
+  return defect / std::max(lawful.speed, impulse * lone_[index(local)]);
 }
 
 /// What rows of joints that have a law do.
@@ -247,6 +258,7 @@ void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const 
   template void BodyContacts<D>::widen(int);                                         \
   template void BodyContacts<D>::take_out(int, int);                                 \
   template void BodyContacts<D>::finish_lawful(int);                                 \
+  template double BodyContacts<D>::joint_residual(int, int, double, double) const;   \
   template void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>&) const;
 RICOCHET_INSTANTIATE(2)
 RICOCHET_INSTANTIATE(3)
