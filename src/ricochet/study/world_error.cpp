@@ -12,6 +12,7 @@ namespace ricochet::study {
 namespace {
 
 constexpr double kBodySafety = 2.5;
+constexpr double kShockSafety = 4.0;  // where a shock makes the next one earlier, or another one
 constexpr double kBodyCaution = 0.5;  // less order than differences show
 constexpr double kBodyRecent = 0.6;   // of what the recent past would give
 constexpr double kBodyWindow = 0.05;  // of the run, before its end
@@ -108,6 +109,7 @@ class ThreeWorlds {
   std::array<double, 2> weights_{};
   double last_event_{-1.0};  // of the world [s] from the start
   bool any_event_{false};
+  double safety_{kBodySafety};
 };
 
 double ThreeWorlds::far(Columns a, Columns b, std::size_t body) const {
@@ -199,12 +201,17 @@ void ThreeWorlds::find_sizes() {
 }
 
 void ThreeWorlds::find_last_events() {
-  for (const BodyEvents& events : run_.events) {
+  bool turns_on = false;  // a body that is not round was struck
+  for (std::size_t b = 0; b < run_.events.size(); ++b) {
+    const BodyEvents& events = run_.events[b];
     any_event_ = any_event_ || events.count > 0;
     for (const BodyEvents::Event& event : events.last) {
-      if (event.is_shock) last_event_ = std::max(last_event_, event.t - run_.start);
+      if (!event.is_shock) continue;
+      last_event_ = std::max(last_event_, event.t - run_.start);
+      turns_on = turns_on || (layout_.bodies[b].is_free && layout_.bodies[b].turn_matters);
     }
   }
+  if (turns_on || (run_.collided && last_event_ >= 0.0)) safety_ = kShockSafety;
 }
 
 /// Of the order that differences of places show where nothing touches, else of the first.
@@ -267,8 +274,8 @@ double ThreeWorlds::bar_of(std::size_t body, const Difference& difference) const
   } else if (events.count > 0) {
     recent = events.last[base::index(static_cast<int>(events.count - 1))].t - run_.start;
   }
-  return kBodySafety * std::max(weighed(window, body, 0.0, difference),
-                                kBodyRecent * weighed(recent, body, kAside * h, difference));
+  return safety_ * std::max(weighed(window, body, 0.0, difference),
+                            kBodyRecent * weighed(recent, body, kAside * h, difference));
 }
 
 /// By how much an event changed the rate of one of the places of a body, at most.
@@ -442,7 +449,7 @@ double ThreeWorlds::watch_bar(std::size_t w) const {
     found = std::max(found, weights_[c] * most);
   }
   const double largest = std::max(std::abs(low_[i]), std::abs(high_[i]));
-  return kBodySafety * found +
+  return safety_ * found +
          kNoiseOfAStep * std::sqrt(static_cast<double>(run_.outcome.steps)) * largest;
 }
 
@@ -487,8 +494,8 @@ void ThreeWorlds::fill(record::ErrorBar& bar, const std::vector<int>& told) cons
   if (run_.stopped) {
     double late = run_.step;
     for (std::size_t c = 0; c < 2; ++c) {
-      late = std::max(
-          late, kBodySafety * weights_[c] * std::abs(run_.end_time - companions_[c].end_time));
+      late =
+          std::max(late, safety_ * weights_[c] * std::abs(run_.end_time - companions_[c].end_time));
     }
     bar.end_time = late;
   }
@@ -501,8 +508,8 @@ void ThreeWorlds::fill_band(record::ErrorBar& bar, const std::vector<std::size_t
     bar.times.push_back(run_.time(k));
     for (const std::size_t i : columns) {
       bar.middle.push_back(own(k)[i]);
-      bar.band.push_back(kBodySafety * std::max(weights_[0] * column(own(k), other(0, k), i),
-                                                weights_[1] * column(own(k), other(1, k), i)) +
+      bar.band.push_back(safety_ * std::max(weights_[0] * column(own(k), other(0, k), i),
+                                            weights_[1] * column(own(k), other(1, k), i)) +
                          rounding(i));
     }
   }

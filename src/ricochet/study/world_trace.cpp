@@ -142,6 +142,12 @@ class WorldTracer {
   void add(const Sample& s, bool is_last, bool stops) {
     watches_.add_forces(s);
     path_.touched = path_.touched || !s.claim.pushes.empty();
+    const auto is_free = [&](int shape) { return world_.body(world_.solid(shape).body).is_free(); };
+    path_.collided =
+        path_.collided ||
+        std::any_of(s.claim.pushes.begin(), s.claim.pushes.end(), [&](const body::Push<D>& push) {
+          return is_free(push.key.a) && is_free(push.key.b);
+        });
     follow(s);
     if (s.state.steps % every_ == 0) remember(s.state.t);
     const double t = s.state.t;

@@ -75,8 +75,9 @@ struct WorldPath {
   std::vector<double> values;  // by mark; of means what they are made of, from the start on
   std::vector<double> end;     // at the end
   double end_time{0.0};
-  bool stopped{false};  // by its condition
-  bool touched{false};  // some contact pushed
+  bool stopped{false};   // by its condition
+  bool touched{false};   // some contact pushed
+  bool collided{false};  // some contact of two free bodies did
   std::vector<BodyEvents> events;
   std::vector<LateContact> late;  // by traced body
   /// At the shocks of a run that has ended; companions have none.
