@@ -143,8 +143,15 @@ class BodyContacts {
   problem::Report solve_near(int island);
   bool is_for_rounds(int island) const;
   bool sweep_round(int island);
-  typename RoundSweeps<D>::Size sweep_until(int island, int least, bool& is_enough);
+  typename RoundSweeps<D>::Size sweep_until(int island,
+                                            const typename RoundSweeps<D>::Problem& problem,
+                                            int least, bool& is_enough);
+  void sweep_some(int attempt, double quiet);
+  bool begin_attempt(int attempt, const typename RoundSweeps<D>::Problem& problem);
+  void measure_round(int island);
   bool is_within_groups(int island);
+  bool worst_of_round(std::size_t& worst) const;
+  bool break_circles(int island, bool shrinks);
   void stop_creep(int island);
   bool is_still(int island) const;
   bool is_slow(int row) const { return (rests_[static_cast<std::size_t>(row)] & 3) == 3; }

@@ -51,39 +51,10 @@ body::Vec<D> nearest_in_cone(double mu, const body::Vec<D>& n, const body::Vec<D
   return part * n + (slip > 0.0 ? mu * part / slip : 0.0) * across;
 }
 
-/// Velocity of what is at n from the centre of a body that turns.
-[[gnu::always_inline]] inline body::Vec<2> turned(double spin, const body::Vec<2>& n) {
-  return spin * body::Vec<2>(-n[1], n[0]);
-}
-[[gnu::always_inline]] inline body::Vec<3> turned(const body::Vec<3>& spin, const body::Vec<3>& n) {
-  return spin.cross(n);
-}
 double inertia_of(const body::Body<2>& body) { return body.inertia; }
 double inertia_of(const body::Body<3>& body) { return body.inertia(0, 0); }
 
 }  // namespace
-
-/// u = q + what impulses make of it.
-template <int D>
-[[gnu::always_inline]] inline body::Vec<D> RoundSweeps<D>::velocity(const Contact& one,
-                                                                    const Speed& a,
-                                                                    const Speed& b) {
-  const Spin turning = one.arm_a * a.spin - one.arm_b * b.spin;
-  return one.free + (a.v - b.v) + turned(turning, one.n);
-}
-
-/// v += r/m, spin += arm n x r / I, and the opposite of b.
-template <int D>
-[[gnu::always_inline]] inline void RoundSweeps<D>::give_both(const Contact& one, double normal,
-                                                             const Vec& tangential, Speed& a,
-                                                             Speed& b) {
-  const Vec r = normal * one.n + tangential;
-  const Spin turning = body::moment(one.n, tangential);
-  a.v += a.per_mass * r;
-  b.v -= b.per_mass * r;
-  a.spin += (one.arm_a * a.per_inertia) * turning;
-  b.spin -= (one.arm_b * b.per_inertia) * turning;
-}
 
 /// Groups one phase after the other; those of a phase at once where there are rows enough.
 template <int D>
@@ -322,6 +293,7 @@ template <int D>
 bool RoundSweeps<D>::take(const Problem& problem, const Eigen::VectorXd& impulses) {
   const std::size_t count = problem.members.size();
   executor_ = problem.executor;
+  forget_beside();
   if (!list_bodies(problem)) return false;
   split(problem);
   contacts_.resize(count + kAhead);
@@ -394,6 +366,51 @@ template <int D>
 }
 
 template <int D>
+double RoundSweeps<D>::lift_of(std::size_t k) const {
+  const Contact& one = contacts_[k];
+  const Vec u = velocity(one, speeds_[index(one.a)], speeds_[index(one.b)]);
+  return one.mu * (u - one.n.dot(u) * one.n).norm();
+}
+
+template <int D>
+void RoundSweeps<D>::lift() {
+  lift_.resize(row_.size());
+  for (std::size_t k = 0; k < lift_.size(); ++k) lift_[k] = lift_of(k);
+}
+
+template <int D>
+void RoundSweeps<D>::lift_on(double part) {
+  for (std::size_t k = 0; k < lift_.size(); ++k) lift_[k] += part * (lift_of(k) - lift_[k]);
+}
+
+/// The same of the associated law with a lift that is held: z is projected on the cone in the
+/// metric of the row, w_N along n and w_T across it, from however far beyond.
+template <int D>
+double RoundSweeps<D>::relax_lifted(std::size_t k, double pace) {
+  const Contact& one = contacts_[k];
+  Impulse& r = impulses_[k];
+  Speed& a = speeds_[index(one.a)];
+  Speed& b = speeds_[index(one.b)];
+  const Vec u = velocity(one, a, b);
+  const double along = one.n.dot(u);
+  const Vec across = u - along * one.n;
+  double normal = r.normal - pace * one.inverse_n * (along + lift_[k]);
+  Vec next = r.tangential - (pace * one.inverse_t) * across;
+  const double slip = next.norm();
+  if (slip > one.mu * normal) {
+    const double steep = one.mu * one.inverse_n / one.inverse_t;  // mu w_T / w_N
+    normal = std::max(0.0, (normal + steep * slip) / (1.0 + one.mu * steep));
+    next *= slip > 0.0 ? one.mu * normal / slip : 0.0;
+  }
+  const double change = normal - r.normal;
+  const Vec changed = next - r.tangential;
+  r.normal = normal;
+  r.tangential = next;
+  give_both(one, change, changed, a, b);
+  return change * change + changed.squaredNorm();
+}
+
+template <int D>
 void RoundSweeps<D>::sweep_group(std::size_t g, const Pace& pace, double quiet) {
   Group& group = groups_[g];
   std::size_t count = group.begin;
@@ -401,7 +418,7 @@ void RoundSweeps<D>::sweep_group(std::size_t g, const Pace& pace, double quiet) 
     ask_for(k + kAhead);
     ask_for_bodies(k + kNear);
     const double least = quiet * contacts_[k].inverse_t;
-    const double change = relax(k, pace);
+    const double change = pace.is_lifted ? relax_lifted(k, pace.stick) : relax(k, pace);
     noted_[count] = static_cast<int>(k);  // without a branch: nobody can foretell it
     count += change > least * least ? 1U : 0U;
   }
@@ -416,7 +433,11 @@ void RoundSweeps<D>::sweep_noted(std::size_t g, const Pace& pace) {
   for (std::size_t k = 0; k < noted.size(); ++k) {
     ask_for(index(noted[std::min(k + kAhead, last)]));
     ask_for_bodies(index(noted[std::min(k + kNear, last)]));
-    relax(index(noted[k]), pace);
+    if (pace.is_lifted) {
+      relax_lifted(index(noted[k]), pace.stick);
+    } else {
+      relax(index(noted[k]), pace);
+    }
   }
 }
 

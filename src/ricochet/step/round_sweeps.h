@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,14 @@
 #include "ricochet/body/rows.h"
 
 namespace ricochet::step {
+
+/// Velocity of what is at n from the centre of a body that turns.
+[[gnu::always_inline]] inline body::Vec<2> turned(double spin, const body::Vec<2>& n) {
+  return spin * body::Vec<2>(-n[1], n[0]);
+}
+[[gnu::always_inline]] inline body::Vec<3> turned(const body::Vec<3>& spin, const body::Vec<3>& n) {
+  return spin.cross(n);
+}
 
 /// Block Gauss-Seidel for discs and spheres, by bodies: a row reads and changes what impulses do to
 /// the velocities of its two bodies, and W is never formed.
@@ -24,6 +33,9 @@ namespace ricochet::step {
 /// Errors die out locally first: a sweep over all rows notes those that it changed by more than
 /// asked, and the sweeps that follow go over these alone.
 ///
+/// Where sweeps go round in circles, a few rows do: Newton's method then solves those around one of
+/// them, the others held (round_part.cpp).
+///
 /// Many rows are swept in groups: space is cut into slabs across one axis, each row is within a
 /// slab or between two neighbours. Groups of one phase share no free body: first all
 /// slabs, then every other border, then those between, then rows that reach farther. So groups of a
@@ -35,6 +47,9 @@ namespace ricochet::step {
 template <int D>
 class RoundSweeps {
  public:
+  RoundSweeps();
+  ~RoundSweeps();
+
   /// What is posed: rows, and by row D numbers (n, t) of free velocity and impulse.
   struct Problem {
     const body::World<D>& world;
@@ -54,11 +69,24 @@ class RoundSweeps {
   struct Pace {
     double stick{1.0};
     double slip{1.0};
+    bool is_lifted{
+        false};  // of the associated law with the lifts that there are, as far as `stick`
   };
   /// One sweep over all rows. Notes those that change their velocity by more than `quiet` [m/s].
   void sweep(const Pace& pace, double quiet);
   /// One sweep over the rows that were noted.
   void sweep_noted(const Pace& pace);
+  /// Takes lifts mu |u_T| from the velocities that there are: with lifts held, the law is that of a
+  /// convex problem, which any sweep of a pace below 2 brings nearer to its end.
+  void lift();
+  /// Lifts go a part of their way to mu |u_T|.
+  void lift_on(double part);
+  /// Newton's method on the rows nearest to one contact, from one body to the next, `most` of them
+  /// or a few more, the impulses of the others held. Whether they obey the law then; where they do
+  /// not, what was found comes nearer to it as a rule, and is kept.
+  bool solve_around(std::size_t contact, std::size_t most);
+  /// The contacts that were solved last in this way, ascending.
+  std::span<const int> solved() const;
   /// Measures all rows: the largest creep speed, and what else decides.
   struct Size {
     double creep{0.0};     // delta, less rounding [m/s]
@@ -75,6 +103,7 @@ class RoundSweeps {
     double normal{0.0};
   };
   std::size_t count() const { return row_.size(); }
+  int row(std::size_t contact) const { return row_[contact]; }
   Seen seen(std::size_t contact) const;
   /// The impulses, by row as they were taken.
   void give(const Problem& problem, Eigen::VectorXd& impulses) const;
@@ -84,6 +113,8 @@ class RoundSweeps {
  private:
   using Vec = body::Vec<D>;
   using Spin = body::Spin<D>;
+  using Block = Eigen::Matrix<double, D, D>;
+  struct Part;  // rows around one, and their problem with the others held
   static constexpr std::size_t kBins = 1024;
   struct alignas(32) Contact {  // what sweeps do not change
     Vec n;
@@ -125,6 +156,8 @@ class RoundSweeps {
   [[gnu::always_inline]] static void give_both(const Contact& one, double normal,
                                                const Vec& tangential, Speed& a, Speed& b);
   [[gnu::always_inline]] double relax(std::size_t contact, const Pace& pace);
+  double relax_lifted(std::size_t contact, double pace);
+  double lift_of(std::size_t contact) const;
   [[gnu::always_inline]] void ask_for(std::size_t contact) const;
   [[gnu::always_inline]] void ask_for_bodies(std::size_t contact) const;
   Vec impulse_of(std::size_t k) const {
@@ -146,11 +179,19 @@ class RoundSweeps {
   void sweep_group(std::size_t group, const Pace& pace, double quiet);
   void sweep_noted(std::size_t group, const Pace& pace);
   void measure_group(std::size_t group, Size& size) const;
+  void forget_beside();
+  void list_beside();
+  void choose_around(std::size_t contact, std::size_t most);
+  void pose_part();
+  void pose_row(std::size_t local);
+  Block block(std::size_t one, std::size_t other) const;
+  void take_part();
 
   std::vector<Contact> contacts_;  // and some more, for what is asked for ahead
   std::vector<Impulse> impulses_;  // by contact, as many
   std::vector<int> row_;           // by contact
   std::vector<double> noise_;
+  std::vector<double> lift_;   // mu |u_T| as it was, where sweeps hold it
   std::vector<Speed> speeds_;  // by slab and body, then one a group for bodies that are not free
   std::vector<int> noted_;     // contacts, those of a group from its begin on
   std::vector<Group> groups_;
@@ -165,8 +206,31 @@ class RoundSweeps {
   std::array<int, kBins> in_bin_{};  // ends of rows, by bin
   std::vector<int> group_;           // by row as taken
   std::vector<int> members_;         // rows as taken, by group
+  std::unique_ptr<Part> part_;       // made where it is needed
   const base::Executor* executor_{nullptr};
 };
+
+/// u = q + what impulses make of it.
+template <int D>
+[[gnu::always_inline]] inline body::Vec<D> RoundSweeps<D>::velocity(const Contact& one,
+                                                                    const Speed& a,
+                                                                    const Speed& b) {
+  const Spin turning = one.arm_a * a.spin - one.arm_b * b.spin;
+  return one.free + (a.v - b.v) + turned(turning, one.n);
+}
+
+/// v += r/m, spin += arm n x r / I, and the opposite of b.
+template <int D>
+[[gnu::always_inline]] inline void RoundSweeps<D>::give_both(const Contact& one, double normal,
+                                                             const Vec& tangential, Speed& a,
+                                                             Speed& b) {
+  const Vec r = normal * one.n + tangential;
+  const Spin turning = body::moment(one.n, tangential);
+  a.v += a.per_mass * r;
+  b.v -= b.per_mass * r;
+  a.spin += (one.arm_a * a.per_inertia) * turning;
+  b.spin -= (one.arm_b * b.per_inertia) * turning;
+}
 
 extern template class RoundSweeps<2>;
 extern template class RoundSweeps<3>;
