@@ -397,6 +397,109 @@ TEST(RoundSweeps, DoNotAllocateOnceTheyHaveTheirRoom) {
   EXPECT_TRUE(is_solved);
 }
 
+/// Newton's method on rows around one leaves the impulses of all others, and its own obey Coulomb's
+/// law: all rows are measured, of a part or of the whole heap.
+TEST(RoundSweeps, RowsAroundOneObeyCoulombsLaw) {
+  constexpr double kSpeed = 1e-7;  // of free velocities about 1
+  base::Random random(17);
+  Modes modes;
+  for (int k = 0; k < 6; ++k) {
+    Heap heap = random_heap(random, 4, 1.0 + 0.2 * k, 0.1 * (1 + k));
+    RoundSweeps<3> sweeps;
+    ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
+    for (int j = 0; j < 20; ++j) sweeps.sweep({1.0, 1.0}, 0.0);
+    sweeps.give(heap.problem(), heap.impulses);
+    const Eigen::VectorXd before = heap.impulses;
+    if (!sweeps.solve_around(index(k), 30)) continue;
+    EXPECT_LT(sweeps.solved().size(), sweeps.count());
+    std::vector<char> is_solved(heap.rows.size(), 0);
+    for (const int contact : sweeps.solved()) {
+      EXPECT_LE(sweeps.seen(index(contact)).creep, kSpeed);
+      is_solved[index(sweeps.row(index(contact)))] = 1;
+    }
+    sweeps.give(heap.problem(), heap.impulses);
+    for (std::size_t i = 0; i < heap.rows.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(3 * i);
+      if (is_solved[i] == 0) {
+        EXPECT_LE((heap.impulses - before).segment<3>(at).norm(), 1e-14);
+      }
+    }
+    bool is_all_solved = true;  // a heap may be in parts that do not touch
+    for (std::size_t i = 0; i < sweeps.count(); ++i) {
+      if (sweeps.seen(i).creep <= kSpeed) continue;
+      is_all_solved = sweeps.solve_around(i, sweeps.count()) && is_all_solved;
+    }
+    if (!is_all_solved) continue;
+    EXPECT_LE(sweeps.measure().creep, kSpeed);
+    sweeps.give(heap.problem(), heap.impulses);
+    expect_law(heap, 4.0 * kSpeed, 1e-6, modes);
+  }
+  EXPECT_GT(modes.sticking, 50);  // it was solved, and all three occur
+  EXPECT_GT(modes.sliding, 50);
+  EXPECT_GT(modes.open, 50);
+}
+
+/// With lifts s held, impulses minimise 1/2 r.Wr + r.q + sum s r_N over their cones, and no sweep
+/// of a pace below 2 makes that larger: it is convex. With lifts that follow they end at Coulomb's
+/// law.
+TEST(RoundSweeps, LiftedSweepsNeverRise) {
+  constexpr double kSpeed = 1e-7;
+  base::Random random(19);
+  Modes modes;
+  for (const double mu : {0.2, 0.5, 0.9}) {
+    Heap heap = random_heap(random, 4, 1.3, mu);
+    RoundSweeps<3> sweeps;
+    ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
+    sweeps.lift();  // of free velocities
+    double before = 0.0;
+    for (int k = 0; k < 40; ++k) {
+      sweeps.sweep({1.9, 1.9, true}, 0.0);
+      sweeps.give(heap.problem(), heap.impulses);
+      double value = 0.5 * heap.impulses.dot(heap.velocities() + heap.free);
+      for (Eigen::Index at = 0; at < heap.free.size(); at += 3) {
+        value += mu * heap.free.segment<2>(at + 1).norm() * heap.impulses[at];
+      }
+      EXPECT_LE(value, before + 1e-12 * std::abs(before));
+      before = value;
+    }
+    EXPECT_LT(before, 0.0);
+    for (int k = 0; k < 20'000 && sweeps.measure().creep > kSpeed; ++k) {
+      sweeps.sweep({1.0, 1.0, true}, 0.0);
+      sweeps.lift_on(0.1);
+    }
+    EXPECT_LE(sweeps.measure().creep, kSpeed) << mu;
+    sweeps.give(heap.problem(), heap.impulses);
+    expect_law(heap, 4.0 * kSpeed, 1e-6, modes);
+  }
+  EXPECT_GT(modes.sliding, 10);
+}
+
+/// Where sweeps go round in circles for ever, Newton's method around the worst row ends them.
+TEST(RoundSweeps, CirclesEndAroundTheWorstRow) {
+  constexpr double kSpeed = 1e-4;
+  constexpr int kRounds = 200;
+  int circles = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    base::Random random(static_cast<unsigned>(seed));
+    Heap heap = random_heap(random, 5, 1.2, 1.0);
+    RoundSweeps<3> sweeps;
+    ASSERT_TRUE(sweeps.take(heap.problem(), heap.impulses));
+    for (int k = 0; k < 2000; ++k) sweeps.sweep({1.8, 1.1}, kSpeed);
+    if (sweeps.measure().creep <= kSpeed) continue;
+    ++circles;
+    for (int round = 0; round < kRounds && sweeps.measure().creep > kSpeed; ++round) {
+      std::size_t worst = 0;
+      for (std::size_t k = 1; k < sweeps.count(); ++k) {
+        if (sweeps.seen(k).creep > sweeps.seen(worst).creep) worst = k;
+      }
+      sweeps.solve_around(worst, 100);
+      for (int k = 0; k < 20; ++k) sweeps.sweep({1.0, 0.9}, kSpeed);
+    }
+    EXPECT_LE(sweeps.measure().creep, kSpeed) << seed;
+  }
+  EXPECT_GT(circles, 6);
+}
+
 /// Spheres whose radii are up to a factor `range` apart fall into a box, at Level::Bounded.
 std::string box_of_spheres(double range) {
   return fmt::format(R"toml(

@@ -97,12 +97,12 @@ typename RoundSweeps<D>::Size BodyContacts<D>::sweep_until(
   return size;
 }
 
-/// Where sweeps went astray others of another kind begin anew, from the impulses of the step
-/// before; whether they do.
+/// Where sweeps went astray those of the associated law begin anew, the first time from the
+/// impulses of the step before; whether it is their turn.
 template <int D>
 bool BodyContacts<D>::begin_attempt(int attempt, const typename RoundSweeps<D>::Problem& problem) {
   if (attempt % kPaces != kLifted) return false;
-  round_.take(problem, impulses_);
+  if (attempt < kPaces) round_.take(problem, impulses_);
   round_.lift();
   return true;
 }
