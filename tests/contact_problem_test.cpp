@@ -4,10 +4,12 @@
 
 #include <Eigen/LU>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "program.h"
 #include "ricochet/base/error.h"
@@ -219,6 +221,14 @@ TEST_F(ContactFiles, NotANumberInHdf5IsRefused) {
     EXPECT_EQ(error.key(), "q");
     EXPECT_NE(error.message().find("entry 4"), std::string::npos) << error.what();
   }
+}
+
+/// HDF5 would keep the second in which each set of numbers was made.
+TEST_F(ContactFiles, AreTheSameBytesWheneverTheyAreWritten) {
+  const ContactProblem problem = problem::in_blocks(problem::generate_contacts({.bodies = 2}));
+  const std::string before = host::contact_hdf5(problem);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_EQ(before, host::contact_hdf5(problem));
 }
 
 TEST(ContactGenerator, IsDeterminedByItsNumbers) {

@@ -110,9 +110,10 @@ class Writer {
     save(key, type, space, values);
   }
   void save(const std::string& key, hid_t type, hid_t space, const void* values) {
-    const Handle set(
-        H5Dcreate2(file_, key.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-        H5Dclose);
+    const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(how, false);  // the same numbers are the same bytes at any time
+    const Handle set(H5Dcreate2(file_, key.c_str(), type, space, H5P_DEFAULT, how, H5P_DEFAULT),
+                     H5Dclose);
     if (!set.ok() || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail();
   }
   [[noreturn]] static void fail() {
