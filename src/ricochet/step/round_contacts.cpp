@@ -155,7 +155,7 @@ bool BodyContacts<D>::is_within_groups(int island) {
 /// there is none beyond it, or where so many are that the trouble is not that of a few.
 template <int D>
 bool BodyContacts<D>::worst_of_round(std::size_t& worst) const {
-  constexpr std::size_t kFew = 4;  // one in so many
+  constexpr std::size_t kBroken = 4;  // one in so many
   std::size_t beyond = 0;
   double most = kMostPart;
   for (std::size_t k = 0; k < round_.count(); ++k) {
@@ -166,7 +166,7 @@ bool BodyContacts<D>::worst_of_round(std::size_t& worst) const {
     most = part;
     worst = k;
   }
-  return beyond > 0 && kFew * beyond <= round_.count();
+  return beyond > 0 && kBroken * beyond <= round_.count();
 }
 
 /// Where sweeps go round in circles a few rows do, most of which slip: Coulomb's law is not
