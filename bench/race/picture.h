@@ -32,6 +32,42 @@ struct Axis {
   double part(double power) const { return (power - low) / std::max(1.0, high - low); }
 };
 
+/// Names beside marks, moved up or down until none covers another.
+class Names {
+ public:
+  Names(double top, double bottom) : top_(top), bottom_(bottom) {}
+
+  /// The line on which a name that begins at x, and would best be at y, stands.
+  double line_for(const std::string& name, double x, double y) {
+    constexpr double kLetter = 6.4;
+    constexpr double kApart = 12.0;
+    const double end = x + kLetter * static_cast<double>(name.size());
+    const auto is_free = [&](double at) {
+      return std::none_of(taken_.begin(), taken_.end(), [&](const Taken& other) {
+        return std::abs(at - other.y) < kApart && x < other.end && other.x < end;
+      });
+    };
+    double found = y;
+    for (int k = 0; k < 40 && !is_free(found); ++k) {
+      const double way = kApart * static_cast<double>(k / 2 + 1);
+      const double at = k % 2 == 0 ? y + way : y - way;
+      if (at >= top_ && at <= bottom_ && is_free(at)) found = at;
+    }
+    taken_.push_back({x, end, found});
+    return found;
+  }
+
+ private:
+  struct Taken {
+    double x;
+    double end;
+    double y;
+  };
+  double top_;
+  double bottom_;
+  std::vector<Taken> taken_;
+};
+
 inline std::string draw(const Panel& panel, double left, double top) {
   constexpr double kWidth = 380.0;
   constexpr double kHeight = 240.0;
@@ -61,14 +97,17 @@ inline std::string draw(const Panel& panel, double left, double top) {
     svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">1e{:.0f}</text>\n", left - 36.0,
                        y_of(power) + 4.0, power);
   }
+  Names names(top, top + kHeight);
   for (const Mark& mark : panel.marks) {
     const double x = x_of(std::log10(mark.ms));
     const double y = y_of(std::log10(std::max(mark.creep, kLeast)));
     const bool is_ours = mark.name.rfind("Ricochet", 0) == 0;
+    const double at = names.line_for(mark.name, x + 6.0, y);
+    if (at != y) line(x, y, x + 6.0, at);
     svg += fmt::format(
         "<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"4\" fill=\"{2}\"/><text x=\"{3:.1f}\" "
         "y=\"{4:.1f}\" fill=\"{2}\">{5}</text>\n",
-        x, y, is_ours ? "#c0392b" : "#2c5f8a", x + 6.0, y + 4.0, mark.name);
+        x, y, is_ours ? "#c0392b" : "#2c5f8a", x + 6.0, at + 4.0, mark.name);
   }
   return svg;
 }
