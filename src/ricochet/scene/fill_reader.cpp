@@ -132,15 +132,14 @@ class Places {
     }
   }
 
+  /// In the plane the last number is drawn first: the places of all scenes so far.
   Vec somewhere(double r, base::Random& random) const {
-    if constexpr (D == 2) {
-      return Vec(random.uniform(low_[0] + r, high_[0] - r),
-                 random.uniform(low_[1] + r, high_[1] - r));
-    } else {
-      Vec p;
-      for (int k = 0; k < D; ++k) p[k] = random.uniform(low_[k] + r, high_[k] - r);
-      return p;
+    Vec p;
+    for (int k = 0; k < D; ++k) {
+      const int axis = D == 2 ? D - 1 - k : k;
+      p[axis] = random.uniform(low_[axis] + r, high_[axis] - r);
     }
+    return p;
   }
 
   Vec low_;
