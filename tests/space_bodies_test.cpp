@@ -54,6 +54,15 @@ Vec<3> momentum(const body::Body<3>& body, const body::Motion<3>& m) {
   return m.turn.toRotationMatrix() * (body.inertia * m.rates);
 }
 
+body::Motion<3> turned(const body::Body<3>& body, const body::Motion<3>& from, double h,
+                       const body::Turning& turning) {
+  body::Motion<3> to;
+  to.spin = turning.after;
+  to.rates = turning.rates;
+  body::finish_turning(body, h, from, to);
+  return to;
+}
+
 TEST(Turning, KeepsItsBalancesWhateverTheStepAndTheMoment) {
   body::Body<3> body;
   body.inertia = Vec<3>(1.0, 2.0, 3.0).asDiagonal();
@@ -65,10 +74,7 @@ TEST(Turning, KeepsItsBalancesWhateverTheStepAndTheMoment) {
     const Vec<3> moment(0.2, -0.3, 0.1);
     const body::Turning turning = body::turn_by(body, from, h, moment);
     ASSERT_TRUE(turning.is_found);
-    body::Motion<3> to;
-    to.spin = turning.after;
-    to.rates = turning.rates;
-    body::finish_turning(body, h, from, to);
+    const body::Motion<3> to = turned(body, from, h, turning);
     EXPECT_LT((momentum(body, to) - momentum(body, from) - moment).norm(), 1e-14);
     const double gained = 0.5 * to.rates.dot(body.inertia * to.rates) -
                           0.5 * from.rates.dot(body.inertia * from.rates);
@@ -100,10 +106,7 @@ TEST(Turning, EndsWhereRoundingsGoOn) {
   const double h = 0.004;
   const body::Turning turning = body::turn_by(body, from, h, moment);
   ASSERT_TRUE(turning.is_found);
-  body::Motion<3> to;
-  to.spin = turning.after;
-  to.rates = turning.rates;
-  body::finish_turning(body, h, from, to);
+  const body::Motion<3> to = turned(body, from, h, turning);
   EXPECT_LT((momentum(body, to) - momentum(body, from) - moment).norm(), 1e-15);
 }
 

@@ -147,6 +147,54 @@ until = 1
   EXPECT_NE(study::remedy_of_world(motion).find("fill.g rains 300 bodies"), std::string::npos);
 }
 
+std::string words_of_error(const std::string& text) {
+  try {
+    (void)run(text);
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(WorldWords, ANumberThatABodyDoesNotHave) {
+  const std::string words = words_of_error(falls("a.foo > 1"));
+  EXPECT_NE(words.find("'a' has no 'foo'"), std::string::npos) << words;
+  EXPECT_NE(words.find("known: x, y, angle"), std::string::npos) << words;
+  EXPECT_EQ(line_of_error(falls("a.foo > 1")), 15);
+}
+
+/// A box that nothing can be in, and one beside a lowest height: what is below either leaves.
+TEST(WorldWords, WhereBodiesAreRemoved) {
+  const std::string text = falls("t > 0.4");
+  EXPECT_EQ(line_of_error(text + "[remove]\noutside = [[1, 1], [-1, -1]]\n"), 17);
+  const auto removed = [&](const std::string& where) {
+    return run(text + "[remove]\n" + where).world->told.removed;
+  };
+  EXPECT_EQ(removed("outside = [[-1, -1], [1, 1]]\n"), 0);
+  EXPECT_EQ(removed("below = 0.3\noutside = [[-1, -1], [1, 1]]\n"), 1);
+}
+
+/// One kilogram on a spring of 10^4 N/m alone: h sqrt(k/m) = 100 h.
+TEST(WorldWords, ASpringThatIsTooStiffForTheStep) {
+  const auto warned = [](double step) {
+    const std::string text = fmt::format(
+        "[world]\ndimension = 2\n[pair]\ndefault = \"none\"\n[body.a]\ndisc = 0.1\nmass = 1\nat = "
+        "[0, 0]\n"
+        "[joint.rail]\nkind = \"slider\"\nbetween = [\"ground\", \"a\"]\nat = [0, 0]\naxis = [1, "
+        "0]\n"
+        "spring = {{ stiffness = 10000 }}\n[run]\nstep = {}\nsteps = 5\n",
+        step);
+    std::string all;
+    for (const std::string& warning : run(text).scene.warnings) all += warning;
+    return all;
+  };
+  EXPECT_EQ(warned(0.019).find("stiff"), std::string::npos);
+  EXPECT_NE(
+      warned(0.05).find("the spring of joint 'rail' is stiff for the step: h sqrt(k / m) = 5 "),
+      std::string::npos);
+  EXPECT_NE(warned(0.05).find("take steps below 0.02"), std::string::npos);
+}
+
 /// Bodies of a fill need no other: ten discs of one velocity fly in line, and keep T = n m v^2/2.
 TEST(WorldWords, AFillAloneIsAWorld) {
   const std::string text = R"(

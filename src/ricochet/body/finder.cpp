@@ -195,6 +195,23 @@ void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& 
   rows(at, exists, reach, out);
 }
 
+template <int D>
+std::vector<Row<D>> rows_within(const World<D>& world, const WorldState<D>& s, double time) {
+  std::vector<char> exists(s.bodies.size());
+  std::vector<double> reach(s.bodies.size());
+  for (std::size_t i = 0; i < s.bodies.size(); ++i) {
+    const Body<D>& body = world.bodies[i];
+    exists[i] = body.born <= s.t && s.gone[i] == 0 ? 1 : 0;
+    reach[i] = time * speed_bound(body, s.bodies[i]);
+  }
+  std::vector<Row<D>> rows;
+  Finder<D>(world).find(s.bodies, exists, reach, rows);
+  return rows;
+}
+
+template std::vector<Row<2>> rows_within(const World<2>&, const WorldState<2>&, double);
+template std::vector<Row<3>> rows_within(const World<3>&, const WorldState<3>&, double);
+
 template class Finder<2>;
 template class Finder<3>;
 

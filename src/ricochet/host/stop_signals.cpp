@@ -1,5 +1,7 @@
 #include "ricochet/host/stop_signals.h"
 
+#include <time.h>
+
 #include <atomic>
 #include <cassert>
 
@@ -12,6 +14,7 @@ constexpr std::array<int, 2> kStops = {SIGINT, SIGTERM};
 
 std::atomic<step::Monitor*> watched{nullptr};
 std::atomic<bool> was_signalled{false};
+std::atomic<long long> asked{0};  // when, for the first time; 0: not yet
 
 void handle(int signal, void (*handler)(int), struct sigaction* before = nullptr) {
   struct sigaction action {};
@@ -28,10 +31,22 @@ void end_program(int signal) {
   ::raise(signal);
 }
 
+long long clock_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1'000'000'000LL * now.tv_sec + now.tv_nsec;
+}
+
+/// Some send a signal to a process and to its group, which is one request and no second thought.
 void ask_to_stop(int signal) {
+  constexpr long long kOnce = 50'000'000;  // [ns]
+  long long first = 0;
+  if (!asked.compare_exchange_strong(first, clock_now())) {
+    if (clock_now() - first > kOnce) end_program(signal);
+    return;
+  }
   was_signalled.store(true);
   if (step::Monitor* monitor = watched.load()) monitor->stop.store(true);
-  handle(signal, end_program);
 }
 
 }  // namespace
@@ -39,6 +54,7 @@ void ask_to_stop(int signal) {
 StopSignals::StopSignals() {
   assert(watched.load() == nullptr && "one at a time");
   watched.store(&monitor_);
+  asked.store(0);
   for (std::size_t k = 0; k < kStops.size(); ++k) handle(kStops[k], ask_to_stop, &before_[k]);
 }
 

@@ -9,8 +9,8 @@
 namespace ricochet::host {
 
 /// While it lives, Ctrl-C and SIGTERM ask the run that is watched by its monitor to stop between
-/// two steps. A second one ends the program at once, without its temporary files. A command has one
-/// of it, until its last file is written.
+/// two steps. A second one, 50 ms later or more, ends the program at once, without its temporary
+/// files. A command has one of it, until its last file is written.
 class StopSignals {
  public:
   StopSignals();

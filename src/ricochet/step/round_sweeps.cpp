@@ -336,6 +336,19 @@ template <int D>
   __builtin_prefetch(speeds_.data() + contacts_[k].b, 1);
 }
 
+/// Sets the impulse of a row; by how much it changes, squared.
+template <int D>
+[[gnu::always_inline]] inline double RoundSweeps<D>::put(const Contact& one, double normal,
+                                                         const Vec& tangential, Impulse& r,
+                                                         Speed& a, Speed& b) {
+  const double change = normal - r.normal;
+  const Vec changed = tangential - r.tangential;
+  r.normal = normal;
+  r.tangential = tangential;
+  give_both(one, change, changed, a, b);
+  return change * change + changed.squaredNorm();
+}
+
 /// The closed form of one row; by how much its impulse changes, squared. A row that would slip if
 /// it went as far as those that stick goes as far as those that slip.
 template <int D>
@@ -357,12 +370,7 @@ template <int D>
     const double slip = next.squaredNorm();
     if (slip > most * most) next *= most / std::sqrt(slip);
   }
-  const double change = normal - r.normal;
-  const Vec changed = next - r.tangential;
-  r.normal = normal;
-  r.tangential = next;
-  give_both(one, change, changed, a, b);
-  return change * change + changed.squaredNorm();
+  return put(one, normal, next, r, a, b);
 }
 
 template <int D>
@@ -402,12 +410,7 @@ double RoundSweeps<D>::relax_lifted(std::size_t k, double pace) {
     normal = std::max(0.0, (normal + steep * slip) / (1.0 + one.mu * steep));
     next *= slip > 0.0 ? one.mu * normal / slip : 0.0;
   }
-  const double change = normal - r.normal;
-  const Vec changed = next - r.tangential;
-  r.normal = normal;
-  r.tangential = next;
-  give_both(one, change, changed, a, b);
-  return change * change + changed.squaredNorm();
+  return put(one, normal, next, r, a, b);
 }
 
 template <int D>

@@ -155,6 +155,8 @@ class RoundSweeps {
   [[gnu::always_inline]] static Vec velocity(const Contact& one, const Speed& a, const Speed& b);
   [[gnu::always_inline]] static void give_both(const Contact& one, double normal,
                                                const Vec& tangential, Speed& a, Speed& b);
+  [[gnu::always_inline]] static double put(const Contact& one, double normal, const Vec& tangential,
+                                           Impulse& r, Speed& a, Speed& b);
   [[gnu::always_inline]] double relax(std::size_t contact, const Pace& pace);
   double relax_lifted(std::size_t contact, double pace);
   double lift_of(std::size_t contact) const;

@@ -16,23 +16,6 @@ CloserLook<D>::CloserLook(const body::World<D>& world, const step::RunSettings& 
       run_(run),
       most_(static_cast<std::size_t>(std::clamp(run.steps / 200, 4LL, 24LL))) {}
 
-/// Rows where bodies were before a step, by key: in it they may have been put back.
-template <int D>
-std::vector<body::Row<D>> CloserLook<D>::rows_before() const {
-  constexpr double kSteps = 2.0;
-  const body::WorldState<D>& s = last_[1];
-  std::vector<char> exists(s.bodies.size());
-  std::vector<double> reach(s.bodies.size());
-  for (int i = 0; i < world_.count(); ++i) {
-    const std::size_t at = base::index(i);
-    exists[at] = world_.body(i).born <= s.t && s.gone[at] == 0 ? 1 : 0;
-    reach[at] = kSteps * run_.step * body::speed_bound(world_.body(i), s.bodies[at]);
-  }
-  std::vector<body::Row<D>> rows;
-  body::Finder<D>(world_).find(s.bodies, exists, reach, rows);
-  return rows;
-}
-
 /// The pairs of a step whose pushes change the velocity of a body by no small part of the kick.
 template <int D>
 std::vector<body::RowKey> CloserLook<D>::striking(const Sample& s, double kick) const {
@@ -58,7 +41,8 @@ template <int D>
 bool CloserLook<D>::meet_apart(const Sample& s, double kick) const {
   const std::vector<body::RowKey> strike = striking(s, kick);
   if (strike.size() < 2) return false;
-  const std::vector<body::Row<D>> rows = rows_before();
+  // Where bodies were: in the step they may have been put back.
+  const std::vector<body::Row<D>> rows = body::rows_within(world_, last_[1], 2.0 * run_.step);
   struct Meeting {
     double gap{0.0};
     double closes{0.0};

@@ -55,7 +55,6 @@ class CloserLook {
     double usual{0.0};
     std::vector<Motions> after;
   };
-  std::vector<body::Row<D>> rows_before() const;
   std::vector<body::RowKey> striking(const Sample& s, double kick) const;
   bool meet_apart(const Sample& s, double kick) const;
   double change(int body, const body::Motion<D>& one, const body::Motion<D>& other) const;

@@ -41,15 +41,7 @@ class Late {
 
   /// Rows where bodies are, not where they were half a step before.
   void look_at_contacts() {
-    std::vector<char> exists(world_.bodies.size());
-    std::vector<double> reach(world_.bodies.size());
-    for (int i = 0; i < world_.count(); ++i) {
-      exists[base::index(i)] = is_there(i) ? 1 : 0;
-      reach[base::index(i)] = kSoon * h_ * body::speed_bound(world_.body(i), motion(i));
-    }
-    std::vector<body::Row<D>> rows;
-    body::Finder<D>(world_).find(s_.state.bodies, exists, reach, rows);
-    for (const body::Row<D>& row : rows) look_at(row);
+    for (const body::Row<D>& row : body::rows_within(world_, s_.state, kSoon * h_)) look_at(row);
   }
 
   /// Whether what comes together at a speed does so about the end; and how long ago.

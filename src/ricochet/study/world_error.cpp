@@ -79,7 +79,13 @@ class ThreeWorlds {
   double rounding(std::size_t i) const { return i < layout_.positions() ? noise_[0] : noise_[1]; }
   double time_in_motion(std::size_t body, double from, double speed) const;
   double speed_at(std::size_t mark, std::size_t body) const;
-  double off_by_shocks(std::size_t body, std::size_t k, bool is_rate) const;
+  const std::vector<ShockError>& errors_of(std::size_t body) const {
+    return closer_.errors[base::index(layout_.bodies[body].body)];
+  }
+  double off_by(const ShockError& error, std::size_t k) const;
+  double size_of(const ShockError& error, std::size_t body) const;
+  double rate_off(std::size_t body, std::size_t k) const;
+  double place_off(std::size_t body, std::size_t k) const;
   double chance_of_place(std::size_t body, std::size_t k) const;
   double chance_of_rate(std::size_t body, std::size_t k) const;
   double jump_of_rate(std::size_t body, std::size_t k, const BodyEvents::Event& event) const;
@@ -311,22 +317,37 @@ double ThreeWorlds::speed_at(std::size_t mark, std::size_t body) const {
   return std::sqrt(square);
 }
 
-/// By how much shorter steps change a rate by the shocks of the run, or what that does to a place
-/// while the body moves.
-double ThreeWorlds::off_by_shocks(std::size_t body, std::size_t k, bool is_rate) const {
+/// What shorter steps change of the rate of a place by a shock.
+double ThreeWorlds::off_by(const ShockError& error, std::size_t k) const {
+  if (k < dimension() || layout_.dimension == 2) return error.rate[k];
+  return 0.5 * std::hypot(error.rate[3], error.rate[4], error.rate[5]);  // of a quaternion
+}
+
+/// The same of velocity and spin, spin times reach.
+double ThreeWorlds::size_of(const ShockError& error, std::size_t body) const {
+  double square = 0.0;
+  for (std::size_t i = 0; i < error.rate.size(); ++i) {
+    const double weight = i < dimension() ? 1.0 : layout_.bodies[body].reach;
+    square += std::pow(weight * error.rate[i], 2);
+  }
+  return std::sqrt(square);
+}
+
+/// A rate is off by it at the end where the body still moves faster than that.
+double ThreeWorlds::rate_off(std::size_t body, std::size_t k) const {
   double off = 0.0;
-  for (const ShockError& error : closer_.errors[base::index(layout_.bodies[body].body)]) {
-    const auto& rate = error.rate;
-    const bool is_turn = k >= dimension() && layout_.dimension == 3;
-    const double one = is_turn ? 0.5 * std::hypot(rate[3], rate[4], rate[5]) : rate[k];
-    double square = 0.0;
-    for (std::size_t i = 0; i < rate.size(); ++i) {
-      square += std::pow(i < dimension() ? rate[i] : layout_.bodies[body].reach * rate[i], 2);
-    }
-    const double size = std::sqrt(square);
-    if (!is_rate) off += one * time_in_motion(body, error.t, size);
-    const bool moves = run_.reached > 0 && speed_at(run_.reached - 1, body) > size;
-    if (is_rate && moves) off = std::max(off, one);
+  for (const ShockError& error : errors_of(body)) {
+    const bool moves = run_.reached > 0 && speed_at(run_.reached - 1, body) > size_of(error, body);
+    if (moves) off = std::max(off, off_by(error, k));
+  }
+  return off;
+}
+
+/// A place by what that makes while the body moves.
+double ThreeWorlds::place_off(std::size_t body, std::size_t k) const {
+  double off = 0.0;
+  for (const ShockError& error : errors_of(body)) {
+    off += off_by(error, k) * time_in_motion(body, error.t, size_of(error, body));
   }
   return off;
 }
@@ -389,8 +410,7 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
                                largest(1, 0.0, body, kAside * run_.step, difference));
   if (most > kPinned * chance) found = std::max(found, chance);
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.way : late.turn) + off_by_shocks(body, k, false) +
-         rounding(i);
+  return std::max(found, k < dimension() ? late.way : late.turn) + place_off(body, k) + rounding(i);
 }
 
 double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
@@ -411,7 +431,7 @@ double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
     }
   }
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.speed : late.spin) + off_by_shocks(body, k, true) +
+  return std::max(found, k < dimension() ? late.speed : late.spin) + rate_off(body, k) +
          rounding(i);
 }
 
