@@ -150,10 +150,12 @@ mpi: setup $(BUILD)/build.ninja
 
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 
-format: setup
+format:
+	@tools/install-packages optional clang-format
 	@clang-format -i $(SOURCES)
 
-check-format: setup
+check-format:
+	@tools/install-packages optional clang-format
 	@clang-format --dry-run --Werror $(SOURCES)
 
 # Not all of out: it is where runs of the user's own scenes go.
