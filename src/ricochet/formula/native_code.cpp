@@ -54,11 +54,15 @@ const SineAndCosine& compute(double angle, SineAndCosine& kept) {
 }
 
 /// A step asks for the same angles several times (masses, gaps and forces at one position, then
-/// whoever checks it), so the last few are remembered: here, or nowhere.
+/// whoever checks it), so the last few are remembered: here, or nowhere. A step of M(q) has about
+/// ten of them, which should seldom take each other's place; a library that is loaded later has no
+/// room for many more.
+constexpr std::size_t kAngles = 32;
 [[gnu::always_inline]] inline SineAndCosine& place_of(double angle) {
-  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
+  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, kAngles>
+      remembered;
   const auto bits = std::bit_cast<std::uint64_t>(angle);  // the last of which differ most
-  return remembered[(bits ^ bits >> 32U) % 16U];
+  return remembered[(bits ^ bits >> 32U) % kAngles];
 }
 [[gnu::always_inline]] inline bool is_of(const SineAndCosine& kept, double angle) {
   return kept.angle == std::bit_cast<std::uint64_t>(angle);
