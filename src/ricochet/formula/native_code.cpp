@@ -53,11 +53,12 @@ const SineAndCosine& compute(double angle, SineAndCosine& kept) {
   return both_of(compute(angle, kept));
 }
 
-/// A step asks for the same angles several times (masses, gaps and forces at one position, then
-/// whoever checks it), so the last few are remembered: here, or nowhere. A step of M(q) has about
-/// ten of them, which should seldom take each other's place; a library that is loaded later has no
-/// room for many more.
+/// Angles that are remembered. A step of M(q) has about ten, which should seldom take each other's
+/// place; a library that is loaded later has no room for many more.
 constexpr std::size_t kAngles = 32;
+
+/// A step asks for the same angles several times (masses, gaps and forces at one position, then
+/// whoever checks it), so the last ones are remembered: here, or nowhere.
 [[gnu::always_inline]] inline SineAndCosine& place_of(double angle) {
   [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, kAngles>
       remembered;
