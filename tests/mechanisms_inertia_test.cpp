@@ -131,5 +131,58 @@ position = { x = 0, theta = 1 }
           });
 }
 
+constexpr const char* kTop = R"toml(
+[system]
+coordinates = ["a", "b", "c"]
+kinetic = "0.5*((2 + cos(b))*a'^2 + (3 + sin(a)*cos(c))*b'^2 + 4*c'^2) + 0.3*a'*b'*sin(c) + 0.7*b'*c'*cos(a) + 0.2*a'*c'"
+[start]
+position = { a = 0, b = 1, c = 2 }
+)toml";
+
+/// M, M^-1, dT/du and dT/dq at a place and velocity.
+template <int N>
+std::vector<double> numbers_of(const FormulaView<N, kDynamic>& view, const Vector<N>& q,
+                               const Vector<N>& u,
+                               typename FormulaView<N, kDynamic>::Place& place) {
+  EXPECT_TRUE(view.load_mass(q, place));
+  Vector<N> solved = u, half = u, momentum = u, slope = u;
+  view.mass(place).solve(u, solved);
+  view.mass(place).half_solve(u, half);
+  view.momentum(q, u, place, momentum, slope);
+  std::vector<double> numbers;
+  for (const Vector<N>& one : {solved, half, momentum, slope}) {
+    numbers.insert(numbers.end(), one.begin(), one.end());
+  }
+  return numbers;
+}
+
+/// *exact*: a place that was looked at before gives what a fresh one gives, though places and
+/// velocities come back one by one; a view of known size has the digits of one of any size.
+TEST(Inertia, PlacesGiveNothingOld) {
+  const scene::Scene scene = scene::read_scene("m.toml", mechanism(kTop));
+  const FormulaModel& model = *scene.system().model;
+  ASSERT_TRUE((FormulaView<3, kDynamic>::suits(model)));
+  ASSERT_FALSE((FormulaView<3, 1>::suits(model)));
+  const FormulaView<3, kDynamic> view(model);
+  const FormulaView<kDynamic, kDynamic> any(model);
+  auto place = view.make_place();
+  auto any_place = any.make_place();
+  base::Random random(7);
+  std::vector<Vec> vectors(3);
+  for (Vec& v : vectors) v = testing::random_vector(random, 3);
+  vectors.push_back(vectors[0]);
+  vectors.back()[1] = 0.0;
+  vectors.push_back(vectors.back());
+  vectors.back()[1] = -0.0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const auto choose = [&] { return vectors[static_cast<std::size_t>(random.uniform() * 5.0)]; };
+    const Vec q = choose(), u = choose();
+    auto fresh = view.make_place();
+    const std::vector<double> found = numbers_of<3>(view, q, u, place);
+    ASSERT_EQ(found, numbers_of<3>(view, q, u, fresh));
+    ASSERT_EQ(found, numbers_of<kDynamic>(any, q, u, any_place));
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::model::mechanisms_inertia_test

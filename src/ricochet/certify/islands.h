@@ -74,6 +74,26 @@ void take_scales(Context<M>& c, Trial<M>& s) {
   }
 }
 
+/// Whether the active rows, few of them, all depend on one coordinate: then they are one island,
+/// which need not be searched for.
+template <model::Model M>
+[[gnu::noinline]] bool share_coordinate(const Context<M>& c, const Trial<M>& s) {
+  constexpr int kFew = 4;
+  const auto& active = s.claim.active;
+  if (active.size() > kFew) return false;
+  bool shared = false;
+  c.place.normals.each(active[0], [&](int i, double entry) {
+    bool all = entry != 0.0;
+    for (int k = 1; all && k < active.size(); ++k) {
+      all = false;
+      c.place.normals.each(active[k],
+                           [&](int j, double other) { all = all || (j == i && other != 0.0); });
+    }
+    shared = shared || all;
+  });
+  return shared;
+}
+
 /// max_k of the distance over the largest scale of its island.
 template <model::Model M>
 [[gnu::cold, gnu::noinline]] double island_residual(Context<M>& c, Trial<M>& s) {

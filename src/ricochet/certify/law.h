@@ -215,7 +215,8 @@ template <model::Model M>
                                                  const problem::Residual& residual) {
   s.residual = residual.value();
   s.creep = residual.creep();
-  if (s.residual > 0.0 && residual.is_finite() && part_of(c, s, 0) != nullptr) {
+  if (s.residual > 0.0 && residual.is_finite() && part_of(c, s, 0) != nullptr &&
+      !share_coordinate(c, s)) {
     s.residual = island_residual(c, s);
   }
   if (!(s.residual <= c.limits.residual)) c.fail(Failure::Residual, s.t_contact, -1, s.residual);

@@ -113,8 +113,16 @@ class SmallCholesky {
 
   void compute(const Matrix& matrix) { is_positive_ = factor_by_loops(matrix, lower_); }
   bool is_regular() const { return is_positive_ && has_regular_pivots(lower_); }
+  /// From now on x loses column after column of L, as it does with matrices of any size; else the
+  /// sums of rows, which for three rows round otherwise.
+  void solve_by_columns() { by_columns_ = true; }
   void half_solve(Vector& x) const {  // x becomes L^-1 x
     for (int i = 0; i < N; ++i) {
+      if (N > 2 && by_columns_) {
+        for (int j = 0; j < i; ++j) x[i] -= x[j] * lower_(i, j);
+        x[i] /= lower_(i, i);
+        continue;
+      }
       double sum = 0.0;
       for (int j = 0; j < i; ++j) sum += lower_(i, j) * x[j];
       x[i] = (x[i] - sum) / lower_(i, i);
@@ -130,6 +138,7 @@ class SmallCholesky {
  private:
   Matrix lower_;
   bool is_positive_{false};
+  bool by_columns_{false};
 };
 
 }  // namespace ricochet::convex

@@ -143,6 +143,11 @@ class FullMetric {
     return factor_.is_regular();
   }
 
+  /// With the digits of a matrix of any size.
+  void solve_by_columns() {
+    if constexpr (N != kDynamic) factor_.solve_by_columns();
+  }
+
   bool is_valid() const { return is_definite(matrix_); }
 
   void apply(const Vector<N>& v, Vector<N>& out) const { out.noalias() = matrix_ * v; }
@@ -221,6 +226,10 @@ class Metric {
   }
   /// A full metric takes another matrix of the same size. False when it is not positive definite.
   bool reset(const Matrix<N, N>& m) { return std::get<FullMetric<N>>(metric_).reset(m); }
+  /// Where it is full, with the digits of one of any size.
+  void solve_by_columns() {
+    if (auto* const full = std::get_if<FullMetric<N>>(&metric_)) full->solve_by_columns();
+  }
   /// The matrix of a full metric, to be changed.
   FullMetric<N>& as_full() { return *std::get_if<FullMetric<N>>(&metric_); }
   Matrix<N, N> matrix() const {

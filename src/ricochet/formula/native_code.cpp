@@ -53,12 +53,17 @@ const SineAndCosine& compute(double angle, SineAndCosine& kept) {
   return both_of(compute(angle, kept));
 }
 
+/// Angles that are remembered. A step of M(q) has about ten, which should seldom take each other's
+/// place; a library that is loaded later has no room for many more.
+constexpr std::size_t kAngles = 32;
+
 /// A step asks for the same angles several times (masses, gaps and forces at one position, then
-/// whoever checks it), so the last few are remembered: here, or nowhere.
+/// whoever checks it), so the last ones are remembered: here, or nowhere.
 [[gnu::always_inline]] inline SineAndCosine& place_of(double angle) {
-  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, 16> remembered;
+  [[gnu::tls_model("initial-exec")]] static thread_local std::array<SineAndCosine, kAngles>
+      remembered;
   const auto bits = std::bit_cast<std::uint64_t>(angle);  // the last of which differ most
-  return remembered[(bits ^ bits >> 32U) % 16U];
+  return remembered[(bits ^ bits >> 32U) % kAngles];
 }
 [[gnu::always_inline]] inline bool is_of(const SineAndCosine& kept, double angle) {
   return kept.angle == std::bit_cast<std::uint64_t>(angle);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -28,6 +29,7 @@ struct FormulaPlace : ContactPlace<N, K, T> {
   std::vector<convex::Metric<N>> varying_mass;  // one, or none
   Vector<N> mass_q;                             // where it was made by formulas
   bool has_mass{false};                         // it was
+  bool has_momentum{false};                     // the momentum registers hold results
   std::vector<char> exists;                     // by row, where some row has a `where`
   double outside_t{0.0};  // where functions of a program were asked for gaps, if there are any
   Vector<N> outside_q;
@@ -48,6 +50,31 @@ struct FormulaPlace : ContactPlace<N, K, T> {
 template <class Vec>
 auto view_of(const Vec& v) {
   return std::span(v.data(), static_cast<std::size_t>(v.size()));
+}
+
+/// Whether two lists of numbers are the same, bit by bit: 0 and -0 are two numbers.
+[[gnu::always_inline]] inline bool has_same_bits(const double* a, const double* b, Eigen::Index n) {
+  std::uint64_t off = 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    std::uint64_t one = 0, other = 0;
+    std::memcpy(&one, a + i, sizeof one);
+    std::memcpy(&other, b + i, sizeof other);
+    off |= one ^ other;
+  }
+  return off == 0;
+}
+
+/// Whether rows exist, from the registers of a tape with the gaps; one whose `where` is no number
+/// has no gap either.
+template <int N, int K, int T>
+[[gnu::noinline]] void read_where(const double* r, const std::size_t* at,
+                                  FormulaPlace<N, K, T>& place) {
+  const int rows = K == kDynamic ? static_cast<int>(place.exists.size()) : K;
+  for (int a = 0; a < rows; ++a) {
+    const double where = r[at[a]];
+    place.exists[static_cast<std::size_t>(a)] = where != 0.0 ? 1 : 0;
+    if (where != where) place.gap[a] = where;
+  }
 }
 
 /// Gaps that functions of a program give.
@@ -85,12 +112,9 @@ template <int N, int K, int T>
 template <int N, int K, int T>
 bool load_formula_mass(const FormulaModel& model, const Vector<N>& q,
                        FormulaPlace<N, K, T>& place) {
-  const auto n = static_cast<std::size_t>(q.size());
-  if (place.has_mass && std::memcmp(q.data(), place.mass_q.data(), n * sizeof(double)) == 0) {
-    return true;
-  }
+  if (place.has_mass && has_same_bits(q.data(), place.mass_q.data(), q.size())) return true;
   double* const r = place.mass_registers.data();
-  std::copy_n(q.data(), n, r + 1);
+  for (Eigen::Index i = 0; i < q.size(); ++i) r[1 + i] = q[i];
   model.mass_tape().run(0, r);
   convex::FullMetric<N>& mass = place.varying_mass[0].as_full();
   double* const entries = mass.entries();
@@ -102,6 +126,27 @@ bool load_formula_mass(const FormulaModel& model, const Vector<N>& q,
   place.has_mass = mass.refactor();
   place.mass_q = q;
   return place.has_mass;
+}
+
+/// dT/du and dT/dq in the momentum registers of the place, which depend on q and u alone; what is
+/// there already where both have the bits it was made for, as where a step begins at the place and
+/// velocity of the last round of the step before.
+template <int N, int K, int T>
+const double* load_momentum(const FormulaModel& model, const Vector<N>& q, const Vector<N>& u,
+                            FormulaPlace<N, K, T>& place) {
+  double* const r = place.momentum_registers.data();
+  double* const at_q = r + 1;
+  double* const at_u = at_q + q.size();
+  if (place.has_momentum && has_same_bits(q.data(), at_q, q.size()) &&
+      has_same_bits(u.data(), at_u, u.size())) {
+    return r;
+  }
+  r[0] = 0.0;
+  for (Eigen::Index i = 0; i < q.size(); ++i) at_q[i] = q[i];
+  for (Eigen::Index i = 0; i < u.size(); ++i) at_u[i] = u[i];
+  model.momentum_tape().run(0, r);
+  place.has_momentum = true;
+  return r;
 }
 
 /// The tangential side of contact a from the registers of the friction tape.

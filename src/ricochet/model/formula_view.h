@@ -10,9 +10,10 @@
 namespace ricochet::model {
 
 /// A formula model with its numbers of coordinates and contacts known to the compiler, so that the
-/// small vectors of small systems live in registers; or, with both kDynamic, of any size, with
-/// joints, a mass that varies and friction. A view of known size has T tangential
-/// directions at each contact. Evaluation allocates nothing.
+/// small vectors of small systems live in registers; or, with both kDynamic, of any size and with
+/// all that a model may have. A view of N coordinates has T tangential directions at each contact,
+/// and where it takes any number of contacts, joints and a mass that varies. Evaluation allocates
+/// nothing.
 template <int N, int K, int T = (N == kDynamic && K == kDynamic) ? 2 : 0>
 class FormulaView {
  public:
@@ -20,14 +21,19 @@ class FormulaView {
   static constexpr int kPlaces = N;
   static constexpr int kDofs = N;
   static constexpr int kContacts = K;
-  static constexpr bool kPlain = N != kDynamic || K != kDynamic;
+  static constexpr bool kIsGeneral = N == kDynamic;  // impact laws, functions of a program
+  static constexpr bool kPlain = K != kDynamic;
   using Vec = Vector<N>;
 
   /// Whether a view of known size can show the model.
   static bool suits(const FormulaModel& model) {
-    return !kPlain || (model.outside() == nullptr && model.has_constant_mass() &&
-                       model.joints() == 0 && !model.has_laws() && model.most_slips() == T &&
-                       !model.has_special_slips() && (T == 0 || model.fewest_slips() == T));
+    if (kIsGeneral) return true;
+    return (!kPlain || is_plain(model)) && model.outside() == nullptr && !model.has_laws() &&
+           model.most_slips() == T && !model.has_special_slips() &&
+           (T == 0 || model.fewest_slips() == T);
+  }
+  static bool is_plain(const FormulaModel& model) {
+    return model.has_constant_mass() && model.joints() == 0;
   }
 
   using Place = FormulaPlace<N, K, T>;
@@ -49,6 +55,7 @@ class FormulaView {
     if constexpr (N != kDynamic) {
       slope_at_ = model.slope_registers(model.gap_tape(), FormulaModel::kGradients, 0);
       cone_slope_at_ = model.slope_registers(model.cone_tape(), 0, index(tests()));
+      if (!is_plain(model)) mass_.solve_by_columns();
     }
     const std::vector<double> fresh = model.force_tape().registers();
     for (int i = 0; i < dofs(); ++i) {
@@ -60,11 +67,11 @@ class FormulaView {
 
   int dofs() const { return N == kDynamic ? dofs_ : N; }
   int contacts() const { return K == kDynamic ? contacts_ : K; }
-  int joints() const { return kPlain ? 0 : model_.joints(); }
-  int rolls() const { return kPlain ? 0 : model_.rolls(); }
+  int joints() const { return kPlain ? 0 : joints_; }
+  int rolls() const { return kPlain ? 0 : rolls_; }
   const FormulaModel& formulas() const { return model_; }
-  bool is_reversed() const { return !kPlain && model_.is_reversed(); }
-  bool has_constant_mass() const { return kPlain || model_.has_constant_mass(); }
+  bool is_reversed() const { return kIsGeneral && model_.is_reversed(); }
+  bool has_constant_mass() const { return kPlain || is_constant_; }
 
   Place make_place() const {
     Place place(dofs(), contacts(), &model_.pattern(), &model_.slip_pattern());
@@ -76,7 +83,7 @@ class FormulaView {
     place.force_registers = model_.force_tape().registers();
     if (model_.has_where()) place.exists.assign(index(contacts()), 1);
     if constexpr (!kPlain) {
-      if (model_.has_laws()) place.law_registers = model_.law_tape().registers();
+      if (kIsGeneral && model_.has_laws()) place.law_registers = model_.law_tape().registers();
       if (!model_.has_constant_mass()) {
         place.mass_registers = model_.mass_tape().registers();
         place.momentum_registers = model_.momentum_tape().registers();
@@ -87,6 +94,7 @@ class FormulaView {
         place.mass_q.setZero(dofs());
         if (model_.system().outside_mass) place.outside_mass = OutsideScratch(dofs());
         place.varying_mass.push_back(convex::Metric<N>::full(place.mass_matrix));
+        place.varying_mass[0].solve_by_columns();
       }
     }
     return place;
@@ -132,12 +140,16 @@ class FormulaView {
 
   double restitution(int a) const { return model_.restitution(a); }
   /// Laws beyond a constant e: see ImpactModel.
-  bool has_laws() const requires(!kPlain) { return model_.has_laws(); }
-  ImpactKind impact_kind(int a) const requires(!kPlain) { return model_.law(a).kind; }
-  problem::Restitution impact_ending(int a) const requires(!kPlain) { return model_.law(a).ending; }
-  bool restitution_varies(int a) const requires(!kPlain) { return model_.law(a).restitution >= 0; }
+  bool has_laws() const requires(kIsGeneral) { return model_.has_laws(); }
+  ImpactKind impact_kind(int a) const requires(kIsGeneral) { return model_.law(a).kind; }
+  problem::Restitution impact_ending(int a) const requires(kIsGeneral) {
+    return model_.law(a).ending;
+  }
+  bool restitution_varies(int a) const requires(kIsGeneral) {
+    return model_.law(a).restitution >= 0;
+  }
   double restitution_at(int a, double t, const Vec& q, const Vec& u, double approach,
-                        Place& place) const requires(!kPlain) {
+                        Place& place) const requires(kIsGeneral) {
     if (model_.law(a).restitution < 0) return model_.restitution(a);
     const double rest = model_.system().rest;
     if (is_reversed() && !(approach > rest * place.normals.norm(a))) return 0.0;
@@ -146,16 +158,16 @@ class FormulaView {
     return r[model_.law_tape().outputs(2 * a)[0]];
   }
   void impact(int a, double t, const Vec& q, const Vec& u, double approach, Place& place,
-              Vec& out) const requires(!kPlain) {
+              Vec& out) const requires(kIsGeneral) {
     double* const r = load_law(t, q, u, approach, place);
     model_.law_tape().run(2 * a + 1, r);
     const std::vector<std::size_t>& at = model_.law_tape().outputs(2 * a + 1);
     for (int i = 0; i < dofs(); ++i) out[i] = r[at[index(i)]];
   }
-  int slips(int a) const { return kPlain ? T : model_.slips(a); }
-  bool is_loaded(int a) const { return !kPlain && model_.slip(a).is_loaded(); }
+  int slips(int a) const { return kIsGeneral ? model_.slips(a) : T; }
+  bool is_loaded(int a) const { return kIsGeneral && model_.slip(a).is_loaded(); }
   const std::vector<int>& holds(int a) const { return model_.slip(a).holds; }
-  double slip_restitution(int a) const { return kPlain ? 0.0 : model_.slip(a).restitution; }
+  double slip_restitution(int a) const { return kIsGeneral ? model_.slip(a).restitution : 0.0; }
 
   /// The tangential side of the active contacts at (t, q), with coefficients at u.
   void friction(double t, const Vec& q, const Vec& u, const IndexList<K>& active,
@@ -205,7 +217,7 @@ class FormulaView {
   /// Q - c; where the mass varies, of systems that want it.
   void applied(double t, const Vec& q, const Vec& u, Place& place, Vec& out) const {
     if (has_constant_mass()) return force(t, q, u, place, out);
-    if constexpr (!kPlain) {
+    if constexpr (kIsGeneral) {
       if (model_.system().outside_mass) {  // c = (dM/dt) u - dT/dq
         force(t, q, u, place, out);
         Vec slope(dofs());
@@ -214,6 +226,8 @@ class FormulaView {
         out += slope - turn;
         return;
       }
+    }
+    if constexpr (!kPlain) {
       double* const r = load(t, q, u, place.applied_registers);
       model_.applied_tape().run(0, r);
       for (int i = 0; i < dofs(); ++i) out[i] = r[model_.applied_tape().outputs(0)[index(i)]];
@@ -223,17 +237,19 @@ class FormulaView {
 
   const convex::Metric<N>& mass(const Place& place) const {
     if constexpr (kPlain) return mass_;
-    return model_.has_constant_mass() ? mass_ : place.varying_mass[0];
+    return is_constant_ ? mass_ : place.varying_mass[0];
   }
 
   /// M(q), factored. False when it is not positive definite.
   bool load_mass(const Vec& q, Place& place) const {
     if (has_constant_mass()) return true;
-    if constexpr (!kPlain) {
-      if (!model_.system().outside_mass) return load_formula_mass(model_, q, place);
-      model_.outside()->mass(view_of(q), place.mass_matrix);
-      return place.varying_mass[0].reset(place.mass_matrix);
+    if constexpr (kIsGeneral) {
+      if (model_.system().outside_mass) {
+        model_.outside()->mass(view_of(q), place.mass_matrix);
+        return place.varying_mass[0].reset(place.mass_matrix);
+      }
     }
+    if constexpr (!kPlain) return load_formula_mass(model_, q, place);
     return false;
   }
 
@@ -244,16 +260,17 @@ class FormulaView {
       slope.setZero();
       return;
     }
-    if constexpr (!kPlain) {
+    if constexpr (kIsGeneral) {
       if (model_.system().outside_mass) {
         differ_mass(*model_.outside(), q, u, place.outside_mass, slope, nullptr);
         model_.outside()->mass(view_of(q), place.outside_mass.mass);
         momentum.noalias() = place.outside_mass.mass * u;
         return;
       }
-      double* const r = load(0.0, q, u, place.momentum_registers);
-      model_.momentum_tape().run(0, r);
-      const std::vector<std::size_t>& at = model_.momentum_tape().outputs(0);
+    }
+    if constexpr (!kPlain) {
+      const double* const r = load_momentum(model_, q, u, place);
+      const std::size_t* const at = model_.momentum_tape().outputs(0).data();
       for (int i = 0; i < dofs(); ++i) {
         momentum[i] = r[at[index(i)]];
         slope[i] = r[at[index(dofs() + i)]];
@@ -277,7 +294,7 @@ class FormulaView {
 
   /// Whether gap a is rounding: of its formula, and of positions that were added up so far.
   [[gnu::cold, gnu::noinline]] bool is_rounding(int a, Place& place) const {
-    if (!kPlain && model_.outside_gap(a) >= 0) return true;
+    if (kIsGeneral && model_.outside_gap(a) >= 0) return true;
     constexpr double kRounding = 16.0 * std::numeric_limits<double>::epsilon();
     std::vector<double>& registers = place.slack_registers;
     if (!place.has_slack) {  // slopes where the gaps were taken, once for all rows
@@ -297,7 +314,7 @@ class FormulaView {
 
   /// Outputs of a tape before its slopes: gaps, and where they exist.
   int tests() const { return contacts() * (model_.has_where() ? 2 : 1); }
-  bool is_outside() const { return !kPlain && model_.outside() != nullptr; }
+  bool is_outside() const { return kIsGeneral && model_.outside() != nullptr; }
 
   [[gnu::noinline]] void compute_force(double t, const Vec& q, const Vec& u, Place& place,
                                        Vec& out) const {
@@ -307,7 +324,7 @@ class FormulaView {
   }
 
   void add_outside_force(double t, const Vec& q, const Vec& u, Vec& out) const {
-    if (kPlain || !model_.system().outside_force) return;
+    if (!kIsGeneral || !model_.system().outside_force) return;
     model_.outside()->add_force(t, view_of(q), view_of(u), {out.data(), index(dofs())});
   }
 
@@ -335,13 +352,6 @@ class FormulaView {
     for (int a = 0; a < contacts(); ++a) place.gap[a] = r[at[index(a)]];
     if (!place.exists.empty()) [[unlikely]]
       read_where(r, at.data() + contacts(), place);
-  }
-  [[gnu::noinline]] static void read_where(const double* r, const std::size_t* at, Place& place) {
-    for (std::size_t a = 0; a < place.exists.size(); ++a) {
-      const double where = r[at[a]];
-      place.exists[a] = where != 0.0 ? 1 : 0;
-      if (std::isnan(where)) place.gap[static_cast<Eigen::Index>(a)] = where;
-    }
   }
 
   /// `first` lists the registers of dg/dq and dg/dt, row by row: of all coordinates where their
@@ -372,7 +382,9 @@ class FormulaView {
   const FormulaModel& model_;
   int dofs_;
   int contacts_;
-  std::vector<std::size_t> gap_at_;  // registers of the results, by tape and group
+  int joints_{model_.joints()}, rolls_{model_.rolls()};
+  bool is_constant_{model_.has_constant_mass()};  // the mass
+  std::vector<std::size_t> gap_at_;               // registers of the results, by tape and group
   std::vector<std::size_t> slope_at_;
   std::vector<std::size_t> cone_at_;
   std::vector<std::size_t> cone_slope_at_;

@@ -24,6 +24,10 @@ class LeastNorm {
 
  private:
   void orthogonalise(const Eigen::Ref<const Eigen::MatrixXd>& A);
+  template <class Count>
+  void add_column(const double* column, Eigen::Index j, Count n);
+  template <class Count>
+  void transpose(Count m);
 
   Eigen::Index rank_{0};
   Eigen::Index columns_{0};

@@ -118,11 +118,13 @@ bool run_small(const S& scheme, const SceneRun& r, Outcome& outcome) {
         return take(detail::run_sized<3, 1, 2>(scheme, r));
       }
     }
-    if (!model::FormulaView<1, 1>::suits(r.model)) return false;
-    if (n == 1 && m == 1) return take(detail::run_sized<1, 1, 0>(scheme, r));
-    if (n == 2 && m == 1) return take(detail::run_sized<2, 1, 0>(scheme, r));
-    if (n == 3 && m == 1) return take(detail::run_sized<3, 1, 0>(scheme, r));
-    if (n == 3 && m == 2) return take(detail::run_sized<3, 2, 0>(scheme, r));
+    if (model::FormulaView<1, 1>::suits(r.model)) {
+      if (n == 1 && m == 1) return take(detail::run_sized<1, 1, 0>(scheme, r));
+      if (n == 2 && m == 1) return take(detail::run_sized<2, 1, 0>(scheme, r));
+      if (n == 3 && m == 1) return take(detail::run_sized<3, 1, 0>(scheme, r));
+      if (n == 3 && m == 2) return take(detail::run_sized<3, 2, 0>(scheme, r));
+    }
+    if (!model::FormulaView<3, kAny>::suits(r.model)) return false;
     if (n == 2) return take(detail::run_sized<2, kAny, 0>(scheme, r));
     if (n == 3) return take(detail::run_sized<3, kAny, 0>(scheme, r));
   }

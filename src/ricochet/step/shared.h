@@ -60,6 +60,10 @@ using SpeedOf = model::Vector<M::kDofs>;
 #define RICOCHET_SHARE_SMOOTH(KIND, M) \
   RICOCHET_SHARE_STAGES(KIND, M)       \
   RICOCHET_SHARE_CHECK(KIND, M, Middle)
+#define RICOCHET_SHARE_VARYING(KIND, M)                                                            \
+  RICOCHET_SHARE_SMOOTH(KIND, M)                                                                   \
+  KIND problem::Report step::varying_free_velocity(const step::M&, const model::StateOf<step::M>&, \
+                                                   double, step::Workspace<step::M>&);
 #define RICOCHET_SHARE_ROUGH(KIND, M)                                          \
   RICOCHET_SHARE_STAGES(KIND, M)                                               \
   KIND problem::Report step::push_one_with_friction(                           \
@@ -97,10 +101,10 @@ using SpeedOf = model::Vector<M::kDofs>;
   RICOCHET_SHARE_SMOOTH(KIND, View11)    \
   RICOCHET_SHARE_SMOOTH(KIND, View21)    \
   RICOCHET_SHARE_SMOOTH(KIND, View31)
-#define RICOCHET_SHARE_CONTACTS(KIND)   \
-  RICOCHET_SHARE_SMOOTH(KIND, View32)   \
-  RICOCHET_SHARE_SMOOTH(KIND, View2Any) \
-  RICOCHET_SHARE_SMOOTH(KIND, View3Any)
+#define RICOCHET_SHARE_CONTACTS(KIND)    \
+  RICOCHET_SHARE_SMOOTH(KIND, View32)    \
+  RICOCHET_SHARE_VARYING(KIND, View2Any) \
+  RICOCHET_SHARE_VARYING(KIND, View3Any)
 #define RICOCHET_SHARE_FRICTION(KIND) \
   RICOCHET_SHARE_ROUGH(KIND, View211) \
   RICOCHET_SHARE_ROUGH(KIND, View311) \
