@@ -480,11 +480,22 @@ std::string describe_ghosts(const record::WorldRecord& record) {
       told.ghost_share, told.ghost_step);
 }
 
+std::string describe_sunk(const record::WorldRecord& record) {
+  const certify::BodyStatistics& told = record.told;
+  return fmt::format(
+      "{} lay {:.2g} in each other from t = {:.6g} on, deeper than they come in a step: one came "
+      "in "
+      "where the other has no side, as beyond the end of a chain or the border of a mesh, and no "
+      "law says what holds it there; lead the ground on to where nobody comes",
+      told.sunk_pair, told.sunk, told.sunk_time);
+}
+
 std::string doubt_of_world(const Motion& motion) {
   const record::WorldRecord& record = *motion.world;
   if (!record.stop_fault.empty()) return record.stop_fault;
   if (!record.told.unseen.empty()) return record.told.unseen;
   if (open_work_matters(motion)) return describe_open_work(motion);
+  if (record.told.sunk > 0.0) return describe_sunk(record);
   if (ghosts_matter(record)) return describe_ghosts(record);
   // A level that is stated is kept; who states none is told where it decided.
   const certify::Limits& limits = motion.scene.run.limits;
