@@ -203,6 +203,8 @@ void BodyJudge<D>::enter(const BodyClaim<D>& claim) {
   const BodySums& sums = p.balance.sums();
   p.ledger.enter(claim, sums);
   if (p.law.may_have_ghosts()) p.told.note_ghosts();
+  p.told.note_sunk(p.corrections.sunk());
+  p.told.note_sunk(p.law.sunk());
   p.told.statistics.removed += sums.removed;
   p.told.enter_pushes(p.law.pushes());
   p.certificate.violation_sum += p.law.deepest();

@@ -16,10 +16,15 @@ using body::Vec;
 template <int D>
 bool BodyCorrections<D>::replay(const BodyClaim<D>& claim) {
   trial_.put.clear();
+  trial_.unshifted.clear();
   joints_.forget_put();
   joints_.all_act();
   if (joints_.any() && claim.joint_shifts.size() != claim.shifts.size()) {
     return trial_.fail(Failure::Correction, trial_.t_mid);
+  }
+  if (!claim.shifts.empty()) {
+    motions_.place_all();
+    trial_.unshifted = trial_.poses;
   }
   for (std::size_t k = 0; k < claim.shifts.size(); ++k) {
     if (!replay_round(claim.shifts[k], joints_.any() ? &claim.joint_shifts[k] : nullptr)) {
@@ -43,13 +48,20 @@ double BodyCorrections<D>::gap_of(const body::Push<D>& push, Vec<D>& normal, Vec
 }
 
 template <int D>
-double BodyCorrections<D>::depth_before(const BodyClaim<D>& claim) const {
+double BodyCorrections<D>::depth_before(const BodyClaim<D>& claim) {
   double deepest = 0.0;
+  sunk_ = {};
   if (claim.shifts.empty()) return deepest;
   motions_.place_all();
   for (const body::Push<D>& push : claim.shifts[0]) {
-    Vec<D> unused;
-    deepest = std::max(deepest, -gap_of(push, unused, unused, unused));
+    Vec<D> normal;
+    Vec<D> on_a;
+    Vec<D> on_b;
+    const double gap = gap_of(push, normal, on_a, on_b);
+    deepest = std::max(deepest, -gap);
+    if (std::isfinite(gap)) {
+      sunk_.merge(trial_.sunk_of(trial_.make_row(push.key, gap, normal, on_a, on_b)));
+    }
   }
   return deepest;
 }

@@ -20,7 +20,9 @@ class BodyCorrections {
   /// All rounds of the projection; who is put back is listed in the trial.
   bool replay(const BodyClaim<D>& claim);
   /// How deep the middle lies before that, at pairs that were put back; 0 without any.
-  double depth_before(const BodyClaim<D>& claim) const;
+  double depth_before(const BodyClaim<D>& claim);
+  /// Who of these lies deeper than it may have come by this step.
+  const SunkPair& sunk() const { return sunk_; }
 
  private:
   using Round = std::vector<body::Push<D>>;
@@ -37,6 +39,7 @@ class BodyCorrections {
   BodyTrial<D>& trial_;
   BodyMotions<D>& motions_;
   JointCourt<D>& joints_;
+  SunkPair sunk_;
   std::vector<body::Row<D>> rows_;  // of a round
   std::vector<body::Motion<D>> moved_;
 };

@@ -120,6 +120,7 @@ void BodyLaw<D>::look_at_row(std::size_t k, Piece& piece) {
   if (found.closes) piece.fastest = std::max(piece.fastest, found.comes);
   if (found.off > 0.0 || found.pushes) found.power = CreepCounts::place_of(found.creep);
   piece.deepest = std::max(piece.deepest, -one.row.gap);
+  if (-one.row.gap > piece.sunk.depth) piece.sunk.merge(trial_.sunk_of(one.row));
   piece.pushes += found.pushes ? 1 : 0;
   piece.has_ghosts = piece.has_ghosts || pushes_early(trial_, one);
   if (piece.fault.is_there()) return;
@@ -324,10 +325,12 @@ void BodyLaw<D>::sum_up() {
   fastest_ = 0.0;
   pushes_ = still.pushes;
   may_have_ghosts_ = false;
+  sunk_ = {};
   for (const Piece& piece : pieces_.used()) {
     deepest_ = std::max(deepest_, piece.deepest);
     fastest_ = std::max(fastest_, piece.fastest);
     pushes_ += piece.pushes;
+    sunk_.merge(piece.sunk);
     may_have_ghosts_ = may_have_ghosts_ || piece.has_ghosts;
   }
 }

@@ -21,6 +21,7 @@ class BodyLaw {
   double fastest() const { return fastest_; }                // of those that close, -U_N [m/s]
   long long pushes() const { return pushes_; }               // rows that do
   bool may_have_ghosts() const { return may_have_ghosts_; }  // see BodyTold
+  const SunkPair& sunk() const { return sunk_; }
 
  private:
   struct Piece {
@@ -29,6 +30,7 @@ class BodyLaw {
     double fastest{0.0};
     long long pushes{0};
     bool has_ghosts{false};
+    SunkPair sunk;
     void clear() { *this = {}; }
   };
   struct End {
@@ -53,6 +55,7 @@ class BodyLaw {
   double fastest_{0.0};
   long long pushes_{0};
   bool may_have_ghosts_{false};
+  SunkPair sunk_;
 };
 
 extern template class BodyLaw<2>;

@@ -14,7 +14,8 @@ using body::Vec;
 
 namespace {
 
-constexpr double kSameTime = 2e-3;  // of a step: what counts as the same instant
+constexpr double kSameTime = 2e-3;      // of a step: what counts as the same instant
+constexpr double kNearly = 1.0 + 1e-6;  // times the slack: rounding decides up to there
 
 /// Corners without a radius have no rows where they are before no face: see shape.
 template <int D>
@@ -56,6 +57,7 @@ template <int D>
 bool BodyMeetings<D>::drop_idle() {
   if (all_look_ahead_ && meets_.empty()) return true;
   waited_.clear();
+  find_newcomers();
   if (!meets_.empty()) find_meetings();
   for (std::size_t i = 0; i < trial_.rows.size();) {
     JudgedRow<D>& one = trial_.rows[i];
@@ -85,8 +87,50 @@ bool BodyMeetings<D>::drop_idle() {
 /// Whether a row with e > 0 would not act.
 template <int D>
 bool BodyMeetings<D>::is_open(const body::Row<D>& row) const {
-  return row.gap > row.slack * (1.0 + 1e-6) &&
+  if (std::binary_search(newcomers_.begin(), newcomers_.end(), std::pair(row.key.a, row.key.b))) {
+    return true;
+  }
+  return row.gap > row.slack * kNearly &&
          !std::binary_search(trial_.put.begin(), trial_.put.end(), row.key);
+}
+
+/// Pairs with e > 0 that touch because places were put back do not act. Which rows sharp bodies
+/// have depends on how far one looks: where that decides, a pair that pushes acts.
+template <int D>
+void BodyMeetings<D>::find_newcomers() {
+  newcomers_.clear();
+  if (trial_.unshifted.empty()) return;
+  const auto is_same = [](const JudgedRow<D>& one, const JudgedRow<D>& other) {
+    return one.row.key.a == other.row.key.a && one.row.key.b == other.row.key.b;
+  };
+  for (auto one = trial_.rows.begin(); one != trial_.rows.end();) {
+    const auto end = std::find_if(one, trial_.rows.end(),
+                                  [&](const JudgedRow<D>& other) { return !is_same(*one, other); });
+    const body::Row<D>& row = one->row;
+    const bool pushes =
+        std::any_of(one, end, [](const JudgedRow<D>& each) { return each.impulse[0] > 0.0; });
+    const double reach = trial_.reach[index(row.body_a)] + trial_.reach[index(row.body_b)];
+    const auto touched = [&](double within) {
+      return may_touch_before(row.key, row.slack * kNearly, within);
+    };
+    if (!one->law->looks_ahead() && !touched(row.slack * kNearly) && !(pushes && touched(reach))) {
+      newcomers_.emplace_back(row.key.a, row.key.b);
+    }
+    one = end;
+  }
+  std::sort(newcomers_.begin(), newcomers_.end());
+}
+
+/// Whether two shapes touched before places were put back, by their rows within reach.
+template <int D>
+bool BodyMeetings<D>::may_touch_before(const body::RowKey& key, double slack, double reach) {
+  const auto& one = trial_.world.solid(key.a);
+  const auto& other = trial_.world.solid(key.b);
+  found_.clear();
+  shape::gaps(one.shape, trial_.unshifted[index(one.body)], other.shape,
+              trial_.unshifted[index(other.body)], reach, found_);
+  return std::any_of(found_.begin(), found_.end(),
+                     [&](const shape::Row<D>& row) { return row.gap <= slack; });
 }
 
 /// Free bodies that touch or are joined to each other.

@@ -29,6 +29,8 @@ class BodyMeetings {
     double of_group;
   };
   bool is_open(const body::Row<D>& row) const;
+  void find_newcomers();
+  bool may_touch_before(const body::RowKey& key, double slack, double reach);
   void find_meetings();
   void find_groups();
   Word waits(int a, int b, double time);
@@ -42,6 +44,9 @@ class BodyMeetings {
   std::vector<Meeting> meets_;               // where some rows have e = 0 and others not
   std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
   BodyGroups groups_;                        // that touch or are joined
+  // Shapes with e > 0 that touch, sorted, but did not do so before places were put back.
+  std::vector<std::pair<int, int>> newcomers_;
+  std::vector<shape::Row<D>> found_;
 };
 
 extern template class BodyMeetings<2>;

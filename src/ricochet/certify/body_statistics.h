@@ -25,6 +25,9 @@ struct BodyStatistics {
   double ghost_share{0.0};        // velocity that one gave, over the largest that either had so far
   double ghost_step{0.0};         // with steps as short there would be none [s]
   std::string ghost_pair;         // who, at ghost_time
+  double sunk{0.0};               // bodies in each other, deeper than they come in a step [m]
+  double sunk_time{0.0};          // when that was first [s]
+  std::string sunk_pair;          // who
   double momentum_defect{0.0};    // of all bodies together, beside what walls and forces gave
   std::array<double, 3> creep{};  // [m/s], not exceeded in 50, 99, 99.9 % of pushes
   Level law{Level::Exact};        // the lowest level that steps were made for

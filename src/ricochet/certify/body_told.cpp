@@ -56,6 +56,17 @@ BodyStatistics BodyTold<D>::of(long long steps) const {
   return told;
 }
 
+template <int D>
+void BodyTold<D>::note_sunk(const SunkPair& found) {
+  if (found.a < 0) return;
+  if (statistics.sunk == 0.0) {
+    statistics.sunk_time = trial_.t_mid;
+    statistics.sunk_pair = fmt::format("'{}' and '{}'", trial_.world.body(found.a).name,
+                                       trial_.world.body(found.b).name);
+  }
+  statistics.sunk = std::max(statistics.sunk, found.depth);
+}
+
 /// The least distance of the two shapes of a row on the way to the next middle, looked at in
 /// places; no more than `enough` is asked for.
 template <int D>

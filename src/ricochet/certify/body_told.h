@@ -40,6 +40,8 @@ class BodyTold {
     pushes_ += pushes;
     statistics.pushes_max = std::max(statistics.pushes_max, pushes);
   }
+  /// Who lies deeper in another than it may have come by the step.
+  void note_sunk(const SunkPair& found);
   /// Pushes of pairs that never come to touch.
   void note_ghosts();
   /// Whether bodies that rested began to move in a step that leaves open whether they would.

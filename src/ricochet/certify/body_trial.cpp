@@ -77,6 +77,21 @@ bool BodyTrial<D>::begin(const State& from_here, const State& to, double step, L
 }
 
 template <int D>
+SunkPair BodyTrial<D>::sunk_of(const body::Row<D>& row) const {
+  constexpr double kMost = 4.0;        // times what bodies move in a step
+  constexpr double kRounding = 100.0;  // times what counts as touching
+  if (before->steps == 0 || !(-row.gap > kRounding * depth_of(row.slack))) return {};
+  double way = 0.0;
+  for (const int i : {row.body_a, row.body_b}) {
+    const body::Body<D>& body = world.body(i);
+    if (has_no_end(body) || body.born > before->t - 1.5 * h) return {};
+    way += h * (body::speed_bound(body, middle[index(i)]) + gravity_step);
+  }
+  if (-row.gap <= kMost * way) return {};
+  return {-row.gap, row.body_a, row.body_b};
+}
+
+template <int D>
 bool BodyTrial<D>::fail(Failure failure, double t, double value) {
   if (refusal.failure == Failure::None) refusal = {failure, t, value, {}, {}};
   return false;

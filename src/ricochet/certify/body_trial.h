@@ -105,6 +105,16 @@ struct BodyFault {
   bool is_there() const { return failure != Failure::None; }
 };
 
+/// Two bodies that lie deeper in each other than they may have come by one step.
+struct SunkPair {
+  double depth{0.0};  // [m]; 0: none do
+  int a{-1};
+  int b{-1};
+  void merge(const SunkPair& other) {
+    if (other.depth > depth) *this = other;
+  }
+};
+
 /// Why a step is refused.
 struct BodyRefusal {
   Failure failure{Failure::None};
@@ -213,6 +223,7 @@ struct BodyTrial {
   std::vector<body::Vec<D>> shift;    // how mass centres were put back
   std::vector<std::array<double, 2>> shift_rounding;  // by joints: of places, of angles
   std::vector<body::RowKey> put;                      // rows by which they were, sorted
+  std::vector<shape::Pose<D>> unshifted;              // poses before that; empty: none was
 
   std::vector<JudgedRow<D>> rows;    // by BodyPairs; their velocities by BodyLaw
   std::vector<RowMeasure> measures;  // of them, by BodyLaw; limits and residuals by BodyIslands
@@ -232,6 +243,9 @@ struct BodyTrial {
                      facts[base::index(row.body_b)].material);
   }
   double depth_of(double slack) const { return certify::depth_of(slack, level, h, creep_limit); }
+  /// Whether the bodies of a row were in each other before this step already: where those that
+  /// touch are put back, who comes in is seen no later than one step after. Runs begin as they do.
+  SunkPair sunk_of(const body::Row<D>& row) const;
 
   /// The row of a key at the middle, by the judge: the impulse acts in the middle of the gap, or at
   /// the particle of the only body that is free.

@@ -20,6 +20,10 @@ base::Json json_of(const WorldRecord& r) {
                       {"time", r.told.ghost_time},   {"between", r.told.ghost_pair},
                       {"share", r.told.ghost_share}, {"step", r.told.ghost_step}};
   }
+  if (r.told.sunk > 0.0) {
+    json["sunk"] = {
+        {"depth", r.told.sunk}, {"time", r.told.sunk_time}, {"between", r.told.sunk_pair}};
+  }
   json["creep"] = {{"median", r.told.creep[0]},   {"99%", r.told.creep[1]},
                    {"99.9%", r.told.creep[2]},    {"mean_of_largest", r.told.creep_mean},
                    {"limit", r.told.creep_limit}, {"way", r.told.way}};

@@ -16,7 +16,8 @@ namespace {
 using base::index;
 constexpr int kTimeOnly = 1;  // the first slot after that of t
 
-/// How far the body reaches from its mass centre, and a length of it.
+/// How far the body reaches from its mass centre, and a length of it: of points that are free
+/// their radius of gyration.
 template <int D>
 void measure(const std::vector<shape::Shape<D>>& shapes, body::Body<D>& body) {
   body.size = 0.0;
@@ -25,6 +26,8 @@ void measure(const std::vector<shape::Shape<D>>& shapes, body::Body<D>& body) {
     if (!std::isfinite(shape.extent)) continue;
     body.reach = std::max(body.reach, (shape.centre - body.centre).norm() + shape.extent);
   }
+  if (body.size > 0.0 || shapes.empty() || !body.is_free()) return;
+  body.size = std::sqrt(body::size_of_inertia(body) / body.mass);
 }
 
 /// Moments about another point than the mass centre, of a mass 1.

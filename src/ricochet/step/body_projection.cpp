@@ -17,11 +17,13 @@ problem::Report BodyProjection<D>::put_back(certify::BodyClaim<D>& claim) {
   claim.shifts.clear();
   claim.joint_shifts.clear();
   step_.put.clear();
+  step_.is_shifted = false;
   joints_.forget_put();
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     double deepest = depth();
     joints_.look(step_.middle, step_.exists);
     if (deepest == 0.0 && joints_.fits()) break;
+    if (round == 0 && any_back_) note_touching();
     neighbours_.let_all_join();
     deepest = std::max(deepest, joints_.misfit());
     begin_round(deepest);
@@ -45,6 +47,19 @@ double BodyProjection<D>::depth() const {
     if (row.gap < -step_.depth_of(row.slack)) deepest = std::max(deepest, -row.gap);
   }
   return deepest;
+}
+
+/// Who touches where places are not put back yet.
+template <int D>
+void BodyProjection<D>::note_touching() {
+  step_.is_shifted = true;
+  step_.slept.clear();
+  if (sleeping_.any()) step_.slept = sleeping_.still();
+  step_.touched.clear();
+  for (const body::Row<D>& row : step_.rows) {
+    if (row.gap <= row.slack) step_.touched.emplace_back(row.key.a, row.key.b);
+  }
+  std::sort(step_.touched.begin(), step_.touched.end());
 }
 
 /// Rows of all that may come near by what is put back.

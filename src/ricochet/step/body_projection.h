@@ -22,13 +22,16 @@ class BodyProjection {
         neighbours_(neighbours),
         contacts_(contacts),
         joints_(joints),
-        sleeping_(sleeping) {}
+        sleeping_(sleeping) {
+    for (const body::PairLaw& law : step.world.laws) any_back_ = any_back_ || !law.looks_ahead();
+  }
 
   /// Puts middles back where they are deep; the step's rows are then those of the new places.
   problem::Report put_back(certify::BodyClaim<D>& claim);
 
  private:
   double depth() const;
+  void note_touching();
   void begin_round(double depth);
   problem::Report solve();
   void hold_shift();
@@ -42,6 +45,7 @@ class BodyProjection {
   BodyContacts<D>& contacts_;
   BodyJoints<D>& joints_;
   const SleepingBodies<D>& sleeping_;
+  bool any_back_{false};                // some pairs have e > 0
   std::vector<body::Motion<D>> shift_;  // by which places are put back, as velocities
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "ricochet/base/executor.h"
@@ -66,6 +67,9 @@ struct BodyStep {
   // By BodyProjection, where places are put back:
   std::vector<body::Motion<D>> from;  // the start of the step, put back
   std::vector<body::RowKey> put;      // rows that were put back, sorted
+  bool is_shifted{false};
+  std::vector<std::pair<int, int>> touched;  // shapes that touched before that, sorted
+  std::vector<char> slept;                   // bodies that slept then; empty: none
 
   // Of the impulses found:
   std::vector<body::Motion<D>> after;  // places at the middle, velocities after
@@ -85,6 +89,16 @@ struct BodyStep {
   bool is_put_back() const { return start == &from; }
   double depth_of(double slack) const { return certify::depth_of(slack, level, h, creep_limit); }
   bool is_free(int body) const { return facts[base::index(body)].is_free; }
+
+  /// Whether the shapes of a row touched before places were put back. Who only comes to touch by
+  /// that has not met the other yet: a blow does not go through it within the step.
+  bool touched_before(const body::Row<D>& row) const {
+    using base::index;
+    if (!is_shifted) return true;
+    if (!slept.empty() && slept[index(row.body_a)] != 0 && slept[index(row.body_b)] != 0)
+      return true;
+    return std::binary_search(touched.begin(), touched.end(), std::pair(row.key.a, row.key.b));
+  }
 
   /// u' = u + h g; driven bodies go to their next middle.
   void free_velocity(std::size_t i) {

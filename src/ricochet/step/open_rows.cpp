@@ -41,10 +41,14 @@ void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
   });
 }
 
-/// Whether a row touches at the middle or was put back there.
+/// Whether a row touches at the middle or was put back there; with e > 0 its shapes touched before
+/// that, too.
 template <int D>
 bool OpenRows<D>::touches(const body::Row<D>& row) const {
-  return row.gap <= row.slack || std::binary_search(step_.put.begin(), step_.put.end(), row.key);
+  const bool is_near =
+      row.gap <= row.slack || std::binary_search(step_.put.begin(), step_.put.end(), row.key);
+  return is_near && (step_.world.law_between(row.body_a, row.body_b).looks_ahead() ||
+                     step_.touched_before(row));
 }
 
 /// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root

@@ -13,7 +13,8 @@ class OpenRows {
  public:
   OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints);
 
-  /// Takes them out. Rows with e > 0 act where they touch or were put back, and nowhere else. Nor
+  /// Takes them out. Rows with e > 0 act where they touch or were put back, and nowhere else; where
+  /// places are put back, if they touched before that. Nor
   /// do those with e = 0 whose bodies, with what touches them, meet such a row before or at the
   /// same time: looking ahead they would brake what is thrown back. Limits of joints are such rows.
   void drop(std::vector<body::Row<D>>& rows);

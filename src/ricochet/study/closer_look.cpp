@@ -35,6 +35,44 @@ std::vector<body::RowKey> CloserLook<D>::striking(const Sample& s, double kick) 
   return strike;
 }
 
+/// Whether places were put back at pairs that do not push, as of those that come to touch by it:
+/// what strikes one of them next goes on through both.
+template <int D>
+bool CloserLook<D>::closes_gaps(const Sample& s) const {
+  const auto pushes = [&](const body::RowKey& key) {
+    return std::any_of(s.claim.pushes.begin(), s.claim.pushes.end(),
+                       [&](const body::Push<D>& push) {
+                         return push.key.a == key.a && push.key.b == key.b && push.impulse[0] > 0.0;
+                       });
+  };
+  return std::any_of(s.claim.shifts.begin(), s.claim.shifts.end(), [&](const auto& round) {
+    return std::any_of(round.begin(), round.end(),
+                       [&](const body::Push<D>& put) { return !pushes(put.key); });
+  });
+}
+
+/// Whether a body that is struck in a step pushes others too, as on a floor, which it may leave for
+/// less than a step by the blow.
+template <int D>
+bool CloserLook<D>::strikes_on(const Sample& s, double kick) const {
+  const auto body_of = [&](int shape) { return world_.solid(shape).body; };
+  const auto meets = [&](const body::RowKey& key, int body) {
+    return body_of(key.a) == body || body_of(key.b) == body;
+  };
+  for (const body::RowKey& key : striking(s, kick)) {
+    for (const int body : {body_of(key.a), body_of(key.b)}) {
+      if (!world_.body(body).is_free()) continue;
+      const bool any =
+          std::any_of(s.claim.pushes.begin(), s.claim.pushes.end(), [&](const body::Push<D>& push) {
+            const bool is_same = meets(push.key, body_of(key.a)) && meets(push.key, body_of(key.b));
+            return meets(push.key, body) && !is_same && push.impulse[0] > 0.0;
+          });
+      if (any) return true;
+    }
+  }
+  return false;
+}
+
 /// Whether pairs that strike in a step meet at different times, by their gaps and speeds before it:
 /// whether any is still apart when the first one meets. What rests strikes at any time.
 template <int D>
@@ -75,10 +113,14 @@ bool CloserLook<D>::meet_apart(const Sample& s, double kick) const {
 template <int D>
 void CloserLook<D>::add(const Sample& s, double kick, double usual) {
   for (Shock& shock : shocks_) {
-    if (shock.after.size() < kAfter) shock.after.push_back(s.state.bodies);
+    if (shock.after.size() < shock.kept()) shock.after.push_back(s.state.bodies);
   }
   const bool has_state = !last_[1].bodies.empty();
-  if (kick > 0.0 && has_state && meet_apart(s, kick)) {
+  const bool is_shock = kick > 0.0 && has_state;
+  const bool is_merged = is_shock && (meet_apart(s, kick) || closes_gaps(s));
+  // What goes on after a blow is looked at once.
+  const bool goes_on = is_shock && !is_merged && depth_ == 0 && strikes_on(s, kick);
+  if (is_merged || goes_on) {
     const auto least =
         std::min_element(shocks_.begin(), shocks_.end(),
                          [](const Shock& a, const Shock& b) { return a.kick < b.kick; });
@@ -86,7 +128,8 @@ void CloserLook<D>::add(const Sample& s, double kick, double usual) {
     if (has_room || kick > least->kick) {
       if (!has_room) shocks_.erase(least);
       const body::WorldState<D>& before = last_[0].bodies.empty() ? last_[1] : last_[0];
-      shocks_.push_back({before, s.state.steps, last_[1].t, kick, usual, {s.state.bodies}});
+      shocks_.push_back(
+          {before, s.state.steps, last_[1].t, kick, usual, goes_on, {s.state.bodies}});
     }
   }
   std::swap(last_[0], last_[1]);
@@ -131,7 +174,8 @@ void CloserLook<D>::compare(const Shock& shock, const std::vector<Motions>& fine
   }
 }
 
-/// The least differences of each number.
+/// The least differences of each number; of what goes on after a blow the largest of those at the
+/// last steps, and as much again for what still shorter steps change.
 template <int D>
 void CloserLook<D>::note(int body, const Shock& shock, const std::vector<Motions>& fine,
                          CloserFound& found) const {
@@ -144,18 +188,23 @@ void CloserLook<D>::note(int body, const Shock& shock, const std::vector<Motions
   ShockError& error = found.errors[base::index(body)].emplace_back();
   error.t = shock.t;
   for (std::size_t k = 0; k < kRates; ++k) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Motions& one : fine) {
+    const auto least = [&](const Motions& one) {
+      double found_least = std::numeric_limits<double>::infinity();
       for (const Motions& other : shock.after) {
         const double off = rate(one[base::index(body)], k) - rate(other[base::index(body)], k);
-        least = std::min(least, std::abs(off));
+        found_least = std::min(found_least, std::abs(off));
       }
+      return found_least;
+    };
+    error.rate[k] = shock.goes_on ? 0.0 : std::numeric_limits<double>::infinity();
+    for (std::size_t m = shock.goes_on ? fine.size() / 2 : 0; m < fine.size(); ++m) {
+      error.rate[k] = shock.goes_on ? std::max(error.rate[k], 2.0 * least(fine[m]))
+                                    : std::min(error.rate[k], least(fine[m]));
     }
-    error.rate[k] = least;
   }
 }
 
-/// With shorter steps, until the end of the step after that of the shock.
+/// With shorter steps, until the end of the step after that of the shock, or of some more.
 template <int D>
 void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
                                CloserFound& found) const {
@@ -166,7 +215,8 @@ void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
   finer.most_ = 1;
   finer.run_.step = run_.step / static_cast<double>(kFiner);
   const long long until = kFiner * (shock.step - shock.before.steps);
-  finer.run_.steps = until + kFiner;
+  const auto more = static_cast<long long>(shock.goes_on ? kGoesOn - 1 : 1);
+  finer.run_.steps = until + more * kFiner;
   body::WorldState<D> state = shock.before;
   Motions before = state.bodies;
   std::vector<Motions> fine;
@@ -175,7 +225,7 @@ void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
     finer.add(s, kick > kHard * shock.kick ? kick : 0.0, shock.usual / static_cast<double>(kFiner));
     before = s.state.bodies;
     const long long made = s.state.steps - shock.before.steps;
-    if (made == until || made == finer.run_.steps) fine.push_back(before);
+    if (made >= until && (made - until) % kFiner == 0) fine.push_back(before);
     return monitor == nullptr || !monitor->stop.load(std::memory_order_relaxed);
   };
   certify::BodyStatistics told;

@@ -28,7 +28,8 @@ struct CloserFound {
 /// Does the hardest shocks of a run of bodies again, from the step before each, with steps of a
 /// sixteenth, and those that these still make at once again. Bodies that meet one after the other
 /// within a step are thrown otherwise than those that meet at once, and longer steps, as those of
-/// companions, agree with the run about that.
+/// companions, agree with the run about that; and a body that is struck while it lies on another
+/// may leave that one for less than a step.
 template <int D>
 class CloserLook {
  public:
@@ -43,7 +44,8 @@ class CloserLook {
   CloserFound find(step::Monitor* monitor) const;
 
  private:
-  static constexpr std::size_t kAfter = 3;  // states of the run after a shock
+  static constexpr std::size_t kAfter = 3;   // states of the run after a shock
+  static constexpr std::size_t kGoesOn = 6;  // where it may go on for some steps
   static constexpr long long kFiner = 16;
   static constexpr int kDeepest = 4;  // steps of h / 16^4
   using Motions = std::vector<body::Motion<D>>;
@@ -53,10 +55,14 @@ class CloserLook {
     double t{0.0};
     double kick{0.0};
     double usual{0.0};
+    bool goes_on{false};  // see strikes_on
     std::vector<Motions> after;
+    std::size_t kept() const { return goes_on ? kGoesOn : kAfter; }
   };
   std::vector<body::RowKey> striking(const Sample& s, double kick) const;
   bool meet_apart(const Sample& s, double kick) const;
+  bool strikes_on(const Sample& s, double kick) const;
+  bool closes_gaps(const Sample& s) const;
   double change(int body, const body::Motion<D>& one, const body::Motion<D>& other) const;
   double largest_change(const Motions& one, const Motions& other) const;
   void compare(const Shock& shock, const std::vector<Motions>& fine, CloserFound& found) const;

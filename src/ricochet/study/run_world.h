@@ -36,6 +36,8 @@ bool ghosts_matter(const record::WorldRecord& record);
 /// Whether impulses that miss the law might have done more work than all others, and the words.
 bool open_work_matters(const Motion& motion);
 std::string describe_open_work(const Motion& motion);
+/// Of bodies that lie in each other, deeper than the step explains.
+std::string describe_sunk(const record::WorldRecord& record);
 std::string describe_ghosts(const record::WorldRecord& record);
 /// What the run itself tells of digits that do not hold; empty where it does not.
 std::string doubt_of_world(const Motion& motion);
