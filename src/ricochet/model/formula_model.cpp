@@ -59,6 +59,13 @@ void add_velocity_row(FormulaSystem& system, NodeId velocity, Pattern& pattern,
 
 }  // namespace
 
+FormulaSystem::FormulaSystem() = default;
+FormulaSystem::FormulaSystem(const FormulaSystem&) = default;
+FormulaSystem::FormulaSystem(FormulaSystem&&) noexcept = default;
+FormulaSystem& FormulaSystem::operator=(const FormulaSystem&) = default;
+FormulaSystem& FormulaSystem::operator=(FormulaSystem&&) noexcept = default;
+FormulaSystem::~FormulaSystem() = default;
+
 std::vector<int> FormulaSystem::position_slots() const {
   return slots_from(position_slot(0), dofs());
 }

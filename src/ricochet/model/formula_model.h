@@ -66,6 +66,13 @@ struct FormulaSystem {
   bool is_reversed{false};  // seen backwards in time: see `reversed`
   double rest{0.0};         // then: approaches slower than this times |J| are none
 
+  FormulaSystem();
+  FormulaSystem(const FormulaSystem&);
+  FormulaSystem(FormulaSystem&&) noexcept;
+  FormulaSystem& operator=(const FormulaSystem&);
+  FormulaSystem& operator=(FormulaSystem&&) noexcept;
+  ~FormulaSystem();
+
   static constexpr int kTimeSlot = 0;
   int dofs() const { return static_cast<int>(coordinates.size()); }
   int position_slot(int coordinate) const { return 1 + coordinate; }

@@ -187,6 +187,14 @@ struct Memory {
   EventMemory events{};
   JudgeMemory judge{};
 
+  // Copies are made where runs begin and end, and are compiled once.
+  Memory() = default;
+  Memory(const Memory&);
+  Memory(Memory&&) = default;
+  Memory& operator=(const Memory&);
+  Memory& operator=(Memory&&) = default;
+  ~Memory();
+
   /// Makes ready for steps from t: a new count, unless they go on as before.
   void open(double t, const StepMaker& next) {
     if (at != t) *this = {};

@@ -50,6 +50,8 @@ using SpeedOf = model::Vector<M::kDofs>;
   KIND struct step::Workspace<step::M>;
 #define RICOCHET_SHARE_STAGES(KIND, M)                                                           \
   RICOCHET_SHARE_RUN(KIND, M)                                                                    \
+  KIND step::M::FormulaView(const model::FormulaModel&);                                         \
+  KIND step::M::Place step::M::make_place() const;                                               \
   KIND problem::Report step::correct_violation(const step::M&, step::Workspace<step::M>&, bool); \
   KIND void step::add_lasting(const step::M&, const model::StateOf<step::M>&, double,            \
                               step::Workspace<step::M>&, bool);                                  \
