@@ -9,7 +9,7 @@ namespace ricochet::record {
 std::string watches_that_hold(const ErrorBar& bar) {
   std::vector<std::string> names;
   for (const ErrorBar::OfWatch& watch : bar.watches) {
-    if (watch.holds) names.push_back(watch.name);
+    if (watch.holds && !watch.is_left_open) names.push_back(watch.name);
   }
   if (names.empty()) return "";
   constexpr std::size_t kMostNames = 6;

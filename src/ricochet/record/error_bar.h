@@ -34,6 +34,8 @@ struct ErrorBar {
     double width{0.0};
     bool holds{true};      // small beside what the watch does
     bool is_count{false};  // a whole number
+    /// A force that momentum does not determine: contacts may share their load otherwise.
+    bool is_left_open{false};
   };
   std::vector<OfWatch> watches;
   std::optional<double> end_time;  // [s], of the instant at which run.stop held

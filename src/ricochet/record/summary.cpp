@@ -132,7 +132,8 @@ Json resolution_json(const ErrorBar& bar) {
   if (bar.watches.empty()) return json;
   Json watches = Json::object();
   for (const ErrorBar::OfWatch& watch : bar.watches) {
-    watches[watch.name] = {{"bar", watch.width}, {"holds", watch.holds}};
+    watches[watch.name] = {{"bar", watch.width}, {"holds", watch.holds && !watch.is_left_open}};
+    if (watch.is_left_open) watches[watch.name]["one_of_many"] = true;
   }
   json["watches"] = watches;
   return json;

@@ -63,8 +63,9 @@ struct WorldRecord {
   std::vector<BodySnapshot> body_series;        // of [write]
   std::vector<ContactSnapshot> contact_series;  // of [write]
   std::vector<std::pair<std::string, double>> watches;  // at the end
-  std::string stopped;     // "at t = 1.2, by run.stop"; empty: it ran to its end
-  std::string stop_fault;  // why run.stop could not be decided, and the run ended; else empty
+  std::string stopped;          // "at t = 1.2, by run.stop"; empty: it ran to its end
+  bool stopped_between{false};  // the condition held within the last step, and not at its end
+  std::string stop_fault;       // why run.stop could not be decided, and the run ended; else empty
   int bodies{0};
   int free_bodies{0};
   int shapes{0};

@@ -55,8 +55,10 @@ class WorldWatch {
     };
     if (is_due(part_.write_bodies)) keep_bodies(s);
     if (is_due(part_.write_contacts)) keep_contacts(s);
-    if (stops && record_.stop_fault.empty())
+    if (stops && record_.stop_fault.empty()) {
       record_.stopped = fmt::format("at t = {:.9g}", s.state.t);
+      record_.stopped_between = stopped_between_;
+    }
     return !stops;
   }
 
@@ -69,7 +71,8 @@ class WorldWatch {
   bool has_to_stop(const body::WorldState<D>& state) {
     using Stop = typename WatchValues<D>::Stop;
     const Stop stop = watches_.has_to_stop(state);
-    if (stop != Stop::NoNumber) return stop == Stop::Holds;
+    stopped_between_ = stop == Stop::HeldBetween;
+    if (stop != Stop::NoNumber) return stop != Stop::GoesOn;
     record_.stop_fault = fmt::format(
         "run.stop (line {}) neither holds nor fails at t = {:.9g}: it is not a number, and the run "
         "ends there; write a condition that can be computed at all times of the run",
@@ -195,6 +198,7 @@ class WorldWatch {
   long long frames_{2};
   long long shown_{0};
   long long told_{-1};  // step of the last row
+  bool stopped_between_{false};
 };
 
 template <int D>
@@ -507,10 +511,15 @@ static std::string describe_watches(const record::WorldRecord& record,
                                     const record::ErrorBar& bar) {
   constexpr double kWhole = 0.5;  // a count that is off by less is what it is
   std::string words;
+  bool is_open = false;
   for (std::size_t k = 0; k < record.watches.size(); ++k) {
     const auto& [name, value] = record.watches[k];
     words += fmt::format("{}{} = ", words.empty() ? "" : ", ", name);
-    if (k >= bar.watches.size() || (bar.watches[k].is_count && bar.watches[k].width < kWhole)) {
+    if (k < bar.watches.size() && bar.watches[k].is_left_open) {
+      words += fmt::format("{:.9g} (one of many)", value);
+      is_open = true;
+    } else if (k >= bar.watches.size() ||
+               (bar.watches[k].is_count && bar.watches[k].width < kWhole)) {
       words += fmt::format("{:.9g}", value);
     } else if (bar.watches[k].holds) {
       words += base::with_bar(value, bar.watches[k].width);
@@ -518,6 +527,7 @@ static std::string describe_watches(const record::WorldRecord& record,
       words += fmt::format("{:.9g} (does not hold)", value);
     }
   }
+  if (is_open) words += "; one of many: rigid bodies leave open how contacts share this load";
   return words;
 }
 
@@ -544,7 +554,8 @@ std::string describe_world(const Motion& motion, const record::ErrorBar& bar) {
   if (!record.stopped.empty()) {
     const std::string late =
         bar.end_time ? fmt::format(" ± {}", base::rounded_up(*bar.end_time)) : "";
-    text += base::entry("stopped", record.stopped + late + ", by run.stop");
+    const std::string how = record.stopped_between ? ", which held within the step" : "";
+    text += base::entry("stopped", record.stopped + late + ", by run.stop" + how);
   }
   const std::string words = describe_watches(record, bar);
   if (!words.empty()) text += base::entry("watches", words);

@@ -22,15 +22,20 @@ class ProbeReader {
 
   template <int D>
   double operator()(const body::WorldState<D>& state, const std::vector<double>& watches) {
-    registers_[0] = state.t;
+    return at(state.t, watches, [&](int i) { return state.bodies[base::index(i)]; });
+  }
+  /// With the motions of bodies that `motion_of(body)` gives.
+  template <class MotionOf>
+  double at(double t, const std::vector<double>& watches, const MotionOf& motion_of) {
+    registers_[0] = t;
     for (std::size_t k = 0; k < probe_.inputs.size(); ++k) {
       const scene::Figure& in = probe_.inputs[k];
-      registers_[k + 1] =
-          in.body < 0 ? watches[base::index(in.what)]
-                      : body::figures_of(state.bodies[base::index(in.body)])[base::index(in.what)];
+      registers_[k + 1] = in.body < 0 ? watches[base::index(in.what)]
+                                      : body::figures_of(motion_of(in.body))[base::index(in.what)];
     }
     return run();
   }
+  const std::vector<scene::Figure>& inputs() const { return probe_.inputs; }
 
   /// Figures of bodies that are not yet there, and watches that are hidden because of such, are no
   /// numbers; whether there are any.
@@ -78,6 +83,12 @@ class WatchValues {
       given_.resize(values_.size(), 0.0);
     }
     hidden_.resize(values_.size(), 0);
+    for (const scene::Figure& in : part_.stop.inputs) {
+      if (in.body < 0) continue;
+      const bool is_known = std::any_of(before_.begin(), before_.end(),
+                                        [&](const auto& one) { return one.body == in.body; });
+      if (!is_known) before_.push_back({in.body, {}, 0.0});
+    }
   }
 
   const std::vector<double>& values() const { return values_; }
@@ -89,19 +100,20 @@ class WatchValues {
     last_ = t;
   }
 
-  enum class Stop { GoesOn, Holds, NoNumber };
-  /// With the values of this state.
+  enum class Stop { GoesOn, Holds, HeldBetween, NoNumber };
+  /// With the values of this state, the end of a step, or between it and the one before.
   Stop has_to_stop(const body::WorldState<D>& state) {
-    double found = stop_(state, values_);
-    for (std::size_t w = 0; w < part_.watches.size(); ++w) {
-      const scene::Watch& watch = part_.watches[w];
-      if (watch.kind != scene::Watch::Kind::Formula) continue;
-      hidden_[base::index(watch.column)] = formulas_[w].hide_unborn(world_, state.t, hidden_);
+    Stop found = holds_at(state);
+    if (found == Stop::GoesOn && held_since(state)) found = Stop::HeldBetween;
+    for (Before& one : before_) {
+      const body::Motion<D>& m = state.bodies[base::index(one.body)];
+      const double gained = change_of(one, m);
+      one.gained = is_smooth(one, gained, state.t) ? gained : 0.0;
+      one.motion = m;
     }
-    const bool waits = stop_.hide_unborn(world_, state.t, hidden_);
-    if (waits) found = stop_.run();
-    if (!std::isnan(found)) return found != 0.0 ? Stop::Holds : Stop::GoesOn;
-    return waits ? Stop::GoesOn : Stop::NoNumber;
+    last_seen_ = state.t;
+    has_seen_ = true;
+    return found;
   }
 
   /// Impulses on the bodies that are watched, from those that are not.
@@ -130,6 +142,78 @@ class WatchValues {
   }
 
  private:
+  struct Before {  // a body of the condition, at the step before
+    int body;
+    body::Motion<D> motion;
+    double gained;  // by velocity and spin times reach, in that step; 0 after a shock
+  };
+
+  double change_of(const Before& one, const body::Motion<D>& now) const {
+    const double turn = body::size_of(body::Spin<D>(now.spin - one.motion.spin));
+    return (now.v - one.motion.v).norm() + world_.body(one.body).reach * turn;
+  }
+  bool is_smooth(const Before& one, double gained, double t) const {
+    constexpr double kShock = 4.0;  // times what is smooth
+    const double given = (t - last_seen_) * world_.gravity(t).norm();
+    return gained <= kShock * std::max(given, one.gained);
+  }
+
+  /// Whether the condition held between two steps, with its watches as they are now. Motions that
+  /// are smooth are followed; of a shock only the middle is looked at, as it is put back.
+  bool held_since(const body::WorldState<D>& state) {
+    constexpr int kParts = 8;
+    const double h = state.t - last_seen_;
+    if (!has_seen_ || !(h > 0.0) || before_.empty()) return false;
+    bool all_smooth = true;
+    for (const Before& one : before_) {
+      const body::Motion<D>& m = state.bodies[base::index(one.body)];
+      if (world_.body(one.body).born > last_seen_) return false;
+      all_smooth = all_smooth && is_smooth(one, change_of(one, m), state.t);
+    }
+    for (int k = 1; k < kParts; ++k) {
+      const double part = static_cast<double>(k) / kParts;
+      if (!all_smooth && 2 * k != kParts) continue;
+      const double found = stop_.at(last_seen_ + part * h, values_, [&](int i) {
+        return within(i, state.bodies[base::index(i)], part, h, all_smooth);
+      });
+      if (!std::isnan(found) && found != 0.0) return true;
+    }
+    return false;
+  }
+
+  /// Velocities linear between two steps and places their integral, or at the middle of a shock.
+  body::Motion<D> within(int i, const body::Motion<D>& now, double part, double h,
+                         bool is_smooth_step) const {
+    body::Motion<D> m = now;
+    m.advance(-(1.0 - part) * h);
+    if (!is_smooth_step) return m;
+    const auto one = std::find_if(before_.begin(), before_.end(),
+                                  [&](const Before& each) { return each.body == i; });
+    const body::Motion<D>& from = one->motion;
+    const double way = part * h;
+    m.v = from.v + part * (now.v - from.v);
+    m.spin = from.spin + part * (now.spin - from.spin);
+    m.x = from.x + way * from.v + 0.5 * way * part * (now.v - from.v);
+    if constexpr (D == 2) {
+      m.angle = from.angle + way * from.spin + 0.5 * way * part * (now.spin - from.spin);
+    }
+    return m;
+  }
+
+  /// Whether the condition holds at the end of a step.
+  Stop holds_at(const body::WorldState<D>& state) {
+    double found = stop_(state, values_);
+    for (std::size_t w = 0; w < part_.watches.size(); ++w) {
+      const scene::Watch& watch = part_.watches[w];
+      if (watch.kind != scene::Watch::Kind::Formula) continue;
+      hidden_[base::index(watch.column)] = formulas_[w].hide_unborn(world_, state.t, hidden_);
+    }
+    const bool waits = stop_.hide_unborn(world_, state.t, hidden_);
+    if (waits) found = stop_.run();
+    if (!std::isnan(found)) return found != 0.0 ? Stop::Holds : Stop::GoesOn;
+    return waits ? Stop::GoesOn : Stop::NoNumber;
+  }
+
   void add_joint_forces(const Sample& s) {
     for (std::size_t j = 0; j < world_.joints.size(); ++j) {
       const Vec& on_b = s.claim.reactions[j].force;
@@ -219,6 +303,9 @@ class WatchValues {
   std::vector<double> given_;  // impulses since the window began
   std::vector<char> hidden_;  // by number of the watches: formulas of bodies that are not yet there
   double last_{0.0};          // when it began [s]
+  std::vector<Before> before_;  // bodies of the condition
+  double last_seen_{0.0};       // when the condition was asked for [s]
+  bool has_seen_{false};
 };
 
 }  // namespace ricochet::study

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kBodySafety = 2.5;
 constexpr double kShockSafety = 4.0;  // where a shock makes the next one earlier, or another one
+constexpr double kTouchSafety = 2.0;  // where what touches is off by a part of the slack
 constexpr double kBodyCaution = 0.5;  // less order than differences show
 constexpr double kBodyRecent = 0.6;   // of what the recent past would give
 constexpr double kBodyWindow = 0.05;  // of the run, before its end
@@ -89,6 +90,7 @@ class ThreeWorlds {
   double chance_of_place(std::size_t body, std::size_t k) const;
   double chance_of_rate(std::size_t body, std::size_t k) const;
   double jump_of_rate(std::size_t body, std::size_t k, const BodyEvents::Event& event) const;
+  double touch_off(std::size_t body, std::size_t k) const;
   double rate_bar(std::size_t body, std::size_t k) const;
   double place_bar(std::size_t body, std::size_t k) const;
   double turn_bar(std::size_t body) const;
@@ -410,7 +412,16 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
                                largest(1, 0.0, body, kAside * run_.step, difference));
   if (most > kPinned * chance) found = std::max(found, chance);
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.way : late.turn) + place_off(body, k) + rounding(i);
+  return std::max(found, k < dimension() ? late.way : late.turn) + place_off(body, k) +
+         kTouchSafety * touch_off(body, k) + rounding(i);
+}
+
+/// By how much a place is off where what touches has the gap 0.
+double ThreeWorlds::touch_off(std::size_t body, std::size_t k) const {
+  if (body >= run_.off.size()) return 0.0;
+  const TouchOff& off = run_.off[body];
+  if (k < dimension()) return off.way[k];
+  return layout_.dimension == 2 ? off.turn : 0.5 * off.turn;  // of a quaternion
 }
 
 double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
@@ -469,7 +480,8 @@ double ThreeWorlds::watch_bar(std::size_t w) const {
     found = std::max(found, weights_[c] * most);
   }
   const double largest = std::max(std::abs(low_[i]), std::abs(high_[i]));
-  return safety_ * found +
+  const double touch = w < run_.watch_off.size() ? kTouchSafety * run_.watch_off[w] : 0.0;
+  return safety_ * found + touch +
          kNoiseOfAStep * std::sqrt(static_cast<double>(run_.outcome.steps)) * largest;
 }
 
@@ -509,7 +521,9 @@ void ThreeWorlds::fill(record::ErrorBar& bar, const std::vector<int>& told) cons
   for (std::size_t w = 0; w < layout_.watches.size(); ++w) {
     const double width = watch_bar(w);
     const TracedWatch& watch = layout_.watches[w];
-    bar.watches.push_back({watch.name, width, !(width > kHalf * size_of_watch(w)), watch.is_count});
+    const bool left_open = w < run_.left_open.size() && run_.left_open[w] != 0;
+    bar.watches.push_back(
+        {watch.name, width, !(width > kHalf * size_of_watch(w)), watch.is_count, left_open});
   }
   if (run_.stopped) {
     double late = run_.step;
@@ -594,7 +608,7 @@ std::string ThreeWorlds::reason(const record::ErrorBar& bar, const std::string& 
     return "the differences do not fall with the step";
   }
   for (const record::ErrorBar::OfWatch& watch : bar.watches) {
-    if (!watch.holds) {
+    if (!watch.holds && !watch.is_left_open) {
       return fmt::format("the bar of the watch '{}' is more than half as large as what it does",
                          watch.name);
     }

@@ -5,6 +5,7 @@
 
 #include "ricochet/base/random.h"
 #include "ricochet/scene/world_reader.h"
+#include "ricochet/study/touching.h"
 #include "ricochet/study/watch_values.h"
 
 namespace ricochet::study {
@@ -265,6 +266,30 @@ class WorldTracer {
     for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
       path_.late[b] = late[base::index(layout_.bodies[b].body)];
     }
+    look_at_touching(s);
+  }
+
+  /// What the slack of contacts makes of places and watches, and which forces are one of many.
+  void look_at_touching(const Sample& s) {
+    const std::vector<body::Motion<D>> shifts = shifts_to_touch(world_, s.state);
+    body::WorldState<D> there = s.state;
+    for (std::size_t i = 0; i < shifts.size(); ++i) {
+      if (world_.bodies[i].is_free()) there.bodies[i].shift(shifts[i].v, shifts[i].spin);
+    }
+    for (const TracedBody& traced : layout_.bodies) {
+      const body::Motion<D>& by = shifts[base::index(traced.body)];
+      TouchOff& off = path_.off.emplace_back();
+      for (std::size_t k = 0; k < D; ++k) off.way[k] = std::abs(by.v[static_cast<long>(k)]);
+      off.turn = body::size_of(by.spin);
+    }
+    watches_.set(s);
+    const std::vector<double> here = watches_.values();
+    watches_.set({there, s.rows, s.asleep, s.claim, s.kinetic, s.potential});
+    for (std::size_t w = 0; w < here.size(); ++w) {
+      const double off = std::abs(watches_.values()[w] - here[w]);
+      path_.watch_off.push_back(std::isfinite(off) ? off : 0.0);
+    }
+    path_.left_open = forces_left_open(part_, world_, s);
   }
 
   static constexpr std::size_t kRates = D == 2 ? 3 : 6;

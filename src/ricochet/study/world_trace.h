@@ -65,6 +65,12 @@ struct BodyEvents {
   long long count{0};
 };
 
+/// By how much a body is off where what touches has the gap 0, at most.
+struct TouchOff {
+  std::array<double, 3> way{};  // [m]
+  double turn{0.0};             // [rad]
+};
+
 /// Where a run of a world was at marks, which are spread evenly over its time, and at its end.
 struct WorldPath {
   double start{0.0};
@@ -80,6 +86,9 @@ struct WorldPath {
   bool collided{false};  // some contact of two free bodies did
   std::vector<BodyEvents> events;
   std::vector<LateContact> late;  // by traced body
+  std::vector<TouchOff> off;      // the same
+  std::vector<double> watch_off;  // the same of watches, by column
+  std::vector<char> left_open;    // watches of forces that are one of many, by column
   /// At the shocks of a run that has ended; companions have none.
   std::function<CloserFound(step::Monitor*)> look_closer;
   step::Outcome outcome;

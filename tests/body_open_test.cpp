@@ -1,0 +1,244 @@
+// What the law of bodies leaves open is told: blows do not go on through a gap within a step, who
+// lies in another where it has no side is told, so are forces that are one of many, the depth at
+// which bodies rest, and conditions that hold between two steps.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ricochet/study/companions.h"
+#include "ricochet/study/family.h"
+#include "ricochet/study/run_report.h"
+#include "ricochet/study/run_world.h"
+#include "support.h"
+
+namespace ricochet::study::body_open_test {
+namespace {
+
+constexpr double kG = 9.81;
+
+struct Barred {
+  Motion motion;
+  ErrorBar bar;
+  double place(Eigen::Index k) const { return motion.final_state.q[k]; }
+  double rate(Eigen::Index k) const { return motion.final_state.u[k]; }
+};
+
+Barred run(const std::string& text) {
+  Companions companions(testing::read_text(text), BarChoice::Auto);
+  Barred barred;
+  barred.motion = companions.run(false, {}, nullptr);
+  barred.bar = companions.compare(barred.motion, run_in_order, nullptr);
+  return barred;
+}
+
+std::string describe(const Barred& barred) {
+  RunReport report;
+  report.motion = barred.motion;
+  report.error_bar = barred.bar;
+  return study::describe(report);
+}
+
+std::string world(double g, double restitution, double friction, const std::string& bodies,
+                  double step, double until, const std::string& rest = "") {
+  return fmt::format(
+      "[world]\ndimension = 2\ngravity = [0, {}]\n[pair]\ndefault = {{ friction = {}, restitution "
+      "= {} }}\n{}\n[run]\nstep = {:.17g}\nuntil = {:.17g}\nrecord = 10\n{}\n",
+      -g, friction, restitution, bodies, step, until, rest);
+}
+
+const std::string kDisc = "disc = 0.1\ninertia = 0.005\n";
+const std::string kFloor =
+    "[body.floor]\nfixed = true\nhalf_plane = { point = [0, 0], normal = [0, 1] }\n";
+
+/// Elastic balls of one mass, the first of which flies to the others; the others have gaps.
+Barred strike(int count, double gap, double step) {
+  std::string balls;
+  for (int i = 0; i < count; ++i) {
+    balls += fmt::format("[body.b{}]\n{}mass = 1\nat = [{:.17g}, 1]\n{}", i, kDisc,
+                         i == 0 ? -0.5 : (0.2 + gap) * i, i == 0 ? "velocity = [1, 0]\n" : "");
+  }
+  return run(world(0.0, 1.0, 0.0, balls, step, 1.0));
+}
+
+// Exact: of elastic balls of one mass with gaps each hands its velocity on to the next, whatever
+// part of a step the gap is. Where they touch Moreau's impact has another answer. Of more than
+// three, some come to touch where places are put back: that is told.
+TEST(BodyOpen, ABlowDoesNotPassAGapWithinAStep) {
+  for (const double gap : {5e-2, 1e-3, 1e-5, 1e-7}) {
+    for (const double step : {2e-3, 3.7e-4}) {
+      const Barred three = strike(3, gap, step);
+      ASSERT_TRUE(three.motion.outcome.certificate.ok());
+      for (int i = 0; i < 3; ++i) EXPECT_NEAR(three.rate(3 * i), i == 2 ? 1.0 : 0.0, 1e-12) << gap;
+      for (const int count : {4, 5}) {
+        const Barred more = strike(count, gap, step);
+        if (!more.bar.is_resolved()) continue;
+        for (int i = 0; i < count; ++i) {
+          const auto at = static_cast<std::size_t>(3 * i);
+          EXPECT_LE(std::abs(more.rate(3 * i) - (i == count - 1 ? 1.0 : 0.0)),
+                    more.bar.velocity[at])
+              << gap << ", " << step << ", " << count;
+        }
+      }
+    }
+  }
+}
+
+// Exact: of three elastic balls that touch the first is thrown back with a third of its velocity.
+TEST(BodyOpen, ABlowPassesWhatTouches) {
+  std::string balls;
+  for (int i = 0; i < 3; ++i) {
+    balls += fmt::format("[body.b{}]\n{}mass = 1\nat = [{}, 1]\n{}", i, kDisc,
+                         i == 0 ? -0.5 : 0.2 * i, i == 0 ? "velocity = [1, 0]\n" : "");
+  }
+  const Barred barred = run(world(0.0, 1.0, 0.0, balls, 1e-3, 1.0));
+  const std::array<double, 3> exact = {-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(barred.rate(3 * i), exact[static_cast<std::size_t>(i)], 1e-12);
+}
+
+// A box flies under the end of a chain, into ground that has no side there.
+TEST(BodyOpen, WhoComesInBeyondTheEndOfAChainIsTold) {
+  const std::string chain = "[body.hill]\nfixed = true\nchain = [[-1, 0], [0, 0]]\n";
+  const auto box = [](double x, double y, double vx, double vy, double angle) {
+    return fmt::format(
+        "[body.box]\nbox = [0.4, 0.4]\nmass = 1\ninertia = 0.0267\nat = [{}, {}]\nvelocity = [{}, "
+        "{}]\nangle = {}\n",
+        x, y, vx, vy, angle);
+  };
+  for (const double angle : {-0.3, 0.0, 0.3}) {
+    for (const double y : {-0.3, -0.15, -0.05}) {
+      const Barred barred =
+          run(world(0.0, 0.0, 0.0, chain + box(0.4, y, -1.5, 0.0, angle), 1e-3, 1.0));
+      if (!barred.motion.outcome.certificate.ok()) continue;
+      EXPECT_GT(barred.motion.world->told.sunk, 0.01) << angle << ", " << y;
+      EXPECT_NE(doubt_of_world(barred.motion).find("beyond the end of a chain"), std::string::npos);
+    }
+  }
+  const Barred over = run(world(kG, 0.0, 0.3, chain + box(-0.3, 0.2, 1.5, 0.0, 0.0), 1e-3, 1.0));
+  EXPECT_EQ(over.motion.world->told.sunk, 0.0);
+  EXPECT_EQ(doubt_of_world(over.motion), "");
+}
+
+// A point that falls on the origin: it comes back to e^2 of its height.
+TEST(BodyOpen, APointLandsAtTheOrigin) {
+  constexpr double kE = 0.5;
+  const Barred barred = run(world(
+      kG, kE, 0.3, "[body.tip]\npoint = [0, 0]\nmass = 1\ninertia = 0.01\nat = [0, 1]\n" + kFloor,
+      1e-3, 0.6));
+  ASSERT_TRUE(barred.motion.outcome.certificate.ok());
+  const double falls = std::sqrt(2.0 / kG);
+  const double t = 0.6 - falls;
+  const double v = kE * kG * falls;
+  EXPECT_LE(std::abs(barred.place(1) - (v * t - 0.5 * kG * t * t)), barred.bar.position[1]);
+  EXPECT_LE(std::abs(barred.rate(1) - (v - kG * t)), barred.bar.velocity[1]);
+  EXPECT_LT(barred.bar.position[1], 0.02);
+}
+
+// What rests may lie as deep as counts as touching, and the bar holds that.
+TEST(BodyOpen, BarsHoldTheDepthOfWhatRests) {
+  for (const double step : {1e-3, 7e-4, 3.1e-4}) {
+    const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
+    const Barred slider = run(world(
+        kG, 0.8, 0.0, ball + kFloor, step, 0.8,
+        "[joint.rail]\nkind = \"slider\"\nbetween = [\"ground\", \"ball\"]\nat = [0, 1.1]\naxis = "
+        "[0, 1]\nlimits = { low = -0.999999 }\nrestitution = 0\n"));
+    ASSERT_TRUE(slider.bar.is_resolved()) << slider.bar.unresolved;
+    EXPECT_LE(std::abs(slider.place(1) - 0.100001), slider.bar.position[1]) << step;
+    EXPECT_LT(slider.bar.position[1], 1e-8);
+    for (const double e : {0.0, 0.3}) {
+      const Barred box = run(world(kG, e, 0.5,
+                                   "[body.box]\nbox = [0.4, 0.2]\nmass = 1\ninertia = 0.02\nat = "
+                                   "[0, 0.101]\n" +
+                                       kFloor,
+                                   step, 0.8, "[watch.high]\nheight = \"box\"\n"));
+      ASSERT_TRUE(box.bar.is_resolved()) << box.bar.unresolved;
+      EXPECT_LE(std::abs(box.place(1) - 0.1), box.bar.position[1]) << step << ", " << e;
+      EXPECT_LE(std::abs(box.place(2)), box.bar.position[2]) << step << ", " << e;
+      EXPECT_LE(std::abs(box.motion.world->watches[0].second - 0.1), box.bar.watches[0].width);
+      if (e == 0.0) EXPECT_LT(box.bar.position[1], 1e-8);
+    }
+  }
+}
+
+std::string plank(int supports, const std::string& watches) {
+  std::string text = "[body.plank]\nbox = [2, 0.1]\nmass = 1\ninertia = 0.33\nat = [0, 0.25]\n";
+  const std::array<double, 3> at = {-0.9, 0.8, 0.1};
+  for (int k = 0; k < supports; ++k) {
+    text += fmt::format("[body.post{}]\nfixed = true\nbox = [0.1, 0.2]\nat = [{}, 0.1]\n", k,
+                        at[static_cast<std::size_t>(k)]);
+  }
+  return world(kG, 0.0, 0.3, text + watches, 1e-3, 0.5);
+}
+
+// A plank on two posts has one pair of upright forces, but as many shares of what friction may take
+// as one likes; on three posts upright forces are one of many too. Their sums are the weight.
+TEST(BodyOpen, ForcesThatAreOneOfManyAreTold) {
+  const std::string one = "[watch.first]\nforce_on = \"post0\"\n";
+  const Barred two = run(plank(2, one));
+  ASSERT_EQ(two.bar.watches.size(), 2U);
+  EXPECT_TRUE(two.bar.watches[0].is_left_open);
+  EXPECT_TRUE(two.bar.is_resolved()) << two.bar.unresolved;
+  const Barred three = run(plank(3, one + "[watch.all]\nforce_on = [\"post0\", \"post1\", "
+                                          "\"post2\"]\n"));
+  ASSERT_EQ(three.bar.watches.size(), 4U);
+  EXPECT_TRUE(three.bar.watches[0].is_left_open);
+  EXPECT_TRUE(three.bar.watches[1].is_left_open);
+  EXPECT_FALSE(three.bar.watches[2].is_left_open);
+  EXPECT_FALSE(three.bar.watches[3].is_left_open);
+  EXPECT_NEAR(three.motion.world->watches[3].second, -kG, 1e-9);
+  EXPECT_TRUE(three.bar.is_resolved()) << three.bar.unresolved;
+  EXPECT_NE(describe(three).find("(one of many)"), std::string::npos);
+  const Barred ball = run(
+      world(kG, 0.0, 0.3, fmt::format("[body.ball]\n{}mass = 1\nat = [0, 0.1]\n", kDisc) + kFloor,
+            1e-3, 0.5, "[watch.load]\nforce_on = \"floor\"\n"));
+  for (const auto& watch : ball.bar.watches) EXPECT_FALSE(watch.is_left_open) << watch.name;
+}
+
+// What two hinges push at each other along a beam is open, and each carries half of the weight.
+TEST(BodyOpen, AHingedBeamHasForcesThatAreOneOfMany) {
+  const std::string beam = "[body.beam]\nbox = [2, 0.1]\nmass = 1\nat = [0, 1]\n";
+  const auto hinge = [](const std::string& name, double x) {
+    return fmt::format(
+        "[joint.{0}]\nkind = \"hinge\"\nbetween = [\"ground\", \"beam\"]\nat = [{1}, 1]\n"
+        "[watch.{0}_force]\njoint = \"{0}\"\n",
+        name, x);
+  };
+  const Barred two = run(world(kG, 0.0, 0.0, beam, 1e-3, 0.5, hinge("l", -1) + hinge("r", 1)));
+  ASSERT_EQ(two.bar.watches.size(), 6U);
+  EXPECT_TRUE(two.bar.watches[0].is_left_open);   // along the beam: any pair that is opposite
+  EXPECT_FALSE(two.bar.watches[1].is_left_open);  // half of the weight each
+  EXPECT_NEAR(two.motion.world->watches[1].second, 0.5 * kG, 1e-9);
+}
+
+// Exact: an elastic ball touches the floor for an instant, and one that is thrown up stands still
+// for one; steps see neither.
+TEST(BodyOpen, AConditionBetweenStepsStops) {
+  for (const double step : {2e-3, 1.3e-3, 7e-4}) {
+    const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
+    const Barred low = run(world(kG, 1.0, 0.0, ball + kFloor, step, 2.0, "") +
+                           "stop = \"ball.y < "
+                           "0.1005\"\n");
+    ASSERT_TRUE(low.motion.outcome.certificate.ok());
+    ASSERT_TRUE(low.bar.end_time.has_value()) << low.bar.unresolved;
+    EXPECT_LE(std::abs(low.motion.final_state.t - std::sqrt(2.0 / kG)), *low.bar.end_time + step);
+    const std::string up =
+        fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1]\nvelocity = [0, 5]\n", kDisc);
+    const Barred slow = run(world(kG, 0.0, 0.0, up, step, 0.8) + "stop = \"ball.speed < 0.01\"\n");
+    ASSERT_TRUE(slow.bar.end_time.has_value()) << slow.bar.unresolved;
+    EXPECT_LE(std::abs(slow.motion.final_state.t - 4.99 / kG), *slow.bar.end_time);
+    EXPECT_TRUE(slow.bar.is_resolved()) << slow.bar.unresolved;
+  }
+  // What never holds: the ball is as low as its centre at 0.1, and no step says less.
+  const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
+  const Barred never =
+      run(world(kG, 1.0, 0.0, ball + kFloor, 1e-3, 1.0) + "stop = \"ball.y < -0.1\"\n");
+  EXPECT_FALSE(never.bar.end_time.has_value());
+}
+
+}  // namespace
+}  // namespace ricochet::study::body_open_test
