@@ -14,7 +14,7 @@ constexpr std::array<int, 2> kStops = {SIGINT, SIGTERM};
 
 std::atomic<step::Monitor*> watched{nullptr};
 std::atomic<bool> was_signalled{false};
-std::atomic<long long> asked{0};  // when, for the first time; 0: not yet
+std::atomic<long long> first_request{0};  // when, for the first time; 0: not yet
 
 void handle(int signal, void (*handler)(int), struct sigaction* before = nullptr) {
   struct sigaction action {};
@@ -41,7 +41,7 @@ long long clock_now() {
 void ask_to_stop(int signal) {
   constexpr long long kOnce = 50'000'000;  // [ns]
   long long first = 0;
-  if (!asked.compare_exchange_strong(first, clock_now())) {
+  if (!first_request.compare_exchange_strong(first, clock_now())) {
     if (clock_now() - first > kOnce) end_program(signal);
     return;
   }
@@ -54,7 +54,7 @@ void ask_to_stop(int signal) {
 StopSignals::StopSignals() {
   assert(watched.load() == nullptr && "one at a time");
   watched.store(&monitor_);
-  asked.store(0);
+  first_request.store(0);
   for (std::size_t k = 0; k < kStops.size(); ++k) handle(kStops[k], ask_to_stop, &before_[k]);
 }
 
