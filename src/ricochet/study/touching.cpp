@@ -73,8 +73,8 @@ class FreeBodies {
 };
 
 /// Equations or impulses, one after the other.
-struct Columns {
-  explicit Columns(Eigen::Index height) : zero(Eigen::VectorXd::Zero(height)) {}
+struct ImpulseColumns {
+  explicit ImpulseColumns(Eigen::Index height) : zero(Eigen::VectorXd::Zero(height)) {}
   Eigen::Ref<Eigen::VectorXd> add() { return all.emplace_back(zero); }
   Eigen::Index count() const { return static_cast<Eigen::Index>(all.size()); }
   /// All as rows, and below them a small part of each unknown, asked to be 0: rows that differ by
@@ -123,7 +123,7 @@ std::vector<body::Motion<D>> shifts_to_touch(const body::World<D>& world,
                                              const body::WorldState<D>& s) {
   constexpr double kNear = 2.0;  // slacks
   const FreeBodies<D> bodies(world);
-  Columns equations(bodies.size());
+  ImpulseColumns equations(bodies.size());
   std::vector<double> gaps;
   double sum = 0.0;
   const auto ask = [&](double gap) {
@@ -243,7 +243,7 @@ class Shares {
 
   const scene::WorldPart& part_;
   FreeBodies<D> bodies_;
-  Columns given_;                                // to the momentum of bodies, by impulse
+  ImpulseColumns given_;                         // to the momentum of bodies, by impulse
   std::vector<std::vector<double>> to_watches_;  // by number of the watches, then by impulse
 };
 
