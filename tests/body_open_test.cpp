@@ -160,7 +160,9 @@ TEST(BodyOpen, BarsHoldTheDepthOfWhatRests) {
       EXPECT_LE(std::abs(box.place(1) - 0.1), box.bar.position[1]) << step << ", " << e;
       EXPECT_LE(std::abs(box.place(2)), box.bar.position[2]) << step << ", " << e;
       EXPECT_LE(std::abs(box.motion.world->watches[0].second - 0.1), box.bar.watches[0].width);
-      if (e == 0.0) EXPECT_LT(box.bar.position[1], 1e-8);
+      if (e == 0.0) {
+        EXPECT_LT(box.bar.position[1], 1e-8);
+      }
     }
   }
 }

@@ -120,12 +120,14 @@ struct PairLaw {
   double rolling{0.0};   // |moment along the tangents| <= rolling p_N [m]
   double spinning{0.0};  // |moment about the normal| <= spinning p_N, in space [m]
   bool looks_ahead() const { return restitution == 0.0; }
-  /// e of bodies that come together at a speed, where gravity makes g h in a step: hops of so few
-  /// steps are not resolved, and would go on for ever. What is elastic stays so.
-  double returned(double approach, double gh) const {
+  bool throws_partly() const { return restitution > 0.0 && restitution < 1.0; }
+  /// e of bodies that come together at a speed, of which they gained a part in the last step, as by
+  /// gravity: hops of so few steps are not resolved, and would go on for ever. What is elastic, or
+  /// comes at a speed that it had for long, is thrown back as it is.
+  double returned(double approach, double gained) const {
     constexpr double kSteps = 2.0;  // from there to one more it grows to the whole
-    if (restitution == 0.0 || restitution == 1.0 || gh == 0.0) return restitution;
-    return restitution * std::clamp(approach / gh - kSteps, 0.0, 1.0);
+    if (!throws_partly() || gained == 0.0) return restitution;
+    return restitution * std::clamp(approach / gained - kSteps, 0.0, 1.0);
   }
   bool resists_turning() const { return rolling > 0.0 || spinning > 0.0; }
 };
@@ -178,12 +180,14 @@ struct Joint {
   double damping{0.0};
   double rest{0.0};  // coordinate at which the spring is free
 
-  /// PairLaw::returned of its limits, which are come to at a rate of the coordinate; that of an
-  /// angle is taken for the speed of a point of the bodies.
-  double returned(double approach, double gh) const {
+  /// PairLaw::returned of its limits, which are come to at a rate of the coordinate that was gained
+  /// in part; of an angle gravity gains no more than for a point of the bodies.
+  double returned(double approach, double gained, double gh) const {
     PairLaw law;
     law.restitution = restitution;
-    return law.returned(kind == JointKind::Hinge && size > 0.0 ? size * approach : approach, gh);
+    const double unit = kind == JointKind::Hinge && size > 0.0 ? size : 1.0;
+    const double most = approach > 0.0 ? std::clamp(unit * gained, 0.0, gh) : gh;
+    return law.returned(unit * approach, most);
   }
   bool has_spring() const { return stiffness != 0.0 || damping != 0.0 || drive != 0.0; }
   /// Equations that hold it.
@@ -349,6 +353,13 @@ struct RestTry {
   long long next{0};  // the step of the next time
 };
 
+/// What velocity and spin of a body gained in a step, by time.
+template <int D>
+struct Gain {
+  Vec<D> v = Vec<D>::Zero();        // [m/s^2]
+  Spin<D> spin = Motion<D>{}.spin;  // [1/s^2]
+};
+
 /// A motion at an instant, with all that the steps after it need of those before.
 template <int D>
 struct WorldState {
@@ -358,6 +369,7 @@ struct WorldState {
   std::vector<char> gone;              // by body: it left, and stays as it was then
   std::vector<Push<D>> pushes;         // of the last step, by key: where the next solve begins
   std::vector<Reaction<D>> reactions;  // the same of joints
+  std::vector<Gain<D>> gains;          // in the last step, by body: see needs_gains
   base::Looks looks;                   // for other ways to share a load
   Effort effort;
   std::vector<RestTry> tries;  // by body

@@ -187,6 +187,7 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
   const std::size_t b = index(joint.b);
   const double was = rate(free, step.before[a], step.before[b]);
   const double ends = rate(free, step.after[a], step.after[b]);
+  const double gained = rate(free, step.gains.of(joint.a), step.gains.of(joint.b));
   const double rho = 1.0 / ease(free, joint, step.after);
   for (const bool is_low : {true, false}) {
     const double p = is_low ? r.low : r.high;
@@ -200,7 +201,7 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     const bool acts = joint.has_limits && std::isfinite(gap) && (is_ahead || touches);
     if (!(p >= 0.0) || (!acts && p != 0.0)) of.refuse(false, p);
     if (!acts) continue;
-    const double back = joint.returned(-sign * was, step.h * step.gravity);
+    const double back = joint.returned(-sign * was, -sign * gained, step.h * step.gravity);
     const double law = joint.restitution > 0.0 ? sign * (ends + back * was)
                                                : (sign * way + std::max(0.0, gap)) / step.h;
     of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);

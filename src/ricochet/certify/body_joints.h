@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ricochet/body/gains.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_joint_view.h"
 #include "ricochet/certify/limits.h"
@@ -63,6 +64,7 @@ class JointCourt {
     const Motions& before;
     const Motions& after;
     const Motions& next;
+    const body::Gains<D>& gains;
     double h{0.0};
     double gravity{0.0};
     const Limits& limits;

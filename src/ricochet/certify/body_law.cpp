@@ -129,6 +129,13 @@ void BodyLaw<D>::look_at_row(std::size_t k, Piece& piece) {
   piece.fault.at = k;
 }
 
+/// e of a row that comes together with its velocity before.
+template <int D>
+double BodyLaw<D>::returned(const JudgedRow<D>& one) const {
+  const double approach = -one.before[0];
+  return one.law->returned(approach, trial_.gains().closing(*one.law, one.row, approach));
+}
+
 /// û, rho and the distance from the law; |F| less what rounding of velocities and gaps makes of it.
 template <int D>
 void BodyLaw<D>::measure(JudgedRow<D>& one, RowMeasure& found) const {
@@ -158,7 +165,7 @@ void BodyLaw<D>::measure(JudgedRow<D>& one, RowMeasure& found) const {
   const double shifted =
       one.law->looks_ahead()
           ? way_of(row.gap, row.slack, trial_.level, trial_.h, trial_.creep_limit) / trial_.h
-          : one.law->returned(-one.before[0], g.norm()) * one.before[0];
+          : returned(one) * one.before[0];
   const auto lifted = [&](Vec<D> u) {
     u[0] += shifted + mu * slip_of(u);
     return u;

@@ -14,6 +14,7 @@ BodyTrial<D>::BodyTrial(const body::World<D>& of, const Limits& allowed, const S
     : world(of),
       limits(allowed),
       mixes_restitution(of.mixes_restitution()),
+      needs_gains(body::needs_gains(of)),
       exists(of.bodies.size(), 1),
       speed(of.bodies.size(), 0.0),
       top_speed(of.bodies.size(), 0.0),

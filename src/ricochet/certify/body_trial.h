@@ -11,6 +11,7 @@
 
 #include "ricochet/base/executor.h"
 #include "ricochet/base/index.h"
+#include "ricochet/body/gains.h"
 #include "ricochet/body/rows.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_claim.h"
@@ -193,6 +194,7 @@ struct BodyTrial {
   std::vector<int> body_of;         // by solid
   std::vector<double> extent;       // by solid
   bool mixes_restitution{false};    // some rows have e = 0, others e > 0
+  bool needs_gains{false};          // see body::needs_gains
   std::vector<std::size_t> driven;  // bodies: one after the other, as formulas are asked
 
   // By `begin`, of each step:
@@ -242,6 +244,7 @@ struct BodyTrial {
     return world.law(facts[base::index(row.body_a)].material,
                      facts[base::index(row.body_b)].material);
   }
+  body::Gains<D> gains() const { return {world, *before, h, gravity}; }
   double depth_of(double slack) const { return certify::depth_of(slack, level, h, creep_limit); }
   /// Whether the bodies of a row were in each other before this step already: where those that
   /// touch are put back, who comes in is seen no later than one step after. Runs begin as they do.

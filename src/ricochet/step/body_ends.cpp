@@ -14,6 +14,7 @@ template <int D>
 void BodyEnds<D>::finish(const State& s, State& next, certify::BodyClaim<D>& claim) {
   if (step_.world.sleeps) lie_down_all(next);
   end_bodies(next);
+  if (needs_gains_) tell_gains(s, next);
   list_pushes(claim.pushes, next.pushes);
   if (step_.world.sleeps) {
     sleeping_.add_pushes(s.pushes, claim.pushes);
@@ -41,6 +42,18 @@ void BodyEnds<D>::end_bodies(State& next) {
   for (std::size_t i = 0; i < step_.after.size(); ++i) {  // formulas: by one thread
     if (!step_.facts[i].is_free) end_body(i, next);
   }
+}
+
+/// What velocities gained in the step: PairLaw::returned of the next one.
+template <int D>
+void BodyEnds<D>::tell_gains(const State& s, State& next) const {
+  next.gains.resize(next.bodies.size());
+  step_.in_pieces(next.bodies.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      next.gains[i].v = (next.bodies[i].v - s.bodies[i].v) / step_.h;
+      next.gains[i].spin = (next.bodies[i].spin - s.bodies[i].spin) / step_.h;
+    }
+  });
 }
 
 template <int D>

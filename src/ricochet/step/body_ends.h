@@ -16,12 +16,17 @@ class BodyEnds {
   using State = body::WorldState<D>;
   BodyEnds(BodyStep<D>& step, BodyContacts<D>& contacts, const BodyJoints<D>& joints,
            SleepingBodies<D>& sleeping)
-      : step_(step), contacts_(contacts), joints_(joints), sleeping_(sleeping) {}
+      : step_(step),
+        contacts_(contacts),
+        joints_(joints),
+        sleeping_(sleeping),
+        needs_gains_(body::needs_gains(step.world)) {}
 
   void finish(const State& s, State& next, certify::BodyClaim<D>& claim);
 
  private:
   void end_bodies(State& next);
+  void tell_gains(const State& s, State& next) const;
   void end_body(std::size_t body, State& next) const;
   void fly(const body::Motion<D>& from, std::size_t body, body::Motion<D>& next) const;
   void finish_body(std::size_t body, body::Motion<D>& m) const;
@@ -33,6 +38,7 @@ class BodyEnds {
   BodyContacts<D>& contacts_;
   const BodyJoints<D>& joints_;
   SleepingBodies<D>& sleeping_;
+  bool needs_gains_;
   std::vector<char> stays_;          // by body: the step left it where it was, at rest
   std::vector<std::size_t> firsts_;  // by piece of rows: its first push
 };

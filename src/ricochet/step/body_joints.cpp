@@ -289,12 +289,13 @@ void BodyJoints<D>::measure_lawful(double h, double gh, const Motions& before) {
 }
 
 template <int D>
-void BodyJoints<D>::set_before(double h, const Motions& before) {
+void BodyJoints<D>::set_before(double h, const Motions& before, const body::Gains<D>& gains) {
   for (Lawful& one : lawful_) {
     const body::Joint<D>& joint = world_.joints[index(one.joint)];
     if (one.is_box() || joint.restitution == 0.0) continue;
     const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
-    one.shift = joint.returned(-rate, gravity_step_) * rate;
+    const double gained = -body::rate_of(one.row, gains.of(joint.a), gains.of(joint.b));
+    one.shift = joint.returned(-rate, gained, gravity_step_) * rate;
   }
   for (Equation& equation : equations_) {
     if (equation.number != kSpring || !equation.acts) continue;

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "ricochet/body/gains.h"
 #include "ricochet/body/joints.h"
 #include "ricochet/body/rows.h"
 #include "ricochet/step/joint_matrix.h"
@@ -62,7 +63,7 @@ class BodyJoints {
   /// too. Then what depends on velocities `before`.
   void begin_push(double h, double gh, const Motions& before, const Reactions& last,
                   bool takes_all);
-  void set_before(double h, const Motions& before);
+  void set_before(double h, const Motions& before, const body::Gains<D>& gains);
   /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
   /// comes no nearer where it `may_stay` so.
   bool settle(double h, const Motions& after, const Motions& next, double enough, bool may_stay);

@@ -47,7 +47,7 @@ void BodyProblem<D>::pose(const State& s, bool is_first) {
   if (goes_on && !is_wider_ && contacts_.has_turns()) kept_moments_ = contacts_.moments();
   is_wider_ = false;
   contacts_.take(step_.rows, true);
-  joints_.set_before(step_.h, step_.middle);
+  joints_.set_before(step_.h, step_.middle, step_.gains());
   joints_.factor(contacts_.eases());
   joints_.hold(contacts_.eases(), step_.after);
   contacts_.pose_joints(step_.after);
@@ -99,7 +99,7 @@ void BodyProblem<D>::pose_row(std::size_t i) {
   q[0] +=
       law.looks_ahead()
           ? certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) / step_.h
-          : -law.returned(comes, step_.given.norm()) * comes;
+          : -law.returned(comes, step_.gains().closing(law, row, comes)) * comes;
   if (i < turns_.bends().size()) q += turns_.bends()[i];
   const auto at = static_cast<Eigen::Index>(D * i);
   contacts_.free().template segment<D>(at) = q;

@@ -9,6 +9,7 @@
 #include "ricochet/base/executor.h"
 #include "ricochet/base/index.h"
 #include "ricochet/base/looks.h"
+#include "ricochet/body/gains.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_claim.h"
 #include "ricochet/certify/limits.h"
@@ -57,9 +58,10 @@ struct BodyStep {
 
   // By BodyNeighbours:
   std::vector<char> exists;
-  std::vector<char> flies;    // it is near nobody, and its other numbers are not made
-  std::vector<int> who;       // bodies that do not fly
-  std::vector<double> reach;  // by body [m]
+  std::vector<char> flies;       // it is near nobody, and its other numbers are not made
+  std::vector<int> who;          // bodies that do not fly
+  std::vector<double> reach;     // by body [m]
+  const State* before{nullptr};  // the step begins with
   const std::vector<body::Motion<D>>* start{nullptr};  // of the step: the state's, or `from`
   std::vector<body::Motion<D>> middle;                 // places at the middle, velocities before
   std::vector<body::Row<D>> rows;                      // that act, once OpenRows has seen them
@@ -79,6 +81,7 @@ struct BodyStep {
   std::vector<body::RestTry> tries;    // groups that cannot rest
 
   void begin(const State& s, double length) {
+    before = &s;
     h = length;
     t_mid = s.t + 0.5 * h;
     gravity = world.gravity(t_mid);
@@ -86,6 +89,7 @@ struct BodyStep {
     gravity_step = h * gravity.norm();
     creep_limit = limits.creep_limit(gravity_step);
   }
+  body::Gains<D> gains() const { return {world, *before, h, gravity}; }
   bool is_put_back() const { return start == &from; }
   double depth_of(double slack) const { return certify::depth_of(slack, level, h, creep_limit); }
   bool is_free(int body) const { return facts[base::index(body)].is_free; }

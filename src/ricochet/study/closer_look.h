@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ricochet/step/run_bodies.h"
+#include "ricochet/study/shock_pairs.h"
 
 namespace ricochet::study {
 
@@ -12,17 +13,6 @@ namespace ricochet::study {
 struct MergedShocks {
   double t{0.0};  // [s]
   int body{0};    // that leaves them otherwise
-};
-
-/// What shorter steps change of the velocity and spin of a body by a shock.
-struct ShockError {
-  double t{0.0};                 // [s]
-  std::array<double, 6> rate{};  // [m/s], [1/s]
-};
-
-struct CloserFound {
-  std::optional<MergedShocks> merged;           // the first that differs by much
-  std::vector<std::vector<ShockError>> errors;  // by body of the world
 };
 
 /// Does the hardest shocks of a run of bodies again, from the step before each, with steps of a
@@ -40,8 +30,11 @@ class CloserLook {
   /// 0; `usual` what a step changes otherwise [m/s].
   void add(const Sample& s, double kick, double usual);
 
-  /// After the last step; what a monitor that stops leaves out is missing.
-  CloserFound find(step::Monitor* monitor) const;
+  /// Whether any step is to be looked at.
+  bool any() const { return !shocks_.empty(); }
+  /// After the last step, the first shock that is otherwise with shorter steps; what a monitor that
+  /// stops leaves out is missing.
+  std::optional<MergedShocks> find(step::Monitor* monitor) const;
 
  private:
   static constexpr std::size_t kAfter = 3;   // states of the run after a shock
@@ -59,19 +52,14 @@ class CloserLook {
     std::vector<Motions> after;
     std::size_t kept() const { return goes_on ? kGoesOn : kAfter; }
   };
-  std::vector<body::RowKey> striking(const Sample& s, double kick) const;
-  bool meet_apart(const Sample& s, double kick) const;
-  bool strikes_on(const Sample& s, double kick) const;
-  bool closes_gaps(const Sample& s) const;
-  double change(int body, const body::Motion<D>& one, const body::Motion<D>& other) const;
-  double largest_change(const Motions& one, const Motions& other) const;
-  void compare(const Shock& shock, const std::vector<Motions>& fine, CloserFound& found) const;
-  void note(int body, const Shock& shock, const std::vector<Motions>& fine,
-            CloserFound& found) const;
-  void look_again(const Shock& shock, step::Monitor* monitor, CloserFound& found) const;
+  void compare(const Shock& shock, const std::vector<Motions>& fine,
+               std::optional<MergedShocks>& found) const;
+  void look_again(const Shock& shock, step::Monitor* monitor,
+                  std::optional<MergedShocks>& found) const;
 
   const body::World<D>& world_;
   step::RunSettings run_;
+  ShockPairs<D> pairs_;
   int depth_{0};
   std::size_t most_;                         // shocks that are kept
   std::array<body::WorldState<D>, 2> last_;  // the state before the last, the last

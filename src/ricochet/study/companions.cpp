@@ -392,12 +392,15 @@ ErrorBar Companions::compare_worlds(const Motion& motion, const base::Executor& 
   constexpr double kLater = 1.25;
   constexpr double kFewMore = 8.0;  // steps
   std::array<WorldPath, 2> paths;
-  CloserFound closer;
-  executor(3, [&](std::size_t c) {
-    if (c == 2) {
-      closer = path_.look_closer(monitor);
-      return;
+  CloserCompanion closer;
+  executor(4, [&](std::size_t c) {
+    if (c == 2) closer.merged = path_.look_closer(monitor);
+    if (c == 3 && path_.merges()) {
+      const double most = kLater * static_cast<double>(outcome.steps) + kFewMore;
+      const long long steps = path_.stopped ? std::llround(most) : scene_.run.steps;
+      closer.path = run_closer(scene_, layout_, marks_, steps, monitor);
     }
+    if (c >= 2) return;
     const double most = kLater * static_cast<double>(outcome.steps) / kCoarser[c] + kFewMore;
     const long long steps = path_.stopped ? std::llround(most) : scenes_[c].run.steps;
     paths[c] = run_beside(scenes_[c], layout_, marks_, steps, static_cast<int>(c), monitor);

@@ -12,19 +12,20 @@ namespace ricochet::study {
 namespace {
 
 constexpr double kBodySafety = 2.5;
-constexpr double kShockSafety = 4.0;  // where a shock makes the next one earlier, or another one
-constexpr double kTouchSafety = 2.0;  // where what touches is off by a part of the slack
-constexpr double kBodyCaution = 0.5;  // less order than differences show
-constexpr double kBodyRecent = 0.6;   // of what the recent past would give
-constexpr double kBodyWindow = 0.05;  // of the run, before its end
-constexpr double kBodyRate = 2.0;     // of A h
-constexpr double kPinned = 1e-3;      // of what chance might make: what differs by less is held
-constexpr double kAside = 6.0;        // steps beside an event that do not count
-constexpr double kSlow = 1e-2;        // of the largest motion: less has no size of its own
-constexpr double kStill = 1e-3;       // of its size: a body that moves less is at rest
-constexpr double kHalf = 0.5;         // of the size of the motion: a bar that tells nothing
-constexpr double kTenth = 0.1;        // of the same: differences that must fall
-constexpr double kGrow = 1.2;         // how much longer steps must raise them at least
+constexpr double kShockSafety = 4.0;   // where a shock makes the next one earlier, or another one
+constexpr double kCloserSafety = 1.5;  // of what shorter steps make of shocks
+constexpr double kTouchSafety = 2.0;   // where what touches is off by a part of the slack
+constexpr double kBodyCaution = 0.5;   // less order than differences show
+constexpr double kBodyRecent = 0.6;    // of what the recent past would give
+constexpr double kBodyWindow = 0.05;   // of the run, before its end
+constexpr double kBodyRate = 2.0;      // of A h
+constexpr double kPinned = 1e-3;       // of what chance might make: what differs by less is held
+constexpr double kAside = 6.0;         // steps beside an event that do not count
+constexpr double kSlow = 1e-2;         // of the largest motion: less has no size of its own
+constexpr double kStill = 1e-3;        // of its size: a body that moves less is at rest
+constexpr double kHalf = 0.5;          // of the size of the motion: a bar that tells nothing
+constexpr double kTenth = 0.1;         // of the same: differences that must fall
+constexpr double kGrow = 1.2;          // how much longer steps must raise them at least
 constexpr double kNoiseOfAStep = 16.0 * std::numeric_limits<double>::epsilon();
 
 using Columns = std::span<const double>;
@@ -33,13 +34,16 @@ using Columns = std::span<const double>;
 class ThreeWorlds {
  public:
   ThreeWorlds(const WorldLayout& layout, const WorldPath& run,
-              const std::array<WorldPath, 2>& companions, const CloserFound& closer)
+              const std::array<WorldPath, 2>& companions, const CloserCompanion& closer)
       : layout_(layout),
         run_(run),
         companions_(companions),
         closer_(closer),
         ends_(run.end_time - run.start) {
     marks_ = std::min({run.reached, companions[0].reached, companions[1].reached});
+    all_ = {&companions[0], &companions[1]};
+    if (closer.path) all_.push_back(&*closer.path);
+    if (closer.path) marks_ = std::min(marks_, closer.path->reached);
     find_extents();
     find_sizes();
     find_last_events();
@@ -51,8 +55,9 @@ class ThreeWorlds {
 
  private:
   Columns own(std::size_t mark) const { return run_.at(mark, layout_.width()); }
-  Columns other(std::size_t c, std::size_t mark) const {
-    return companions_[c].at(mark, layout_.width());
+  Columns other(std::size_t c, std::size_t mark) const { return at(companions_[c], mark); }
+  Columns at(const WorldPath& path, std::size_t mark) const {
+    return path.at(mark, layout_.width());
   }
   std::size_t place(std::size_t b) const { return b * layout_.places; }
   std::size_t dimension() const { return base::index(layout_.dimension); }
@@ -68,7 +73,14 @@ class ThreeWorlds {
   double weighed(double from, std::size_t body, double aside, const Difference& difference) const;
   template <class Difference>
   double largest(std::size_t c, double from, std::size_t body, double aside,
-                 const Difference& difference) const;
+                 const Difference& difference) const {
+    return largest_of(companions_[c], from, body, aside, difference);
+  }
+  template <class Difference>
+  double largest_of(const WorldPath& path, double from, std::size_t body, double aside,
+                    const Difference& difference) const;
+  template <class Difference>
+  double closely(double from, std::size_t body, const Difference& difference) const;
   template <class Difference>
   double bar_of(std::size_t body, const Difference& difference) const;
   bool is_near_event(std::size_t body, double t, double aside) const;
@@ -78,24 +90,16 @@ class ThreeWorlds {
   void find_last_events();
   void weigh();
   double rounding(std::size_t i) const { return i < layout_.positions() ? noise_[0] : noise_[1]; }
-  double time_in_motion(std::size_t body, double from, double speed) const;
-  double speed_at(std::size_t mark, std::size_t body) const;
-  const std::vector<ShockError>& errors_of(std::size_t body) const {
-    return closer_.errors[base::index(layout_.bodies[body].body)];
-  }
-  double off_by(const ShockError& error, std::size_t k) const;
-  double size_of(const ShockError& error, std::size_t body) const;
-  double rate_off(std::size_t body, std::size_t k) const;
-  double place_off(std::size_t body, std::size_t k) const;
   double chance_of_place(std::size_t body, std::size_t k) const;
   double chance_of_rate(std::size_t body, std::size_t k) const;
   double jump_of_rate(std::size_t body, std::size_t k, const BodyEvents::Event& event) const;
+  double bend_of_rate(std::size_t k, const BodyEvents::Event& event) const;
   double touch_off(std::size_t body, std::size_t k) const;
   double rate_bar(std::size_t body, std::size_t k) const;
   double place_bar(std::size_t body, std::size_t k) const;
   double turn_bar(std::size_t body) const;
   double watch_bar(std::size_t w) const;
-  double difference_of_watch(std::size_t c, std::size_t mark, std::size_t w) const;
+  double difference_of_watch(const WorldPath& path, double from, std::size_t w) const;
   double watch_at(const WorldPath& path, std::size_t mark, std::size_t w) const;
   double size_of_watch(std::size_t w) const;
   void fill_band(record::ErrorBar& bar, const std::vector<std::size_t>& columns) const;
@@ -107,7 +111,8 @@ class ThreeWorlds {
   const WorldLayout& layout_;
   const WorldPath& run_;
   const std::array<WorldPath, 2>& companions_;
-  const CloserFound& closer_;
+  const CloserCompanion& closer_;
+  std::vector<const WorldPath*> all_;
   double ends_;           // [s] from the start
   std::size_t marks_{0};  // that all three reached
   std::vector<double> low_, high_;
@@ -252,14 +257,21 @@ bool ThreeWorlds::is_near_event(std::size_t body, double t, double aside) const 
 }
 
 template <class Difference>
-double ThreeWorlds::largest(std::size_t c, double from, std::size_t body, double aside,
-                            const Difference& difference) const {
-  double most = difference(run_.end, companions_[c].end);
+double ThreeWorlds::largest_of(const WorldPath& path, double from, std::size_t body, double aside,
+                               const Difference& difference) const {
+  double most = difference(run_.end, path.end);
   for (std::size_t k = marks_; k-- > 0 && since_start(k) >= from;) {
     if (is_near_event(body, since_start(k), aside)) continue;
-    most = std::max(most, difference(own(k), other(c, k)));
+    most = std::max(most, difference(own(k), at(path, k)));
   }
   return most;
+}
+
+/// What shorter steps at shocks that follow each other make of it.
+template <class Difference>
+double ThreeWorlds::closely(double from, std::size_t body, const Difference& difference) const {
+  if (!closer_.path) return 0.0;
+  return kCloserSafety * largest_of(*closer_.path, from, body, 0.0, difference);
 }
 
 template <class Difference>
@@ -282,7 +294,8 @@ double ThreeWorlds::bar_of(std::size_t body, const Difference& difference) const
   } else if (events.count > 0) {
     recent = events.last[base::index(static_cast<int>(events.count - 1))].t - run_.start;
   }
-  return safety_ * std::max(weighed(window, body, 0.0, difference),
+  return closely(window, body, difference) +
+         safety_ * std::max(weighed(window, body, 0.0, difference),
                             kBodyRecent * weighed(recent, body, kAside * h, difference));
 }
 
@@ -295,63 +308,12 @@ double ThreeWorlds::jump_of_rate(std::size_t body, std::size_t k,
   return 0.5 * std::hypot(event.jump[3], event.jump[4], event.jump[5]);  // of a quaternion
 }
 
-/// How long a body moved faster than that since an instant, spin times reach included.
-double ThreeWorlds::time_in_motion(std::size_t body, double from, double speed) const {
-  std::size_t moving = 0;
-  std::size_t after = 0;
-  for (std::size_t m = 0; m < run_.reached; ++m) {
-    if (run_.time(m) < from) continue;
-    ++after;
-    moving += speed_at(m, body) > speed ? 1 : 0;
-  }
-  if (after == 0) return run_.end_time - from;
-  return (run_.end_time - from) * static_cast<double>(moving) / static_cast<double>(after);
-}
-
-double ThreeWorlds::speed_at(std::size_t mark, std::size_t body) const {
-  const Columns values = own(mark);
-  const std::size_t first = layout_.positions() + place(body);
+/// What a shock of round bodies may give otherwise, where it comes at another time of its step.
+double ThreeWorlds::bend_of_rate(std::size_t k, const BodyEvents::Event& event) const {
+  if (k >= dimension()) return 0.0;
   double square = 0.0;
-  for (std::size_t k = 0; k < layout_.places; ++k) {
-    const double weight = k < dimension() ? 1.0 : layout_.bodies[body].reach;
-    square += std::pow(weight * values[first + k], 2);
-  }
-  return std::sqrt(square);
-}
-
-/// What shorter steps change of the rate of a place by a shock.
-double ThreeWorlds::off_by(const ShockError& error, std::size_t k) const {
-  if (k < dimension() || layout_.dimension == 2) return error.rate[k];
-  return 0.5 * std::hypot(error.rate[3], error.rate[4], error.rate[5]);  // of a quaternion
-}
-
-/// The same of velocity and spin, spin times reach.
-double ThreeWorlds::size_of(const ShockError& error, std::size_t body) const {
-  double square = 0.0;
-  for (std::size_t i = 0; i < error.rate.size(); ++i) {
-    const double weight = i < dimension() ? 1.0 : layout_.bodies[body].reach;
-    square += std::pow(weight * error.rate[i], 2);
-  }
-  return std::sqrt(square);
-}
-
-/// A rate is off by it at the end where the body still moves faster than that.
-double ThreeWorlds::rate_off(std::size_t body, std::size_t k) const {
-  double off = 0.0;
-  for (const ShockError& error : errors_of(body)) {
-    const bool moves = run_.reached > 0 && speed_at(run_.reached - 1, body) > size_of(error, body);
-    if (moves) off = std::max(off, off_by(error, k));
-  }
-  return off;
-}
-
-/// A place by what that makes while the body moves.
-double ThreeWorlds::place_off(std::size_t body, std::size_t k) const {
-  double off = 0.0;
-  for (const ShockError& error : errors_of(body)) {
-    off += off_by(error, k) * time_in_motion(body, error.t, size_of(error, body));
-  }
-  return off;
+  for (std::size_t i = 0; i < dimension(); ++i) square += event.jump[i] * event.jump[i];
+  return event.bend * std::sqrt(square);
 }
 
 /// What the time of an event within its step may make of a place.
@@ -368,10 +330,10 @@ double ThreeWorlds::chance_of_place(std::size_t body, std::size_t k) const {
   }
   if (any_shock) jump = std::max(jump, 0.5 * std::abs(run_.end[v]));
   double chance = run_.step * jump;
-  // A rate that is off since a slide turned round takes the place along.
+  // A rate that is off since a slide turned round, or a shock, takes the place along.
   const auto difference = [&](Columns a, Columns b) { return column(a, b, v); };
   for (const BodyEvents::Event& event : events.last) {
-    const double off = event.is_shock ? 0.0 : jump_of_rate(body, k, event);
+    const double off = event.is_shock ? bend_of_rate(k, event) : jump_of_rate(body, k, event);
     if (!(off > 0.0)) continue;
     const double t = event.t - run_.start;
     const double from = t + kAside * run_.step;
@@ -391,7 +353,8 @@ double ThreeWorlds::chance_of_rate(std::size_t body, std::size_t k) const {
   const std::size_t v = layout_.positions() + place(body) + k;
   double chance = 0.0;
   for (const BodyEvents::Event& event : events.last) {
-    if (!event.is_shock) chance = std::max(chance, jump_of_rate(body, k, event));
+    chance =
+        std::max(chance, event.is_shock ? bend_of_rate(k, event) : jump_of_rate(body, k, event));
   }
   const double last = events.last[0].t - run_.start;
   const double from = std::max(last + 2.0 * h, 0.7 * ends_);
@@ -412,7 +375,7 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
                                largest(1, 0.0, body, kAside * run_.step, difference));
   if (most > kPinned * chance) found = std::max(found, chance);
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.way : late.turn) + place_off(body, k) +
+  return std::max(found, k < dimension() ? late.way : late.turn) +
          kTouchSafety * touch_off(body, k) + rounding(i);
 }
 
@@ -442,8 +405,7 @@ double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
     }
   }
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.speed : late.spin) + rate_off(body, k) +
-         rounding(i);
+  return std::max(found, k < dimension() ? late.speed : late.spin) + rounding(i);
 }
 
 double ThreeWorlds::turn_bar(std::size_t body) const {
@@ -462,26 +424,29 @@ double ThreeWorlds::watch_at(const WorldPath& path, std::size_t mark, std::size_
   return (value - before) / since_start(1);
 }
 
-double ThreeWorlds::difference_of_watch(std::size_t c, std::size_t mark, std::size_t w) const {
-  const double off = std::abs(watch_at(run_, mark, w) - watch_at(companions_[c], mark, w));
-  return std::isfinite(off) ? off : 0.0;
+double ThreeWorlds::difference_of_watch(const WorldPath& path, double from, std::size_t w) const {
+  const std::size_t i = 2 * layout_.positions() + w;
+  double most = std::abs(run_.end[i] - path.end[i]);
+  if (std::isnan(most)) most = 0.0;  // none of them has a number
+  for (std::size_t k = marks_; k-- > 0 && since_start(k) >= from;) {
+    const double off = std::abs(watch_at(run_, k, w) - watch_at(path, k, w));
+    if (std::isfinite(off)) most = std::max(most, off);
+  }
+  return most;
 }
 
 double ThreeWorlds::watch_bar(std::size_t w) const {
-  const std::size_t i = 2 * layout_.positions() + w;
   const double from = std::max((1.0 - kBodyWindow) * ends_, last_event_ + 4.0 * run_.step);
   double found = 0.0;
   for (std::size_t c = 0; c < 2; ++c) {
-    double most = std::abs(run_.end[i] - companions_[c].end[i]);
-    if (std::isnan(most)) most = 0.0;  // none of them has a number
-    for (std::size_t k = marks_; k-- > 0 && since_start(k) >= from;) {
-      most = std::max(most, difference_of_watch(c, k, w));
-    }
-    found = std::max(found, weights_[c] * most);
+    found = std::max(found, weights_[c] * difference_of_watch(companions_[c], from, w));
   }
+  const double closer =
+      closer_.path ? kCloserSafety * difference_of_watch(*closer_.path, from, w) : 0.0;
+  const std::size_t i = 2 * layout_.positions() + w;
   const double largest = std::max(std::abs(low_[i]), std::abs(high_[i]));
   const double touch = w < run_.watch_off.size() ? kTouchSafety * run_.watch_off[w] : 0.0;
-  return safety_ * found + touch +
+  return safety_ * found + closer + touch +
          kNoiseOfAStep * std::sqrt(static_cast<double>(run_.outcome.steps)) * largest;
 }
 
@@ -531,6 +496,9 @@ void ThreeWorlds::fill(record::ErrorBar& bar, const std::vector<int>& told) cons
       late =
           std::max(late, safety_ * weights_[c] * std::abs(run_.end_time - companions_[c].end_time));
     }
+    if (closer_.path) {
+      late = std::max(late, kCloserSafety * std::abs(run_.end_time - closer_.path->end_time));
+    }
     bar.end_time = late;
   }
   fill_band(bar, columns);
@@ -554,10 +522,10 @@ void ThreeWorlds::find_horizon(record::ErrorBar& bar, std::string& who) const {
   for (std::size_t k = 0; k < marks_; ++k) {
     for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
       if (!layout_.bodies[b].is_free) continue;
-      for (std::size_t c = 0; c < 2; ++c) {
-        const bool leaves = far(own(k), other(c, k), b) > sizes_[b];
+      for (const WorldPath* path : all_) {
+        const bool leaves = far(own(k), at(*path, k), b) > sizes_[b];
         const bool turns =
-            layout_.bodies[b].turn_matters && turned(own(k), other(c, k), b) > turns_[b];
+            layout_.bodies[b].turn_matters && turned(own(k), at(*path, k), b) > turns_[b];
         if (!leaves && !turns) continue;
         bar.horizon = run_.time(k);
         who = layout_.name(b);
@@ -626,12 +594,15 @@ void ThreeWorlds::judge(record::ErrorBar& bar) const {
 
 record::ErrorBar estimate_world_error(const WorldLayout& layout, const WorldPath& run,
                                       const std::array<WorldPath, 2>& companions,
-                                      const CloserFound& closer, const std::vector<int>& told) {
+                                      const CloserCompanion& closer, const std::vector<int>& told) {
   record::ErrorBar bar;
   bar.made = true;
   bar.not_made.clear();
   for (std::size_t c = 0; c < 2; ++c) bar.steps[c] = companions[c].outcome.steps;
-  for (const WorldPath& path : companions) {
+  std::vector<const WorldPath*> all = {&companions[0], &companions[1]};
+  if (closer.path) all.push_back(&*closer.path);
+  for (const WorldPath* one : all) {
+    const WorldPath& path = *one;
     if (!path.outcome.certificate.ok()) {
       bar.unresolved = fmt::format("its companion fails after {} steps: {}", path.outcome.steps,
                                    certify::describe_failure(path.outcome.certificate));

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ricochet/record/error_bar.h"
 #include "ricochet/study/world_trace.h"
 
 namespace ricochet::study {
+
+/// A run beside another one that makes shorter steps where shocks follow each other, if there are
+/// such, and the first of them that is otherwise so.
+struct CloserCompanion {
+  std::optional<WorldPath> path;
+  std::optional<MergedShocks> merged;
+};
 
 /// How far the discretisation of a run of bodies may be off, told from two companions with steps
 /// longer by sqrt(2) and by 2. The rule is that of study/error_bar.h, of each number by itself,
@@ -15,10 +23,10 @@ namespace ricochet::study {
 /// from a companion by a thousandth of what chance might make is not left to chance, as the height
 /// of what lies. Motions have the size of the body at least, in thousandths.
 ///
-/// `closer` is what shorter steps make of the shocks of the run; `told` are the bodies whose places
-/// and rates are in rows.
+/// `closer` tells besides what shorter steps make of shocks that follow each other; `told` are the
+/// bodies whose places and rates are in rows.
 record::ErrorBar estimate_world_error(const WorldLayout& layout, const WorldPath& run,
                                       const std::array<WorldPath, 2>& companions,
-                                      const CloserFound& closer, const std::vector<int>& told);
+                                      const CloserCompanion& closer, const std::vector<int>& told);
 
 }  // namespace ricochet::study

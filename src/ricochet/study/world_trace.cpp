@@ -5,6 +5,7 @@
 
 #include "ricochet/base/random.h"
 #include "ricochet/scene/world_reader.h"
+#include "ricochet/study/closer_run.h"
 #include "ricochet/study/touching.h"
 #include "ricochet/study/watch_values.h"
 
@@ -117,6 +118,7 @@ class WorldTracer {
         window_(marks.window),
         path_(path),
         watches_(part_, world_),
+        pairs_(world_, scene.run.step),
         now_(layout.width()),
         before_(layout.width()) {
     path_.start = scene.run.start_time;
@@ -135,6 +137,7 @@ class WorldTracer {
   /// Keeps the hardest shocks, for path.look_closer.
   void keep_shocks(const step::RunSettings& run) {
     closer_ = std::make_shared<CloserLook<D>>(world_, run);
+    path_.merges = [closer = closer_] { return closer->any(); };
     path_.look_closer = [closer = closer_](step::Monitor* monitor) {
       return closer->find(monitor);
     };
@@ -307,6 +310,7 @@ class WorldTracer {
     const double gh = world_.gravity(s.state.t).norm() * path_.step;
     double kick = 0.0;
     double usual = 0.0;
+    find_bends(s);
     for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
       const TracedBody& traced = layout_.bodies[b];
       if (!traced.is_free) continue;
@@ -319,12 +323,35 @@ class WorldTracer {
       }
       if (s.state.steps > 0) compare(b, v, gh, s.state.t, s.state.steps > 1);
       moves_[b].v = v;
-      if (moves_[b].shocked && moves_[b].kick > kick) {
+      // Before the first step nobody knows what is smooth: there contacts tell a shock.
+      const bool begins = s.state.steps == 1 && moves_[b].kick > kShock * gh && pairs_.any(s);
+      if ((moves_[b].shocked || begins) && moves_[b].kick > kick) {
         kick = moves_[b].kick;
         usual = moves_[b].usual;
       }
     }
     if (closer_ != nullptr) closer_->add(s, kick, usual);
+  }
+
+  /// By how much directions of shocks turn that are a step late, where round bodies push each
+  /// other.
+  void find_bends(const Sample& s) {
+    bends_.assign(world_.bodies.size(), 0.0);
+    for (const body::Push<D>& push : s.claim.pushes) {
+      const shape::Shape<D>& a = world_.solid(push.key.a).shape;
+      const shape::Shape<D>& b = world_.solid(push.key.b).shape;
+      const auto is_ball = [](const shape::Shape<D>& one) {
+        return one.kind == shape::Kind::Core && one.corners.size() == 1;
+      };
+      if (!is_ball(a) || !is_ball(b)) continue;
+      double speeds = 0.0;
+      const std::array<std::size_t, 2> both = {base::index(world_.solid(push.key.a).body),
+                                               base::index(world_.solid(push.key.b).body)};
+      for (const std::size_t i : both) speeds += s.state.bodies[i].v.norm();
+      for (const std::size_t i : both) {
+        bends_[i] = std::max(bends_[i], path_.step * speeds / (a.extent + b.extent));
+      }
+    }
   }
 
   double length_of(const std::array<double, kRates>& v, double reach) const {
@@ -338,7 +365,6 @@ class WorldTracer {
 
   void compare(std::size_t b, const std::array<double, kRates>& v, double gh, double t,
                bool has_before) {
-    constexpr double kShock = 4.0;   // times what is smooth
     constexpr double kKink = 0.05;   // of what a step gains
     constexpr double kFaint = 0.02;  // of the most that it gained
     constexpr double kRounding = 1e-9;
@@ -374,11 +400,13 @@ class WorldTracer {
     BodyEvents::Event& event = events.last[0];
     event.t = t;
     event.is_shock = is_shock;
+    event.bend = is_shock ? bends_[base::index(layout_.bodies[b].body)] : 0.0;
     event.jump.fill(0.0);
     std::copy(jump.begin(), jump.end(), event.jump.begin());
     ++events.count;
   }
 
+  static constexpr double kShock = 4.0;  // times what is smooth
   static constexpr long long kHistory = 64;
   struct History {
     double t{0.0};
@@ -390,10 +418,12 @@ class WorldTracer {
   double window_;
   WorldPath& path_;
   WatchValues<D> watches_;
+  ShockPairs<D> pairs_;
   std::vector<double> now_;
   std::vector<double> before_;  // at the last step that was filled in
   double before_t_{0.0};
   std::vector<Followed> moves_;
+  std::vector<double> bends_;  // by body of the world: see find_bends
   std::shared_ptr<CloserLook<D>> closer_;
   std::array<History, kHistory> history_;
   long long kept_{0};
@@ -441,6 +471,29 @@ WorldPath run_one_beside(const body::World<D>& world, const scene::Scene& scene,
   return path;
 }
 
+template <int D>
+WorldPath run_one_closer(const body::World<D>& world, const scene::Scene& scene,
+                         const WorldLayout& layout, const WorldMarks& marks, long long most_steps,
+                         step::Monitor* monitor) {
+  WorldPath path;
+  WorldTracer<D> tracer(scene, layout, marks, path);
+  body::WorldState<D> state = step::start_of(world, scene.run.start_time);
+  const scene::WorldPart& part = *scene.world();
+  step::RunSettings run = scene.run;
+  run.steps = std::min(run.steps, most_steps);
+  const double end = run.start_time + static_cast<double>(run.steps) * run.step;
+  step::Monitor own;
+  const auto look = [&](const step::BodySample<D>& s) {
+    if (monitor != nullptr && monitor->stop.load(std::memory_order_relaxed)) own.stop.store(true);
+    using Stop = typename WatchValues<D>::Stop;
+    const bool stops = part.stop.exists() && tracer.has_to_stop(s) != Stop::GoesOn;
+    tracer.add(s, stops || s.state.t >= end - 1e-9 * run.step, stops);
+    return !stops;
+  };
+  path.outcome = CloserRun<D>(world, run).go(state, look, &own);
+  return path;
+}
+
 }  // namespace
 
 WorldLayout layout_of(const scene::WorldPart& part) {
@@ -482,6 +535,13 @@ WorldPath run_beside(const scene::Scene& scene, const WorldLayout& layout, const
                      long long most_steps, int which, step::Monitor* monitor) {
   return scene.world()->visit([&](const auto& world) {
     return run_one_beside(world, scene, layout, marks, most_steps, which, monitor);
+  });
+}
+
+WorldPath run_closer(const scene::Scene& scene, const WorldLayout& layout, const WorldMarks& marks,
+                     long long most_steps, step::Monitor* monitor) {
+  return scene.world()->visit([&](const auto& world) {
+    return run_one_closer(world, scene, layout, marks, most_steps, monitor);
   });
 }
 

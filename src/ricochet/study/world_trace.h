@@ -60,6 +60,7 @@ struct BodyEvents {
     double t{-std::numeric_limits<double>::infinity()};
     bool is_shock{false};
     std::array<double, 6> jump{};  // of velocity and spin, by which it left what went before
+    double bend{0.0};  // by which the direction of a shock of round bodies turns in a step [rad]
   };
   std::array<Event, kKept> last;  // the latest first
   long long count{0};
@@ -89,8 +90,10 @@ struct WorldPath {
   std::vector<TouchOff> off;      // the same
   std::vector<double> watch_off;  // the same of watches, by column
   std::vector<char> left_open;    // watches of forces that are one of many, by column
-  /// At the shocks of a run that has ended; companions have none.
-  std::function<CloserFound(step::Monitor*)> look_closer;
+  /// Of a run that has ended, not of companions: whether shocks may follow each other within a
+  /// step, and what of them is otherwise with shorter ones.
+  std::function<bool()> merges;
+  std::function<std::optional<MergedShocks>(step::Monitor*)> look_closer;
   step::Outcome outcome;
   double time(std::size_t mark) const {
     return start + length * static_cast<double>(mark) / static_cast<double>(marks);
@@ -127,5 +130,9 @@ WorldLook trace_world(const scene::Scene& scene, const WorldLayout& layout, cons
 /// what stands by symmetry alone falls. A run that is not over after `most_steps` ends there.
 WorldPath run_beside(const scene::Scene& scene, const WorldLayout& layout, const WorldMarks& marks,
                      long long most_steps, int which, step::Monitor* monitor);
+
+/// The same from the very start, with shorter steps where shocks follow each other: CloserRun.
+WorldPath run_closer(const scene::Scene& scene, const WorldLayout& layout, const WorldMarks& marks,
+                     long long most_steps, step::Monitor* monitor);
 
 }  // namespace ricochet::study
