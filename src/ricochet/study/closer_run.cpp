@@ -21,7 +21,7 @@ CloserRun<D>::Kept::Kept(const Sample& s)
 template <int D>
 CloserRun<D>::CloserRun(const body::World<D>& world, const step::RunSettings& run)
     : world_(world), run_(run) {
-  constexpr long long kFew = 20000;
+  constexpr long long kFew = 2000;
   more_ = run.steps + kFew;
 }
 

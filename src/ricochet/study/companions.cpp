@@ -382,25 +382,35 @@ Motion Companions::run_world(bool keep_rows, const step::Observer& observe,
   return motion;
 }
 
+// Where the run was stopped by its condition, a companion may be somewhat later.
+constexpr double kLater = 1.25;
+constexpr double kFewMore = 8.0;  // steps
+
+/// Where shocks are otherwise with shorter steps bodies are not resolved; watches may be.
+CloserCompanion Companions::run_closer_companion(long long steps, step::Monitor* monitor) const {
+  CloserCompanion closer;
+  closer.merged = path_.look_closer(monitor);
+  const bool asks = path_.merges() && (!closer.merged || !layout_.watches.empty());
+  if (!asks || (monitor != nullptr && monitor->stop.load())) return closer;
+  const long long most = std::llround(kLater * static_cast<double>(steps) + kFewMore);
+  closer.path =
+      run_closer(scene_, layout_, marks_, path_.stopped ? most : scene_.run.steps, monitor);
+  return closer;
+}
+
 ErrorBar Companions::compare_worlds(const Motion& motion, const base::Executor& executor,
                                     step::Monitor* monitor) const {
   const step::Outcome& outcome = motion.outcome;
   if (!outcome.certificate.ok() || outcome.interrupted || !motion.world->stop_fault.empty()) {
     return ErrorBar::none("the run did not reach its end");
   }
-  // Where the run was stopped by its condition, a companion may be somewhat later.
-  constexpr double kLater = 1.25;
-  constexpr double kFewMore = 8.0;  // steps
   std::array<WorldPath, 2> paths;
   CloserCompanion closer;
-  executor(4, [&](std::size_t c) {
-    if (c == 2) closer.merged = path_.look_closer(monitor);
-    if (c == 3 && path_.merges()) {
-      const double most = kLater * static_cast<double>(outcome.steps) + kFewMore;
-      const long long steps = path_.stopped ? std::llround(most) : scene_.run.steps;
-      closer.path = run_closer(scene_, layout_, marks_, steps, monitor);
+  executor(3, [&](std::size_t c) {
+    if (c == 2) {
+      closer = run_closer_companion(outcome.steps, monitor);
+      return;
     }
-    if (c >= 2) return;
     const double most = kLater * static_cast<double>(outcome.steps) / kCoarser[c] + kFewMore;
     const long long steps = path_.stopped ? std::llround(most) : scenes_[c].run.steps;
     paths[c] = run_beside(scenes_[c], layout_, marks_, steps, static_cast<int>(c), monitor);

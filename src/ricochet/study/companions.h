@@ -42,6 +42,7 @@ class Companions {
  private:
   Companion run_companion(std::size_t which, step::Monitor* monitor) const;
   Motion run_world(bool keep_rows, const step::Observer& observe, step::Monitor* monitor);
+  CloserCompanion run_closer_companion(long long steps, step::Monitor* monitor) const;
   ErrorBar compare_worlds(const Motion& motion, const base::Executor& executor,
                           step::Monitor* monitor) const;
 

@@ -1,20 +1,12 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "ricochet/record/error_bar.h"
 #include "ricochet/study/world_trace.h"
 
 namespace ricochet::study {
-
-/// A run beside another one that makes shorter steps where shocks follow each other, if there are
-/// such, and the first of them that is otherwise so.
-struct CloserCompanion {
-  std::optional<WorldPath> path;
-  std::optional<MergedShocks> merged;
-};
 
 /// How far the discretisation of a run of bodies may be off, told from two companions with steps
 /// longer by sqrt(2) and by 2. The rule is that of study/error_bar.h, of each number by itself,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,6 +102,13 @@ struct WorldPath {
   std::span<const double> at(std::size_t mark, std::size_t width) const {
     return {values.data() + mark * width, width};
   }
+};
+
+/// A run beside another one that makes shorter steps where shocks follow each other, if there are
+/// such, and the first of them that is otherwise so.
+struct CloserCompanion {
+  std::optional<WorldPath> path;
+  std::optional<MergedShocks> merged;
 };
 
 /// How far apart marks are, and over which time forces are means at the end.
