@@ -87,7 +87,7 @@ class WatchValues {
       if (in.body < 0) continue;
       const bool is_known = std::any_of(before_.begin(), before_.end(),
                                         [&](const auto& one) { return one.body == in.body; });
-      if (!is_known) before_.push_back({in.body, {}, 0.0});
+      if (!is_known) before_.push_back({in.body, {}, 0.0, 0.0});
     }
   }
 
@@ -107,8 +107,10 @@ class WatchValues {
     if (found == Stop::GoesOn && held_since(state)) found = Stop::HeldBetween;
     for (Before& one : before_) {
       const body::Motion<D>& m = state.bodies[base::index(one.body)];
-      const double gained = change_of(one, m);
-      one.gained = is_smooth(one, gained, state.t) ? gained : 0.0;
+      const double gained = has_seen_ ? change_of(one, m) : 0.0;
+      const bool goes_on = is_smooth(one, m, state.t);
+      one.gained = goes_on ? gained : 0.0;
+      one.odd = goes_on ? 0.0 : gained;
       one.motion = m;
     }
     last_seen_ = state.t;
@@ -146,29 +148,35 @@ class WatchValues {
     int body;
     body::Motion<D> motion;
     double gained;  // by velocity and spin times reach, in that step; 0 after a shock
+    double odd;     // where it differs from the step before, by so much; else 0
   };
 
   double change_of(const Before& one, const body::Motion<D>& now) const {
     const double turn = body::size_of(body::Spin<D>(now.spin - one.motion.spin));
     return (now.v - one.motion.v).norm() + world_.body(one.body).reach * turn;
   }
-  bool is_smooth(const Before& one, double gained, double t) const {
+  /// By what gravity gives, or what the step before gave: two alike are of a force, no shocks.
+  bool is_smooth(const Before& one, const body::Motion<D>& now, double t) const {
     constexpr double kShock = 4.0;  // times what is smooth
+    constexpr double kRounding = 1e-9;
+    const double gained = change_of(one, now);
     const double given = (t - last_seen_) * world_.gravity(t).norm();
-    return gained <= kShock * std::max(given, one.gained);
+    const bool as_before = one.odd <= kShock * gained && gained <= kShock * one.odd;
+    const double tiny = kRounding * body::speed_bound(world_.body(one.body), now);
+    return as_before || gained <= kShock * std::max(given, one.gained) + tiny;
   }
 
   /// Whether the condition held between two steps, with its watches as they are now. Motions that
   /// are smooth are followed; of a shock only the middle is looked at, as it is put back.
   bool held_since(const body::WorldState<D>& state) {
-    constexpr int kParts = 8;
+    constexpr int kParts = 32;
     const double h = state.t - last_seen_;
     if (!has_seen_ || !(h > 0.0) || before_.empty()) return false;
     bool all_smooth = true;
     for (const Before& one : before_) {
       const body::Motion<D>& m = state.bodies[base::index(one.body)];
       if (world_.body(one.body).born > last_seen_) return false;
-      all_smooth = all_smooth && is_smooth(one, change_of(one, m), state.t);
+      all_smooth = all_smooth && is_smooth(one, m, state.t);
     }
     for (int k = 1; k < kParts; ++k) {
       const double part = static_cast<double>(k) / kParts;

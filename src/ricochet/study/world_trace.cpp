@@ -119,6 +119,7 @@ class WorldTracer {
         path_(path),
         watches_(part_, world_),
         pairs_(world_, scene.run.step),
+        loads_(part_, world_, scene.run.step),
         now_(layout.width()),
         before_(layout.width()) {
     path_.start = scene.run.start_time;
@@ -153,6 +154,9 @@ class WorldTracer {
           return is_free(push.key.a) && is_free(push.key.b);
         });
     follow(s);
+    const bool may_be_told = part_.stop.exists() || window_ <= 0.0 ||
+                             s.state.t > path_.start + path_.length - window_ - path_.step;
+    if (closer_ != nullptr && may_be_told) loads_.add(s);
     if (s.state.steps % every_ == 0) remember(s.state.t);
     const double t = s.state.t;
     const double slack = 1e-9 * path_.step;
@@ -292,7 +296,11 @@ class WorldTracer {
       const double off = std::abs(watches_.values()[w] - here[w]);
       path_.watch_off.push_back(std::isfinite(off) ? off : 0.0);
     }
-    path_.left_open = forces_left_open(part_, world_, s);
+    if (closer_ == nullptr) return;  // companions are not asked
+    const double from = window_ > 0.0 ? s.state.t - window_ : path_.start;
+    const auto end = path_.end.begin() + static_cast<std::ptrdiff_t>(2 * layout_.positions());
+    path_.left_open = loads_.left_open(from + 1e-6 * path_.step, s.state,
+                                       std::vector<double>(end, path_.end.end()));
   }
 
   static constexpr std::size_t kRates = D == 2 ? 3 : 6;
@@ -419,6 +427,7 @@ class WorldTracer {
   WorldPath& path_;
   WatchValues<D> watches_;
   ShockPairs<D> pairs_;
+  SharedLoads<D> loads_;
   std::vector<double> now_;
   std::vector<double> before_;  // at the last step that was filled in
   double before_t_{0.0};
