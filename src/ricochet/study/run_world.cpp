@@ -279,14 +279,14 @@ void warn_of_springs(const Motion& motion, std::vector<std::string>& warnings) {
 
 /// Kinetic energy that is none: of what gravity gives in a step, and rounding of places.
 double kinetic_of_a_step(const Motion& motion) {
-  constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+  constexpr double kPlacesOff = 64.0 * std::numeric_limits<double>::epsilon();
   const double h = motion.scene.run.step;
   double sum = 0.0;
   motion.scene.world()->visit([&](const auto& world) {
     const double g = world.gravity(motion.scene.run.start_time).norm();
     for (const auto& body : world.bodies) {
       if (!body.is_free()) continue;
-      const double speed = g * h + kRounding * (body.start.x.norm() + body.reach) / h;
+      const double speed = g * h + kPlacesOff * (body.start.x.norm() + body.reach) / h;
       sum += 0.5 * body.mass * speed * speed;
     }
   });

@@ -162,6 +162,7 @@ std::vector<body::Motion<D>> shifts_to_touch(const body::World<D>& world,
 namespace {
 
 constexpr double kSharesOff = 1e-6;  // less of a column or a watch is rounding
+constexpr double kTiltOff = 1e-9;    // and less of a direction, which slacks make of flush faces
 
 /// Columns of equations, by what they reach: what is outside of it, and which shares of them give
 /// 0.
@@ -175,6 +176,7 @@ class ReachOfColumns {
     const double most = eigen_.values.size() > 0 ? eigen_.values[eigen_.values.size() - 1] : 0.0;
     while (first_ < eigen_.values.size() && !(eigen_.values[first_] > kSmall * most)) ++first_;
   }
+  auto within() const { return eigen_.vectors.rightCols(eigen_.values.size() - first_); }
   Eigen::VectorXd outside(const Eigen::VectorXd& v) const {
     return v - within() * (within().transpose() * v);
   }
@@ -186,7 +188,6 @@ class ReachOfColumns {
   }
 
  private:
-  auto within() const { return eigen_.vectors.rightCols(eigen_.values.size() - first_); }
   Eigen::MatrixXd columns_;
   convex::SymmetricEigen eigen_;
   Eigen::Index first_{0};
@@ -230,19 +231,19 @@ class IdleShares {
  private:
   /// To the least squares of the columns in use, less those whose share becomes 0 on the way.
   void walk() {
-    constexpr double kNone = 1e-14;
+    constexpr double kNoShare = 1e-14;
     while (!used_.empty()) {
       const Eigen::VectorXd to = convex::least_squares(columns_at(rows_, used_), wanted_);
       double way = 1.0;
       for (std::size_t k = 0; k < used_.size(); ++k) {
         const double ends = to[static_cast<Eigen::Index>(k)];
         const double from = shares_[used_[k]];
-        if (ends <= kNone) way = std::min(way, from > 0.0 ? from / (from - ends) : 0.0);
+        if (ends <= kNoShare) way = std::min(way, from > 0.0 ? from / (from - ends) : 0.0);
       }
       for (std::size_t k = 0; k < used_.size(); ++k) {
         double& share = shares_[used_[k]];
         share += way * (to[static_cast<Eigen::Index>(k)] - share);
-        if (share <= kNone) share = 0.0;
+        if (share <= kNoShare) share = 0.0;
       }
       if (way == 1.0) return;
       std::erase_if(used_, [&](Eigen::Index k) { return shares_[k] == 0.0; });
@@ -299,7 +300,7 @@ class Shares {
         gives[static_cast<Eigen::Index>(i)] = to_watches_[k][i];
       }
       const Eigen::VectorXd idle = reach.idle(gives);
-      open[k] = idle.norm() > kSharesOff * gives.norm() ? 1 : 0;
+      open[k] = idle.norm() > std::max(kTiltOff, kSharesOff * gives.norm()) ? 1 : 0;
       base::Random random(1);
       for (std::size_t i = 0; i < trials.size() && open[k] != 0; ++i) {
         for (const double one : idle) trials[i][k] += (2.0 * random.uniform() - 1.0) * one;

@@ -158,18 +158,18 @@ class WatchValues {
   /// By what gravity gives, or what the step before gave: two alike are of a force, no shocks.
   bool is_smooth(const Before& one, const body::Motion<D>& now, double t) const {
     constexpr double kShock = 4.0;  // times what is smooth
-    constexpr double kRounding = 1e-9;
+    constexpr double kSpeedOff = 1e-9;
     const double gained = change_of(one, now);
     const double given = (t - last_seen_) * world_.gravity(t).norm();
     const bool as_before = one.odd <= kShock * gained && gained <= kShock * one.odd;
-    const double tiny = kRounding * body::speed_bound(world_.body(one.body), now);
+    const double tiny = kSpeedOff * body::speed_bound(world_.body(one.body), now);
     return as_before || gained <= kShock * std::max(given, one.gained) + tiny;
   }
 
   /// Whether the condition held between two steps, with its watches as they are now. Motions that
   /// are smooth are followed; of a shock only the middle is looked at, as it is put back.
   bool held_since(const body::WorldState<D>& state) {
-    constexpr int kParts = 32;
+    constexpr int kParts = 64;
     const double h = state.t - last_seen_;
     if (!has_seen_ || !(h > 0.0) || before_.empty()) return false;
     bool all_smooth = true;
