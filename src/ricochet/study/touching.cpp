@@ -679,7 +679,7 @@ void SharedLoads<D>::read(const step::BodySample<D>& s) {
 template <int D>
 std::vector<char> SharedLoads<D>::left_open(double from, const body::WorldState<D>& end,
                                             const std::vector<double>& values) const {
-  constexpr double kMostWork = 1e9;  // multiplications, or the last step alone
+  constexpr double kMostWork = 1e8;  // rows cubed, or the last step alone
   std::vector<char> open(values.size(), 0);
   std::vector<const SharedStep<D>*> steps;
   for (const SharedStep<D>& one : kept_) {
