@@ -270,7 +270,22 @@ TEST(BodyOpen, ADiscInAGrooveHasForcesThatAreOneOfMany) {
   }
 }
 
-// Exact: a disc that slides down a groove's side is held by one force; what slips has a direction.
+// The same of discs that fall in: they slip to rest, and their last share is at the cone's edge.
+TEST(BodyOpen, ADiscThatFellIntoAGrooveHasForcesThatAreOneOfMany) {
+  for (const double from : {0.71, 0.8, 1.0}) {
+    const std::string disc =
+        fmt::format("[body.disc]\ndisc = 0.5\nmass = 1\ninertia = 0.125\nat = [0, {}]\n", from);
+    const Barred groove =
+        run(world(kG, 0.0, 0.5, disc + plane("left", 0, 0, 1, 1) + plane("right", 0, 0, -1, 1),
+                  1e-3, 2.0, "[watch.one]\nforce_on = \"left\"\n"));
+    EXPECT_TRUE(is_open(groove, "one.x")) << from;
+    EXPECT_FALSE(is_open(groove, "one.y")) << from;
+    EXPECT_NEAR(value_of(groove, "one.y"), -0.5 * kG, 1e-9);
+    EXPECT_TRUE(groove.bar.is_resolved()) << groove.bar.unresolved;
+  }
+}
+
+// Exact: what slips is held by friction of one direction.
 TEST(BodyOpen, WhatSlipsIsDetermined) {
   const Barred slides =
       run(world(kG, 0.0, 0.2,

@@ -649,6 +649,7 @@ void SharedLoads<D>::read(const step::BodySample<D>& s) {
   next_.rows.clear();
   next_.pushes.clear();
   next_.pattern = 0;
+  constexpr double kNear = 2.0;  // slacks: what is pressed to the other side leaves as much
   const auto mix = [&](std::uint64_t what) {
     next_.pattern = base::Random(next_.pattern ^ what).bits();
   };
@@ -659,7 +660,7 @@ void SharedLoads<D>::read(const step::BodySample<D>& s) {
           std::lower_bound(pushes.begin(), pushes.end(), row.key,
                            [](const auto& one, const auto& key) { return one.key < key; });
       const bool pushes_too = push != pushes.end() && push->key == row.key;
-      if (!pushes_too && row.gap > row.slack) continue;
+      if (!pushes_too && row.gap > kNear * row.slack) continue;
       next_.rows.push_back(row);
       next_.pushes.push_back(pushes_too ? *push : body::Push<D>{row.key});
       const body::Vec<D>& p = next_.pushes.back().impulse;
