@@ -321,6 +321,23 @@ TEST(BodyOpen, WhatTouchesAndDoesNotPushMayPush) {
   }
 }
 
+// The same of two discs one above the other that fell between walls, with rolling friction: either
+// wall may push as the other does.
+TEST(BodyOpen, BothWallsOfAShaftMayPush) {
+  std::string text =
+      world(kG, 0.0, 0.3,
+            "[body.a]\ndisc = 0.5\nmass = 2.5\nat = [0, 0.5005]\n[body.b]\ndisc = "
+            "0.5\nmass = 2.5\nat = [0, 1.501]\n" +
+                kFloor + plane("left", -0.5, 0, 1, 0) + plane("right", 0.5, 0, -1, 0),
+            1e-3, 0.4,
+            "[watch.one]\nforce_on = \"left\"\n[watch.other]\nforce_on = "
+            "\"right\"\n");
+  const Barred shaft = run(with(text, "restitution = 0", "restitution = 0, rolling = 0.02"));
+  EXPECT_TRUE(is_open(shaft, "one.x"));
+  EXPECT_TRUE(is_open(shaft, "other.x"));
+  EXPECT_TRUE(shaft.bar.is_resolved()) << shaft.bar.unresolved;
+}
+
 // The same of spheres, with a cone in space: the wall holds where its coefficient is 1.
 TEST(BodyOpen, WhatTouchesAndDoesNotPushMayPushInSpace) {
   for (const double friction : {0.5, 1.2}) {

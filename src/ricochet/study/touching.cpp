@@ -275,10 +275,8 @@ class Shares {
       std::vector<Eigen::Index> go = IdleShares(some).find();
       if (go.empty()) return free;
       for (Eigen::Index& k : go) k = left[static_cast<std::size_t>(k)];
-      const Eigen::MatrixXd those = columns_at(beyond, go);
-      for (const Eigen::Index k : left) {
-        beyond.col(k) -= those * convex::least_squares(those, beyond.col(k));
-      }
+      const ReachOfColumns those(columns_at(beyond, go));
+      for (const Eigen::Index k : left) beyond.col(k) = those.outside(beyond.col(k));
       for (const Eigen::Index k : go) beyond.col(k).setZero();
     }
   }
