@@ -12,6 +12,7 @@ namespace ricochet::study {
 namespace {
 
 constexpr double kSoon = 2.5;     // steps: what closes so soon may do so before the end
+constexpr double kMayClose = 100.0;   // steps: what closes so soon may do so where places are off
 constexpr double kJustNow = 2.0;  // steps: what closed before has pushed, or is no such contact
 
 /// What a moment does to the spin of a body, at most.
@@ -41,7 +42,7 @@ class Late {
 
   /// Rows where bodies are, not where they were half a step before.
   void look_at_contacts() {
-    for (const body::Row<D>& row : body::rows_within(world_, s_.state, kSoon * h_)) look_at(row);
+    for (const body::Row<D>& row : body::rows_within(world_, s_.state, kMayClose * h_)) look_at(row);
   }
 
   /// Whether what comes together at a speed does so about the end; and how long ago.
@@ -57,7 +58,9 @@ class Late {
     const body::Body<D>& b = world_.body(row.body_b);
     const double closes = -body::relative(row, motion(row.body_a), motion(row.body_b))[0];
     double since = 0.0;
-    if (!is_late(row.gap, closes, since) || has_pushed(row)) return;
+    const bool late = is_late(row.gap, closes, since);
+    const bool near = !late && closes > 0.0 && row.gap > 0.0;
+    if ((!late && !near) || has_pushed(row)) return;
     const body::PairLaw& law = world_.law_between(row.body_a, row.body_b);
     const double per_mass = (a.is_free() ? 1.0 / a.mass : 0.0) + (b.is_free() ? 1.0 / b.mass : 0.0);
     if (per_mass == 0.0) return;
@@ -68,7 +71,10 @@ class Late {
       const double moment =
           normal * (body::size_of(body::moment(arm, row.normal)) + law.friction * arm.norm());
       const double spin = moment > 0.0 ? moment * most_per_inertia(body) : 0.0;
-      take(i, most / body.mass, spin, since);
+      if (late) take(i, most / body.mass, spin, since);
+      const int other = i == row.body_a ? row.body_b : row.body_a;
+      LateContact& of = found_[base::index(i)];
+      if (near) of.near.push_back({other, row.gap, closes, most / body.mass, spin});
     };
     if (a.is_free()) take_from(row.body_a, row.arm_a);
     if (b.is_free()) take_from(row.body_b, row.arm_b);

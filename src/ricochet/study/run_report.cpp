@@ -16,9 +16,9 @@ namespace {
 using base::counted;
 using base::entry;
 
-constexpr double kDeep = 0.01;       // a wall crossed by this part of the extent deserves a word
-constexpr double kRounding = 1e-12;  // of the largest coordinate: no depth at all
-constexpr double kFed = 1e-3;        // so does this part of the largest kinetic energy
+constexpr double kDeep = 0.01;      // a wall crossed by this part of the extent deserves a word
+constexpr double kNoDepth = 1e-12;  // of the largest coordinate: no depth at all
+constexpr double kFed = 1e-3;       // so does this part of the largest kinetic energy
 
 /// "3.2 % of WHOLE", or that it is more than all of it.
 std::string part_of(double value, double whole, const std::string& name) {
@@ -31,7 +31,7 @@ void warn_of_depth(const Motion& motion, const Extent& extent, std::vector<std::
   if (c.violation_contact < 0 || motion.scene.columns.coordinates.empty()) return;
   const double size = extent.size();
   const double largest = extent.largest();
-  if (!(c.violation_depth > std::max(kDeep * size, kRounding * largest))) return;
+  if (!(c.violation_depth > std::max(kDeep * size, kNoDepth * largest))) return;
   const auto contact = static_cast<std::size_t>(c.violation_contact);
   warnings.push_back(
       fmt::format("'{}' is crossed by {:.2g}, {}: the step is large; try a smaller one",

@@ -48,6 +48,7 @@ class ThreeWorlds {
     find_sizes();
     find_last_events();
     weigh();
+    find_widths();
   }
 
   void fill(record::ErrorBar& bar, const std::vector<int>& told) const;
@@ -89,6 +90,7 @@ class ThreeWorlds {
   void find_sizes();
   void find_last_events();
   void weigh();
+  void find_widths();
   double rounding(std::size_t i) const { return i < layout_.positions() ? noise_[0] : noise_[1]; }
   double chance_of_place(std::size_t body, std::size_t k) const;
   double chance_of_rate(std::size_t body, std::size_t k) const;
@@ -96,6 +98,8 @@ class ThreeWorlds {
   double bend_of_rate(std::size_t k, const BodyEvents::Event& event) const;
   double touch_off(std::size_t body, std::size_t k) const;
   double rate_bar(std::size_t body, std::size_t k) const;
+  double place_alone(std::size_t body, std::size_t k) const;
+  double reached(std::size_t body, const NearContact& near) const;
   double place_bar(std::size_t body, std::size_t k) const;
   double turn_bar(std::size_t body) const;
   double watch_bar(std::size_t w) const;
@@ -120,7 +124,8 @@ class ThreeWorlds {
   std::vector<double> turns_;  // of their rotations [rad]
   std::array<double, 2> noise_{};
   std::array<double, 2> weights_{};
-  double last_event_{-1.0};  // of the world [s] from the start
+  std::vector<double> widths_;  // by body of the world: how far its particles may be off [m]
+  double last_event_{-1.0};     // of the world [s] from the start
   bool any_event_{false};
   double safety_{kBodySafety};
 };
@@ -248,6 +253,17 @@ void ThreeWorlds::weigh() {
   weights_ = {1.0 / (std::exp2(0.5 * order) - 1.0), 1.0 / (std::exp2(order) - 1.0)};
 }
 
+void ThreeWorlds::find_widths() {
+  widths_.assign(layout_.names.size(), 0.0);
+  for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
+    double square = 0.0;
+    for (std::size_t k = 0; k < dimension(); ++k) square += std::pow(place_alone(b, k), 2);
+    const TracedBody& body = layout_.bodies[b];
+    const double turns = body.turn_matters ? body.reach * turn_bar(b) : 0.0;
+    widths_[base::index(body.body)] = std::sqrt(square) + turns;
+  }
+}
+
 bool ThreeWorlds::is_near_event(std::size_t body, double t, double aside) const {
   if (body == kWorld || aside <= 0.0) return false;
   for (const BodyEvents::Event& event : run_.events[body].last) {
@@ -366,7 +382,8 @@ double ThreeWorlds::chance_of_rate(std::size_t body, std::size_t k) const {
   return std::max(chance, kBodyRate * h * rate);
 }
 
-double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
+/// Without contacts that may close before the end because places are off.
+double ThreeWorlds::place_alone(std::size_t body, std::size_t k) const {
   const std::size_t i = place(body) + k;
   const auto difference = [&](Columns a, Columns b) { return column(a, b, i); };
   double found = bar_of(body, difference);
@@ -377,6 +394,21 @@ double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
   const LateContact& late = run_.late[body];
   return std::max(found, k < dimension() ? late.way : late.turn) +
          kTouchSafety * touch_off(body, k) + rounding(i);
+}
+
+/// By how much bodies may be off beyond the gap of a contact that is near; 0: it stays open.
+double ThreeWorlds::reached(std::size_t body, const NearContact& near) const {
+  const double width = widths_[base::index(layout_.bodies[body].body)];
+  return std::max(0.0, width + widths_[base::index(near.other)] - near.gap);
+}
+
+double ThreeWorlds::place_bar(std::size_t body, std::size_t k) const {
+  double more = 0.0;
+  for (const NearContact& near : run_.late[body].near) {
+    const double since = reached(body, near) / near.closes;
+    more = std::max(more, since * (k < dimension() ? near.speed : near.spin));
+  }
+  return place_alone(body, k) + more;
 }
 
 /// By how much a place is off where what touches has the gap 0.
@@ -405,7 +437,12 @@ double ThreeWorlds::rate_bar(std::size_t body, std::size_t k) const {
     }
   }
   const LateContact& late = run_.late[body];
-  return std::max(found, k < dimension() ? late.speed : late.spin) + rounding(i);
+  found = std::max(found, k < dimension() ? late.speed : late.spin);
+  for (const NearContact& one : late.near) {
+    const bool may = reached(body, one) > 0.0;
+    if (may) found = std::max(found, k < dimension() ? one.speed : one.spin);
+  }
+  return found + rounding(i);
 }
 
 double ThreeWorlds::turn_bar(std::size_t body) const {
