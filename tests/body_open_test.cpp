@@ -265,7 +265,9 @@ TEST(BodyOpen, ADiscInAGrooveHasForcesThatAreOneOfMany) {
     EXPECT_FALSE(is_open(groove, "all.x")) << friction;
     EXPECT_FALSE(is_open(groove, "all.y")) << friction;
     EXPECT_NEAR(value_of(groove, "all.y"), -kG, 1e-9);
-    if (friction == 0.0) EXPECT_NEAR(value_of(groove, "one.x"), -0.5 * kG, 1e-9);
+    if (friction == 0.0) {
+      EXPECT_NEAR(value_of(groove, "one.x"), -0.5 * kG, 1e-9);
+    }
     EXPECT_TRUE(groove.bar.is_resolved()) << groove.bar.unresolved;
   }
 }
@@ -316,7 +318,9 @@ TEST(BodyOpen, WhatTouchesAndDoesNotPushMayPush) {
     const Barred one = run(world(kG, 0.0, friction, disc + kFloor + left, 1e-3, 0.2, load));
     EXPECT_EQ(is_open(one, "load.x"), friction > 1.0) << friction;
     EXPECT_EQ(is_open(one, "all.x"), friction > 1.0) << friction;
-    if (friction < 1.0) EXPECT_NEAR(value_of(one, "all.y"), -kG, 1e-9);
+    if (friction < 1.0) {
+      EXPECT_NEAR(value_of(one, "all.y"), -kG, 1e-9);
+    }
     EXPECT_TRUE(one.bar.is_resolved()) << one.bar.unresolved;
   }
 }
@@ -408,7 +412,9 @@ TEST(BodyOpen, DryFrictionOfJointsSharesLoads) {
     EXPECT_EQ(is_open(barred, "load.y"), !hold.empty()) << hold;
     EXPECT_EQ(is_open(barred, "pin.y"), !hold.empty()) << hold;
     EXPECT_FALSE(is_open(barred, "pin.x")) << hold;
-    if (hold.empty()) EXPECT_NEAR(value_of(barred, "load.y"), -kG / 1.9, 1e-9);
+    if (hold.empty()) {
+      EXPECT_NEAR(value_of(barred, "load.y"), -kG / 1.9, 1e-9);
+    }
     EXPECT_TRUE(barred.bar.is_resolved()) << barred.bar.unresolved;
   }
 }

@@ -11,9 +11,9 @@
 namespace ricochet::study {
 namespace {
 
-constexpr double kSoon = 2.5;     // steps: what closes so soon may do so before the end
-constexpr double kMayClose = 100.0;   // steps: what closes so soon may do so where places are off
-constexpr double kJustNow = 2.0;  // steps: what closed before has pushed, or is no such contact
+constexpr double kSoon = 2.5;        // steps: what closes so soon may do so before the end
+constexpr double kMayClose = 100.0;  // steps: what closes so soon may do so where places are off
+constexpr double kJustNow = 2.0;     // steps: what closed before has pushed, or is no such contact
 
 /// What a moment does to the spin of a body, at most.
 double most_per_inertia(const body::Body<2>& body) { return 1.0 / body.inertia; }
@@ -42,7 +42,8 @@ class Late {
 
   /// Rows where bodies are, not where they were half a step before.
   void look_at_contacts() {
-    for (const body::Row<D>& row : body::rows_within(world_, s_.state, kMayClose * h_)) look_at(row);
+    for (const body::Row<D>& row : body::rows_within(world_, s_.state, kMayClose * h_))
+      look_at(row);
   }
 
   /// Whether what comes together at a speed does so about the end; and how long ago.

@@ -123,11 +123,9 @@ void each_joint_row(const body::World<D>& world, const body::WorldState<D>& s, c
   }
 }
 
-}  // namespace
-
 template <int D>
-std::vector<body::Motion<D>> shifts_to_touch(const body::World<D>& world,
-                                             const body::WorldState<D>& s) {
+std::vector<body::Motion<D>> find_shifts(const body::World<D>& world,
+                                         const body::WorldState<D>& s) {
   constexpr double kNear = 2.0;  // slacks
   const FreeBodies<D> bodies(world);
   ImpulseColumns equations(bodies.size());
@@ -158,6 +156,14 @@ std::vector<body::Motion<D>> shifts_to_touch(const body::World<D>& world,
   const Eigen::VectorXd x = convex::least_squares(equations.as_rows(), wanted);
   for (int i = 0; i < world.count(); ++i) found[index(i)] = bodies.motion(i, x);
   return found;
+}
+
+}  // namespace
+
+template <int D>
+std::vector<body::Motion<D>> shifts_to_touch(const body::World<D>& world,
+                                             const body::WorldState<D>& s) {
+  return find_shifts<D>(world, s);
 }
 
 namespace {
