@@ -18,26 +18,42 @@ bool needs_gains(const World<D>& world) {
   });
 }
 
-/// How velocities and spins changed in the last step of a motion, taken for a step of length h;
-/// before the first one by gravity. What comes together at a speed that it mostly gained so hops by
-/// less than steps resolve: PairLaw::returned.
+/// How velocities and spins changed in the last step of a motion that threw a body back nowhere,
+/// taken for a step of length h; before the first one by gravity. What comes together at a speed
+/// that it mostly gained so hops by less than steps resolve: PairLaw::returned.
 template <int D>
 class Gains {
  public:
   Gains(const World<D>& world, const WorldState<D>& s, double h, const Vec<D>& gravity)
       : world_(world), s_(s), h_(h), gravity_(gravity) {}
 
+  Gain<D> gain(int body) const {
+    if (!s_.gains.empty()) return s_.gains[static_cast<std::size_t>(body)];
+    Gain<D> falls;
+    if (world_.body(body).is_free()) falls.v = gravity_;
+    return falls;
+  }
+
   /// As velocity and spin of a body.
   Motion<D> of(int body) const {
+    const Gain<D> gained = gain(body);
     Motion<D> made;
-    if (s_.gains.empty()) {
-      if (world_.body(body).is_free()) made.v = h_ * gravity_;
-      return made;
-    }
-    const Gain<D>& gain = s_.gains[static_cast<std::size_t>(body)];
-    made.v = h_ * gain.v;
-    made.spin = h_ * gain.spin;
+    made.v = h_ * gained.v;
+    made.spin = h_ * gained.spin;
     return made;
+  }
+
+  /// The same of the coordinate of a joint, which gained that: at least what gravity along it, or
+  /// across the axis of a hinge, would make. Chains hop on their limits by turns.
+  double of_limit(const Joint<D>& joint, const Vec<D>& along, const Spin<D>& turn,
+                  double gained) const {
+    const bool is_way = !along.isZero(0.0);
+    double pull = is_way ? std::abs(gravity_.dot(along)) / along.norm() : gravity_.norm();
+    if constexpr (D == 3) {
+      if (!is_way && !turn.isZero(0.0)) pull = gravity_.cross(turn).norm() / turn.norm();
+    }
+    const bool is_angle = joint.kind == JointKind::Hinge && joint.size > 0.0;
+    return std::max(gained, h_ * pull / (is_angle ? joint.size : 1.0));
   }
 
   /// What of the speed at which a pair comes together was gained, at most h |g|; only asked for

@@ -60,6 +60,8 @@ bool BodyBalance<D>::check(const BodyClaim<D>& claim) {
     const Kind kind = trial_.facts[i].kind;
     const bool is_known = kind == Kind::Free && still_.has(static_cast<int>(i));
     if (kind != Kind::Driven && !is_known) piece.fault = check_body(i, piece);
+    const bool holds = !trial_.needs_gains || gained(i);
+    if (!holds && !piece.fault.is_there()) piece.fault = {i, Failure::Kinematics};
     add_up(i, piece.sums);
   });
   BodyFault fault = pieces_.first_fault();
@@ -173,6 +175,24 @@ BodyFault BodyBalance<D>::check_momentum(std::size_t i, const Speeds& speeds, do
   const bool are_numbers = std::isfinite(off) && std::isfinite(missed);
   const bool holds = are_numbers && found <= trial_.limits.balance;
   return holds ? BodyFault{} : BodyFault{i, Failure::Balance, found};
+}
+
+/// Whether the state tells what velocity and spin gained in this step, on which the next one
+/// relies; of a step in which impulses acted it may be what was told before.
+template <int D>
+bool BodyBalance<D>::gained(std::size_t i) const {
+  if (trial_.after->gains.size() != trial_.facts.size()) return false;
+  const body::Gain<D>& told = trial_.after->gains[i];
+  const body::Gain<D> last = trial_.gains().gain(static_cast<int>(i));
+  const bool was_pushed = joints_.any() || (trial_.is_ready[i] != 0 && trial_.given[i].size > 0.0);
+  const bool stays = told.v == last.v && body::size_of(body::Spin<D>(told.spin - last.spin)) == 0.0;
+  if (stays && was_pushed) return true;
+  const body::Motion<D>& from = trial_.before->bodies[i];
+  const body::Motion<D>& to = trial_.after->bodies[i];
+  const double v = (to.v - from.v - trial_.h * told.v).norm();
+  const double spin = body::size_of(body::Spin<D>(to.spin - from.spin - trial_.h * told.spin));
+  return v <= 4.0 * kRoundoff * (from.v.norm() + to.v.norm()) &&
+         spin <= 4.0 * kRoundoff * (body::size_of(from.spin) + body::size_of(to.spin));
 }
 
 /// What rounding of places makes of the moments of impulses: their arms may be 0.

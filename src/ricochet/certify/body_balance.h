@@ -45,6 +45,7 @@ class BodyBalance {
   BodyFault check_body(std::size_t body, Piece& piece) const;
   BodyFault check_unmoved(std::size_t body) const;
   BodyFault check_momentum(std::size_t body, const Speeds& speeds, double& found) const;
+  bool gained(std::size_t body) const;
   double rounding_of_moment(std::size_t body) const;
   BodyFault check_position(std::size_t body, const Speeds& speeds) const;
   void add_up(std::size_t body, BodySums& sums) const;

@@ -201,7 +201,8 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     const bool acts = joint.has_limits && std::isfinite(gap) && (is_ahead || touches);
     if (!(p >= 0.0) || (!acts && p != 0.0)) of.refuse(false, p);
     if (!acts) continue;
-    const double back = joint.returned(-sign * was, -sign * gained, step.h * step.gravity);
+    const double made = step.gains.of_limit(joint, free.along, free.couple, -sign * gained);
+    const double back = joint.returned(-sign * was, made, step.h * step.gravity);
     const double law = joint.restitution > 0.0 ? sign * (ends + back * was)
                                                : (sign * way + std::max(0.0, gap)) / step.h;
     of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);

@@ -24,19 +24,6 @@ bool BodyMotions<D>::check_states() {
   return !fault.is_there() || trial_.fail_body(fault.failure, trial_.t_mid, fault.value, fault.at);
 }
 
-/// Whether the state tells what velocity and spin gained in this step: the next one relies on it.
-template <int D>
-bool BodyMotions<D>::gained(std::size_t i) const {
-  if (trial_.after->gains.size() != trial_.facts.size()) return false;
-  const body::Gain<D>& told = trial_.after->gains[i];
-  const body::Motion<D>& from = trial_.before->bodies[i];
-  const body::Motion<D>& to = trial_.after->bodies[i];
-  const double v = (to.v - from.v - trial_.h * told.v).norm();
-  const double spin = body::size_of(body::Spin<D>(to.spin - from.spin - trial_.h * told.spin));
-  return v <= 4.0 * kRoundoff * (from.v.norm() + to.v.norm()) &&
-         spin <= 4.0 * kRoundoff * (body::size_of(from.spin) + body::size_of(to.spin));
-}
-
 /// Where places are put back the rest of bodies is made after it.
 template <int D>
 void BodyMotions<D>::make_middles(const StillBodies<D>& still) {
@@ -60,7 +47,6 @@ BodyFault BodyMotions<D>::look_at_state(std::size_t i) {
   if (is_free && !fact.is_even && !spins_agree(trial_.world.bodies[i], to)) {
     return {i, Failure::Kinematics};
   }
-  if (trial_.needs_gains && !gained(i)) return {i, Failure::Kinematics};
   trial_.exists[i] =
       fact.born <= trial_.before->t + 1e-9 * trial_.h && trial_.before->gone[i] == 0 ? 1 : 0;
   trial_.speed[i] =

@@ -41,7 +41,6 @@ class BodyMotions {
     BodyFault fault;
     void clear() { fault = {}; }
   };
-  bool gained(std::size_t body) const;
   BodyFault look_at_state(std::size_t body);
   void make_middle(std::size_t body);
   void set_reach(std::size_t body, const body::Vec<D>& x, double speed);

@@ -44,12 +44,54 @@ void BodyEnds<D>::end_bodies(State& next) {
   }
 }
 
+/// Bodies that rows or limits of joints threw back, and those that hang together with them: what
+/// they gained by it is no hint of hops.
+template <int D>
+void BodyEnds<D>::find_struck() {
+  constexpr double kBlow = 1e-3;  // of g h
+  const double least = kBlow * step_.gravity_step;
+  struck_.assign(step_.after.size(), 0);
+  const auto strike = [&](int a, int b) {
+    for (const int i : {a, b}) struck_[index(i)] = step_.is_free(i) ? 1 : 0;
+  };
+  const body::Gains<D> gains = step_.gains();
+  for (std::size_t i = 0; i < step_.rows.size(); ++i) {
+    if (!(contacts_.impulses()[static_cast<Eigen::Index>(D * i)] > 0.0)) continue;
+    const body::Row<D>& row = step_.rows[i];
+    const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
+    const double comes = contacts_.approach()[i];
+    const double e = law.returned(comes, gains.closing(law, row, comes));
+    if (e * comes > least) strike(row.body_a, row.body_b);
+  }
+  bool any = false;
+  for (const typename BodyJoints<D>::Lawful& one : joints_.lawful()) {
+    const body::Joint<D>& joint = step_.world.joints[index(one.joint)];
+    if (one.is_box() || joint.restitution == 0.0 || !(one.impulse > 0.0)) continue;
+    if (-one.shift * (joint.size > 0.0 ? joint.size : 1.0) > least) strike(joint.a, joint.b);
+  }
+  do {
+    any = false;
+    for (const body::Joint<D>& joint : step_.world.joints) {
+      if (!step_.is_free(joint.a) || !step_.is_free(joint.b)) continue;
+      if (struck_[index(joint.a)] == struck_[index(joint.b)]) continue;
+      strike(joint.a, joint.b);
+      any = true;
+    }
+  } while (any);
+}
+
 /// What velocities gained in the step: PairLaw::returned of the next one.
 template <int D>
-void BodyEnds<D>::tell_gains(const State& s, State& next) const {
+void BodyEnds<D>::tell_gains(const State& s, State& next) {
+  find_struck();
+  const body::Gains<D> before = step_.gains();
   next.gains.resize(next.bodies.size());
   step_.in_pieces(next.bodies.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
+      if (struck_[i] != 0) {
+        next.gains[i] = before.gain(static_cast<int>(i));
+        continue;
+      }
       next.gains[i].v = (next.bodies[i].v - s.bodies[i].v) / step_.h;
       next.gains[i].spin = (next.bodies[i].spin - s.bodies[i].spin) / step_.h;
     }

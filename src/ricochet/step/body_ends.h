@@ -26,7 +26,8 @@ class BodyEnds {
 
  private:
   void end_bodies(State& next);
-  void tell_gains(const State& s, State& next) const;
+  void tell_gains(const State& s, State& next);
+  void find_struck();
   void end_body(std::size_t body, State& next) const;
   void fly(const body::Motion<D>& from, std::size_t body, body::Motion<D>& next) const;
   void finish_body(std::size_t body, body::Motion<D>& m) const;
@@ -39,6 +40,7 @@ class BodyEnds {
   const BodyJoints<D>& joints_;
   SleepingBodies<D>& sleeping_;
   bool needs_gains_;
+  std::vector<char> struck_;         // by body: it was thrown back in the step
   std::vector<char> stays_;          // by body: the step left it where it was, at rest
   std::vector<std::size_t> firsts_;  // by piece of rows: its first push
 };

@@ -295,7 +295,8 @@ void BodyJoints<D>::set_before(double h, const Motions& before, const body::Gain
     if (one.is_box() || joint.restitution == 0.0) continue;
     const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
     const double gained = -body::rate_of(one.row, gains.of(joint.a), gains.of(joint.b));
-    one.shift = joint.returned(-rate, gained, gravity_step_) * rate;
+    const double made = gains.of_limit(joint, one.row.along, one.row.turn_b, gained);
+    one.shift = joint.returned(-rate, made, gravity_step_) * rate;
   }
   for (Equation& equation : equations_) {
     if (equation.number != kSpring || !equation.acts) continue;

@@ -345,21 +345,24 @@ class WorldTracer {
   /// other.
   void find_bends(const Sample& s) {
     bends_.assign(world_.bodies.size(), 0.0);
-    for (const body::Push<D>& push : s.claim.pushes) {
+    s.each_push([&](const body::Row<D>& row, const body::Push<D>& push) {
       const shape::Shape<D>& a = world_.solid(push.key.a).shape;
       const shape::Shape<D>& b = world_.solid(push.key.b).shape;
       const auto is_ball = [](const shape::Shape<D>& one) {
         return one.kind == shape::Kind::Core && one.corners.size() == 1;
       };
-      if (!is_ball(a) || !is_ball(b)) continue;
+      if (!is_ball(a) || !is_ball(b)) return;
       double speeds = 0.0;
       const std::array<std::size_t, 2> both = {base::index(world_.solid(push.key.a).body),
                                                base::index(world_.solid(push.key.b).body)};
-      for (const std::size_t i : both) speeds += s.state.bodies[i].v.norm();
+      for (const std::size_t i : both) {
+        const body::Vec<D>& v = s.state.bodies[i].v;
+        speeds += (v - row.normal.dot(v) * row.normal).norm();
+      }
       for (const std::size_t i : both) {
         bends_[i] = std::max(bends_[i], path_.step * speeds / (a.extent + b.extent));
       }
-    }
+    });
   }
 
   double length_of(const std::array<double, kRates>& v, double reach) const {
