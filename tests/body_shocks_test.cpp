@@ -134,6 +134,39 @@ TEST(BodyShocks, ThoseOfTheFirstStepAreTold) {
   EXPECT_TRUE(is_told(run(world(0.0, 0.5, many, 1e-3, 0.5)), {}, ends));
 }
 
+// Exact: a slow ball hands its blow on to one that hands it on in the next step. What a blow gives
+// is no sign of hops.
+TEST(BodyShocks, SlowOnesAreHandedOn) {
+  for (const double gap : {2e-6, 5e-6, 1e-5}) {
+    const std::string row = disc("a", 0.0, 5.0, 0.01, 0.0) + disc("b", 0.2005, 5.0, 0.0, 0.0) +
+                            disc("c", 0.4005 + gap, 5.0, 0.0, 0.0);
+    const Barred barred = run(world(9.81, 0.8, row, 1e-3, 0.2));
+    EXPECT_NEAR(barred.rate(6), 0.0081, 1e-9) << gap;
+  }
+}
+
+// Two rods that fall on the limits of their hinges come to rest there, as hops grow shorter for
+// ever: what one of them gains by a blow to the other has an end too.
+TEST(BodyShocks, ChainsComeToRestOnTheirLimits) {
+  const auto rod = [](const std::string& name, double x) {
+    return fmt::format("[body.{}]\nbox = [1, 0.05]\nmass = 1\ninertia = \"1/12\"\nat = [{}, 0]\n",
+                       name, x);
+  };
+  const auto hinge = [](const std::string& a, const std::string& b, double x) {
+    return fmt::format(
+        "[joint.{1}]\nkind = \"hinge\"\nbetween = [\"{0}\", \"{1}\"]\nat = [{2}, 0]\nlimits = "
+        "[-0.24, "
+        "0.19]\nrestitution = 0.8\n",
+        a, b, x);
+  };
+  const Barred barred = run(world(9.81, 0.0, rod("r1", 0.5) + rod("r2", 1.5), 1e-3, 10.0) +
+                            hinge("ground", "r1", 0.0) + hinge("r1", "r2", 1.0));
+  ASSERT_TRUE(barred.motion.outcome.certificate.ok());
+  for (std::size_t k = 0; k < 6; ++k) {
+    EXPECT_NEAR(barred.rate(k), 0.0, 1e-12) << k;
+  }
+}
+
 // Exact: a disc on a slider comes back from its limit at e v and meets another one, which a step
 // that takes both shocks for one does not see.
 TEST(BodyShocks, ThoseAtLimitsAreTold) {
