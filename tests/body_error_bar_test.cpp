@@ -11,11 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "barred.h"
 #include "program.h"
-#include "ricochet/study/companions.h"
-#include "ricochet/study/family.h"
-#include "ricochet/study/run_report.h"
-#include "support.h"
 
 namespace ricochet::study::body_error_bar_test {
 namespace {
@@ -28,26 +25,9 @@ constexpr int kOfEach = 2;
 constexpr int kOfEach = 12;
 #endif
 
-struct Barred {
-  Motion motion;
-  ErrorBar bar;
-};
-
-Barred run(const std::string& text, BarChoice choice = BarChoice::Auto) {
-  Companions companions(read_text(text), choice);
-  Barred barred;
-  barred.motion = companions.run(false, {}, nullptr);
-  barred.bar = companions.compare(barred.motion, run_in_order, nullptr);
-  return barred;
-}
-
-std::string describe(const Barred& barred) {
-  RunReport report;
-  report.motion = barred.motion;
-  report.error_bar = barred.bar;
-  return study::describe(report);
-}
-
+using testing::Barred;
+using testing::describe;
+using testing::run_barred;
 /// A world in the plane or in space, with a floor or without.
 std::string world(int dimension, const std::string& gravity, const std::string& pair,
                   const std::string& bodies, double step, double until,
@@ -297,7 +277,7 @@ struct Score {
 };
 
 void try_one(const Known& known, Score& score) {
-  const Barred barred = run(known.text);
+  const Barred barred = run_barred(known.text);
   if (!barred.motion.outcome.certificate.ok()) return;  // a body too deep after a step too long
   ASSERT_TRUE(barred.bar.made) << barred.bar.not_made;
   ++score.tried;
@@ -364,7 +344,7 @@ TEST(BodyErrorBar, HoldsAShockThatIsYetToCome) {
   for (const double part : {0.02, 0.2, 0.3, 0.49, 0.51, 0.7, 0.98}) {
     const double t = kEnd - part * kStep;
     const double height = 0.1 + 0.5 * kG * t * t;
-    const Barred barred = run(
+    const Barred barred = run_barred(
         world(2, kDown, fmt::format("{{ friction = {}, restitution = {} }}", kMu, kE),
               fmt::format("[body.ball]\ndisc = 0.1\nmass = 1\ninertia = 0.005\nat = [0, {:.17g}]\n"
                           "velocity = [3, 0]",
@@ -404,7 +384,7 @@ void expect_told(const Barred& barred, const std::vector<Known::Number>& rates,
 TEST(BodyErrorBar, TellsShocksThatFollowEachOther) {
   const std::string disc = "disc = 0.1\nmass = 1\ninertia = 0.005\n";
   for (const double gap : {5e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
-    const Barred barred = run(
+    const Barred barred = run_barred(
         world(2, "[0, 0]", "{ restitution = 1 }",
               "[body.a]\n" + disc + "at = [-0.5, 1]\nvelocity = [1, 0]\n[body.b]\n" + disc +
                   "at = [0, 1]\n[body.c]\n" + disc + fmt::format("at = [{:.17g}, 1]\n", 0.2 + gap),
@@ -432,7 +412,7 @@ TEST(BodyErrorBar, TellsBallsThatFallTogether) {
     const double mean = (kLarge * large + kSmall * small) / (kLarge + kSmall);
     const double left = kG * (kEnd - strikes - meets);
     const std::string disc = "disc = 0.1\ninertia = 0.005\n";
-    const Barred barred = run(world(
+    const Barred barred = run_barred(world(
         2, kDown, "{ restitution = 1 }",
         fmt::format("[body.large]\n{}mass = {}\nat = [0, {:.17g}]\n[body.small]\n{}mass = {}\nat = "
                     "[0, {:.17g}]\n",
@@ -451,7 +431,7 @@ TEST(BodyErrorBar, HoldsALimitThatIsYetToCome) {
   constexpr double kE = 0.5;
   for (const double part : {0.02, 0.3, 0.49, 0.51, 0.9}) {
     const double high = 2.0 * (kEnd - part * kStep);
-    const Barred barred = run(
+    const Barred barred = run_barred(
         world(2, "[0, 0]", "{ friction = 0 }",
               "[body.rod]\nbox = [1, 0.1]\nmass = 1\nat = [0.5, 2]\nvelocity = [0, 1]\nspin = 2\n",
               kStep, kEnd,
@@ -469,7 +449,7 @@ TEST(BodyErrorBar, HoldsALimitThatIsYetToCome) {
 
 // A parabola is exact for the step, so that rounding is all there is.
 TEST(BodyErrorBar, IsRoundingInFreeFlight) {
-  const Barred barred = run(world(
+  const Barred barred = run_barred(world(
       3, kDeep, "{ friction = 0.3 }",
       "[body.ball]\nsphere = 0.1\nmass = 1\nat = [0, 0, 3]\nvelocity = [1, 2, 5]", 0.01, 1.0));
   ASSERT_TRUE(barred.bar.is_resolved()) << barred.bar.unresolved;
@@ -493,7 +473,7 @@ std::string stack(double step, double until, int count = 4) {
 
 // the weight of four boxes, and nothing that moves
 TEST(BodyErrorBar, IsRoundingAtRest) {
-  const Barred barred = run(stack(0.01, 1.0));
+  const Barred barred = run_barred(stack(0.01, 1.0));
   ASSERT_TRUE(barred.bar.is_resolved()) << barred.bar.unresolved;
   for (const double width : barred.bar.position) EXPECT_LT(width, 1e-10);
   for (const double width : barred.bar.velocity) EXPECT_LT(width, 1e-10);
@@ -512,7 +492,7 @@ TEST(BodyErrorBar, APencilOnItsTipIsUnresolved) {
       "[material.wood]\ndensity = 600\n[body.pencil]\npolygon = [[0, 0], [0.01, 0.03], [0.01, "
       "0.2], [-0.01, 0.2], [-0.01, 0.03]]\nat = [0, 0]\nmaterial = \"wood\"",
       0.001, 6.0);
-  const Barred barred = run(pencil);
+  const Barred barred = run_barred(pencil);
   ASSERT_TRUE(barred.motion.outcome.certificate.ok());
   EXPECT_FALSE(barred.bar.unresolved.empty());
   ASSERT_TRUE(barred.bar.horizon.has_value());
@@ -532,7 +512,7 @@ std::string galton(double step) {
 }
 
 TEST(BodyErrorBar, AGaltonBoardIsUnresolved) {
-  const Barred barred = run(galton(0.001));
+  const Barred barred = run_barred(galton(0.001));
   ASSERT_TRUE(barred.motion.outcome.certificate.ok());
   EXPECT_FALSE(barred.bar.unresolved.empty());
   EXPECT_NE(describe(barred).find("the digits do not hold"), std::string::npos);
@@ -540,7 +520,7 @@ TEST(BodyErrorBar, AGaltonBoardIsUnresolved) {
 
 // Grains without friction in a funnel: nobody knows where each of them ends, but all weigh on it.
 TEST(BodyErrorBar, AWatchHoldsWhereBodiesDoNot) {
-  const Barred barred = run(world(
+  const Barred barred = run_barred(world(
       2, kDown, "{ friction = 0 }",
       "[fill.grain]\nshape = \"disc\"\nradius = { uniform = [0.02, 0.03] }\ncount = 14\ninside = { "
       "box = [[-0.2, 0.1], [0.2, 0.9]] }\npattern = \"random\"\nseed = 3\nmaterial = "
@@ -563,11 +543,12 @@ TEST(BodyErrorBar, AWatchHoldsWhereBodiesDoNot) {
 }
 
 TEST(BodyErrorBar, TooFewStepsAreUnresolved) {
-  const Barred barred = run(stack(0.5, 1.5));
+  const Barred barred = run_barred(stack(0.5, 1.5));
   EXPECT_FALSE(barred.bar.made);
   EXPECT_NE(barred.bar.unresolved.find("fewer than 4 steps"), std::string::npos)
       << barred.bar.unresolved;
-  const Barred many = run(stack(0.5, 1.5, 40));  // also where there are more bodies than are told
+  const Barred many =
+      run_barred(stack(0.5, 1.5, 40));  // also where there are more bodies than are told
   EXPECT_NE(many.bar.unresolved.find("fewer than 4 steps"), std::string::npos)
       << many.bar.unresolved;
 }
@@ -579,7 +560,7 @@ TEST(BodyErrorBar, TheTimeOfAStopHasABar) {
         world(2, kDown, "{ friction = 0 }",
               "[body.ball]\ndisc = 0.1\nmass = 1\ninertia = 0.005\nat = [0, 3]", step, 2.0) +
         "stop = \"ball.y < 2\"\n";
-    const Barred barred = run(text);
+    const Barred barred = run_barred(text);
     ASSERT_TRUE(barred.bar.is_resolved()) << barred.bar.unresolved;
     ASSERT_TRUE(barred.bar.end_time.has_value());
     const double late = barred.motion.final_state.t - std::sqrt(2.0 / kG);
@@ -590,17 +571,17 @@ TEST(BodyErrorBar, TheTimeOfAStopHasABar) {
 }
 
 TEST(BodyErrorBar, IsMadeForSmallWorldsOrWhereItIsAskedFor) {
-  const Barred large = run(stack(0.01, 0.1, kMostBarBodies + 1));
+  const Barred large = run_barred(stack(0.01, 0.1, kMostBarBodies + 1));
   EXPECT_FALSE(large.bar.made);
   EXPECT_TRUE(large.bar.unresolved.empty());
   EXPECT_NE(describe(large).find("the digits of single bodies are not"), std::string::npos);
-  const Barred small = run(stack(0.01, 0.1, kMostBarBodies));
+  const Barred small = run_barred(stack(0.01, 0.1, kMostBarBodies));
   EXPECT_TRUE(small.bar.is_resolved()) << small.bar.unresolved;
   EXPECT_TRUE(small.bar.position.empty());  // rows tell no place of so many
   EXPECT_NE(describe(small).find("in places at most"), std::string::npos);
-  const Barred asked = run(stack(0.01, 0.1, kMostBarBodies + 1), BarChoice::Pair);
+  const Barred asked = run_barred(stack(0.01, 0.1, kMostBarBodies + 1), BarChoice::Pair);
   EXPECT_TRUE(asked.bar.is_resolved()) << asked.bar.unresolved;
-  const Barred none = run(stack(0.01, 0.1), BarChoice::None);
+  const Barred none = run_barred(stack(0.01, 0.1), BarChoice::None);
   EXPECT_FALSE(none.bar.made);
   EXPECT_EQ(none.bar.not_made, "not asked for");
 }
@@ -609,7 +590,7 @@ TEST(BodyErrorBar, IsMadeForSmallWorldsOrWhereItIsAskedFor) {
 TEST(BodyErrorBar, ChangesNoDigitOfTheRun) {
   const std::string text = galton(0.001);
   const Motion alone = run_scene(read_text(text), false);
-  const Barred barred = run(text);
+  const Barred barred = run_barred(text);
   EXPECT_EQ(alone.final_state.q, barred.motion.final_state.q);
   EXPECT_EQ(alone.final_state.u, barred.motion.final_state.u);
   EXPECT_EQ(alone.world->watches, barred.motion.world->watches);

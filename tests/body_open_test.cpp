@@ -11,39 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "ricochet/study/companions.h"
-#include "ricochet/study/family.h"
-#include "ricochet/study/run_report.h"
+#include "barred.h"
 #include "ricochet/study/run_world.h"
-#include "support.h"
 
 namespace ricochet::study::body_open_test {
 namespace {
 
 constexpr double kG = 9.81;
 
-struct Barred {
-  Motion motion;
-  ErrorBar bar;
-  double place(Eigen::Index k) const { return motion.final_state.q[k]; }
-  double rate(Eigen::Index k) const { return motion.final_state.u[k]; }
-};
-
-Barred run(const std::string& text) {
-  Companions companions(testing::read_text(text), BarChoice::Auto);
-  Barred barred;
-  barred.motion = companions.run(false, {}, nullptr);
-  barred.bar = companions.compare(barred.motion, run_in_order, nullptr);
-  return barred;
-}
-
-std::string describe(const Barred& barred) {
-  RunReport report;
-  report.motion = barred.motion;
-  report.error_bar = barred.bar;
-  return study::describe(report);
-}
-
+using testing::Barred;
+using testing::describe;
+using testing::run_barred;
 std::string world(double g, double restitution, double friction, const std::string& bodies,
                   double step, double until, const std::string& rest = "") {
   return fmt::format(
@@ -63,7 +41,7 @@ Barred strike(int count, double gap, double step) {
     balls += fmt::format("[body.b{}]\n{}mass = 1\nat = [{:.17g}, 1]\n{}", i, kDisc,
                          i == 0 ? -0.5 : (0.2 + gap) * i, i == 0 ? "velocity = [1, 0]\n" : "");
   }
-  return run(world(0.0, 1.0, 0.0, balls, step, 1.0));
+  return run_barred(world(0.0, 1.0, 0.0, balls, step, 1.0));
 }
 
 // Exact: of elastic balls of one mass with gaps each hands its velocity on to the next, whatever
@@ -96,7 +74,7 @@ TEST(BodyOpen, ABlowPassesWhatTouches) {
     balls += fmt::format("[body.b{}]\n{}mass = 1\nat = [{}, 1]\n{}", i, kDisc,
                          i == 0 ? -0.5 : 0.2 * i, i == 0 ? "velocity = [1, 0]\n" : "");
   }
-  const Barred barred = run(world(0.0, 1.0, 0.0, balls, 1e-3, 1.0));
+  const Barred barred = run_barred(world(0.0, 1.0, 0.0, balls, 1e-3, 1.0));
   const std::array<double, 3> exact = {-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0};
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(barred.rate(3 * i), exact[static_cast<std::size_t>(i)], 1e-12);
@@ -114,13 +92,14 @@ TEST(BodyOpen, WhoComesInBeyondTheEndOfAChainIsTold) {
   for (const double angle : {-0.3, 0.0, 0.3}) {
     for (const double y : {-0.3, -0.15, -0.05}) {
       const Barred barred =
-          run(world(0.0, 0.0, 0.0, chain + box(0.4, y, -1.5, 0.0, angle), 1e-3, 1.0));
+          run_barred(world(0.0, 0.0, 0.0, chain + box(0.4, y, -1.5, 0.0, angle), 1e-3, 1.0));
       if (!barred.motion.outcome.certificate.ok()) continue;
       EXPECT_GT(barred.motion.world->told.sunk, 0.01) << angle << ", " << y;
       EXPECT_NE(doubt_of_world(barred.motion).find("beyond the end of a chain"), std::string::npos);
     }
   }
-  const Barred over = run(world(kG, 0.0, 0.3, chain + box(-0.3, 0.2, 1.5, 0.0, 0.0), 1e-3, 1.0));
+  const Barred over =
+      run_barred(world(kG, 0.0, 0.3, chain + box(-0.3, 0.2, 1.5, 0.0, 0.0), 1e-3, 1.0));
   EXPECT_EQ(over.motion.world->told.sunk, 0.0);
   EXPECT_EQ(doubt_of_world(over.motion), "");
 }
@@ -128,7 +107,7 @@ TEST(BodyOpen, WhoComesInBeyondTheEndOfAChainIsTold) {
 // A point that falls on the origin: it comes back to e^2 of its height.
 TEST(BodyOpen, APointLandsAtTheOrigin) {
   constexpr double kE = 0.5;
-  const Barred barred = run(world(
+  const Barred barred = run_barred(world(
       kG, kE, 0.3, "[body.tip]\npoint = [0, 0]\nmass = 1\ninertia = 0.01\nat = [0, 1]\n" + kFloor,
       1e-3, 0.6));
   ASSERT_TRUE(barred.motion.outcome.certificate.ok());
@@ -144,7 +123,7 @@ TEST(BodyOpen, APointLandsAtTheOrigin) {
 TEST(BodyOpen, BarsHoldTheDepthOfWhatRests) {
   for (const double step : {1e-3, 7e-4, 3.1e-4}) {
     const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
-    const Barred slider = run(world(
+    const Barred slider = run_barred(world(
         kG, 0.8, 0.0, ball + kFloor, step, 0.8,
         "[joint.rail]\nkind = \"slider\"\nbetween = [\"ground\", \"ball\"]\nat = [0, 1.1]\naxis = "
         "[0, 1]\nlimits = { low = -0.999999 }\nrestitution = 0\n"));
@@ -152,11 +131,12 @@ TEST(BodyOpen, BarsHoldTheDepthOfWhatRests) {
     EXPECT_LE(std::abs(slider.place(1) - 0.100001), slider.bar.position[1]) << step;
     EXPECT_LT(slider.bar.position[1], 1e-8);
     for (const double e : {0.0, 0.3}) {
-      const Barred box = run(world(kG, e, 0.5,
-                                   "[body.box]\nbox = [0.4, 0.2]\nmass = 1\ninertia = 0.02\nat = "
-                                   "[0, 0.101]\n" +
-                                       kFloor,
-                                   step, 0.8, "[watch.high]\nheight = \"box\"\n"));
+      const Barred box =
+          run_barred(world(kG, e, 0.5,
+                           "[body.box]\nbox = [0.4, 0.2]\nmass = 1\ninertia = 0.02\nat = "
+                           "[0, 0.101]\n" +
+                               kFloor,
+                           step, 0.8, "[watch.high]\nheight = \"box\"\n"));
       ASSERT_TRUE(box.bar.is_resolved()) << box.bar.unresolved;
       EXPECT_LE(std::abs(box.place(1) - 0.1), box.bar.position[1]) << step << ", " << e;
       EXPECT_LE(std::abs(box.place(2)), box.bar.position[2]) << step << ", " << e;
@@ -182,12 +162,12 @@ std::string plank(int supports, const std::string& watches) {
 // as one likes; on three posts upright forces are one of many too. Their sums are the weight.
 TEST(BodyOpen, ForcesThatAreOneOfManyAreTold) {
   const std::string one = "[watch.first]\nforce_on = \"post0\"\n";
-  const Barred two = run(plank(2, one));
+  const Barred two = run_barred(plank(2, one));
   ASSERT_EQ(two.bar.watches.size(), 2U);
   EXPECT_TRUE(two.bar.watches[0].is_left_open);
   EXPECT_TRUE(two.bar.is_resolved()) << two.bar.unresolved;
-  const Barred three = run(plank(3, one + "[watch.all]\nforce_on = [\"post0\", \"post1\", "
-                                          "\"post2\"]\n"));
+  const Barred three = run_barred(plank(3, one + "[watch.all]\nforce_on = [\"post0\", \"post1\", "
+                                                 "\"post2\"]\n"));
   ASSERT_EQ(three.bar.watches.size(), 4U);
   EXPECT_TRUE(three.bar.watches[0].is_left_open);
   EXPECT_TRUE(three.bar.watches[1].is_left_open);
@@ -196,7 +176,7 @@ TEST(BodyOpen, ForcesThatAreOneOfManyAreTold) {
   EXPECT_NEAR(three.motion.world->watches[3].second, -kG, 1e-9);
   EXPECT_TRUE(three.bar.is_resolved()) << three.bar.unresolved;
   EXPECT_NE(describe(three).find("(one of many)"), std::string::npos);
-  const Barred ball = run(
+  const Barred ball = run_barred(
       world(kG, 0.0, 0.3, fmt::format("[body.ball]\n{}mass = 1\nat = [0, 0.1]\n", kDisc) + kFloor,
             1e-3, 0.5, "[watch.load]\nforce_on = \"floor\"\n"));
   for (const auto& watch : ball.bar.watches) EXPECT_FALSE(watch.is_left_open) << watch.name;
@@ -211,7 +191,8 @@ TEST(BodyOpen, AHingedBeamHasForcesThatAreOneOfMany) {
         "[watch.{0}_force]\njoint = \"{0}\"\n",
         name, x);
   };
-  const Barred two = run(world(kG, 0.0, 0.0, beam, 1e-3, 0.5, hinge("l", -1) + hinge("r", 1)));
+  const Barred two =
+      run_barred(world(kG, 0.0, 0.0, beam, 1e-3, 0.5, hinge("l", -1) + hinge("r", 1)));
   ASSERT_EQ(two.bar.watches.size(), 6U);
   EXPECT_TRUE(two.bar.watches[0].is_left_open);   // along the beam: any pair that is opposite
   EXPECT_FALSE(two.bar.watches[1].is_left_open);  // half of the weight each
@@ -255,10 +236,10 @@ TEST(BodyOpen, ADiscInAGrooveHasForcesThatAreOneOfMany) {
     const std::string disc =
         fmt::format("[body.disc]\n{}mass = 1\nat = [0, {:.17g}]\n", kDisc, 0.1 * std::sqrt(2.0));
     const Barred groove =
-        run(world(kG, 0.0, friction, disc + plane("left", 0, 0, 1, 1) + plane("right", 0, 0, -1, 1),
-                  1e-3, 0.3,
-                  "[watch.one]\nforce_on = \"left\"\n[watch.all]\nforce_on = [\"left\", "
-                  "\"right\"]\n"));
+        run_barred(world(kG, 0.0, friction,
+                         disc + plane("left", 0, 0, 1, 1) + plane("right", 0, 0, -1, 1), 1e-3, 0.3,
+                         "[watch.one]\nforce_on = \"left\"\n[watch.all]\nforce_on = [\"left\", "
+                         "\"right\"]\n"));
     EXPECT_EQ(is_open(groove, "one.x"), friction > 0.0) << friction;
     EXPECT_FALSE(is_open(groove, "one.y")) << friction;
     EXPECT_NEAR(value_of(groove, "one.y"), -0.5 * kG, 1e-9);
@@ -277,9 +258,9 @@ TEST(BodyOpen, ADiscThatFellIntoAGrooveHasForcesThatAreOneOfMany) {
   for (const double from : {0.71, 0.8, 1.0}) {
     const std::string disc =
         fmt::format("[body.disc]\ndisc = 0.5\nmass = 1\ninertia = 0.125\nat = [0, {}]\n", from);
-    const Barred groove =
-        run(world(kG, 0.0, 0.5, disc + plane("left", 0, 0, 1, 1) + plane("right", 0, 0, -1, 1),
-                  1e-3, 2.0, "[watch.one]\nforce_on = \"left\"\n"));
+    const Barred groove = run_barred(
+        world(kG, 0.0, 0.5, disc + plane("left", 0, 0, 1, 1) + plane("right", 0, 0, -1, 1), 1e-3,
+              2.0, "[watch.one]\nforce_on = \"left\"\n"));
     EXPECT_TRUE(is_open(groove, "one.x")) << from;
     EXPECT_FALSE(is_open(groove, "one.y")) << from;
     EXPECT_NEAR(value_of(groove, "one.y"), -0.5 * kG, 1e-9);
@@ -289,12 +270,12 @@ TEST(BodyOpen, ADiscThatFellIntoAGrooveHasForcesThatAreOneOfMany) {
 
 // Exact: what slips is held by friction of one direction.
 TEST(BodyOpen, WhatSlipsIsDetermined) {
-  const Barred slides =
-      run(world(kG, 0.0, 0.2,
-                "[body.box]\nbox = [0.2, 0.2]\nmass = 1\ninertia = 0.01\nat = [0, 0.1]\nvelocity = "
-                "[3, 0]\n" +
-                    kFloor,
-                1e-3, 0.3, "[watch.load]\nforce_on = \"floor\"\n"));
+  const Barred slides = run_barred(
+      world(kG, 0.0, 0.2,
+            "[body.box]\nbox = [0.2, 0.2]\nmass = 1\ninertia = 0.01\nat = [0, 0.1]\nvelocity = "
+            "[3, 0]\n" +
+                kFloor,
+            1e-3, 0.3, "[watch.load]\nforce_on = \"floor\"\n"));
   EXPECT_FALSE(is_open(slides, "load.x"));
   EXPECT_FALSE(is_open(slides, "load.y"));
   EXPECT_NEAR(value_of(slides, "load.x"), 0.2 * kG, 1e-9);
@@ -308,14 +289,14 @@ TEST(BodyOpen, WhatTouchesAndDoesNotPushMayPush) {
   const std::string left = plane("left", -0.1, 0, 1, 0);
   const std::string load = "[watch.load]\nforce_on = \"left\"\n[watch.all]\nforce_on = \"floor\"\n";
   for (const double friction : {0.0, 0.5}) {
-    const Barred two = run(world(
+    const Barred two = run_barred(world(
         kG, 0.0, friction, disc + kFloor + left + plane("right", 0.1, 0, -1, 0), 1e-3, 0.2, load));
     EXPECT_TRUE(is_open(two, "load.x")) << friction;
     EXPECT_EQ(is_open(two, "all.y"), friction > 0.0) << friction;
     EXPECT_TRUE(two.bar.is_resolved()) << two.bar.unresolved;
   }
   for (const double friction : {0.0, 0.5, 0.9, 1.1, 2.0}) {
-    const Barred one = run(world(kG, 0.0, friction, disc + kFloor + left, 1e-3, 0.2, load));
+    const Barred one = run_barred(world(kG, 0.0, friction, disc + kFloor + left, 1e-3, 0.2, load));
     EXPECT_EQ(is_open(one, "load.x"), friction > 1.0) << friction;
     EXPECT_EQ(is_open(one, "all.x"), friction > 1.0) << friction;
     if (friction < 1.0) {
@@ -336,7 +317,7 @@ TEST(BodyOpen, BothWallsOfAShaftMayPush) {
             1e-3, 0.4,
             "[watch.one]\nforce_on = \"left\"\n[watch.other]\nforce_on = "
             "\"right\"\n");
-  const Barred shaft = run(with(text, "restitution = 0", "restitution = 0, rolling = 0.02"));
+  const Barred shaft = run_barred(with(text, "restitution = 0", "restitution = 0, rolling = 0.02"));
   EXPECT_TRUE(is_open(shaft, "one.x"));
   EXPECT_TRUE(is_open(shaft, "other.x"));
   EXPECT_TRUE(shaft.bar.is_resolved()) << shaft.bar.unresolved;
@@ -345,7 +326,7 @@ TEST(BodyOpen, BothWallsOfAShaftMayPush) {
 // The same of spheres, with a cone in space: the wall holds where its coefficient is 1.
 TEST(BodyOpen, WhatTouchesAndDoesNotPushMayPushInSpace) {
   for (const double friction : {0.5, 1.2}) {
-    const Barred ball = run(fmt::format(
+    const Barred ball = run_barred(fmt::format(
         "[world]\ndimension = 3\ngravity = [0, 0, -9.81]\n[pair]\ndefault = {{ friction = {}, "
         "restitution = 0 }}\n[body.ball]\nsphere = 0.1\nmass = 1\nat = [0, 0, 0.1]\n[body.floor]\n"
         "fixed = true\nhalf_space = {{ point = [0, 0, 0], normal = [0, 0, 1] "
@@ -375,16 +356,16 @@ constexpr double kLever = kG * 0.8 / 1.7;  // what the first of two carries
 // two posts without friction, is not. Exact: that of the lever.
 TEST(BodyOpen, AMeanIsOpenWhereAnyOfItsStepsIs) {
   const std::string text = plank_on_discs(3, 0.0, "[watch.first]\nforce_on = \"post0\"\n");
-  const Barred late = run(text);
+  const Barred late = run_barred(text);
   EXPECT_FALSE(is_open(late, "first.y"));
   EXPECT_NEAR(value_of(late, "first.y"), -kLever, 1e-9);
-  const Barred whole = run(with(text, "record = 10", "record = 500"));
+  const Barred whole = run_barred(with(text, "record = 10", "record = 500"));
   EXPECT_TRUE(is_open(whole, "first.y"));
 }
 
 // Formulas of open forces are open but where they are sums of all that share the load.
 TEST(BodyOpen, FormulasOfOpenForcesAreOpen) {
-  const Barred three = run(plank(
+  const Barred three = run_barred(plank(
       3,
       "[watch.a]\nforce_on = \"post0\"\n[watch.b]\nforce_on = \"post1\"\n[watch.c]\nforce_on = "
       "\"post2\"\n[watch.twice]\nformula = \"2e-6*a.y\"\n[watch.total]\nformula = \"(a.y + b.y + "
@@ -405,10 +386,10 @@ TEST(BodyOpen, DryFrictionOfJointsSharesLoads) {
         "[body.bar]\nbox = [2, 0.1]\nmass = 1\nat = [0, 1]\n[body.post]\nfixed = true\ndisc = "
         "0.1\nat "
         "= [0.9, 0.85]\n";
-    const Barred barred =
-        run(world(kG, 0.0, 0.0, bar, 1e-3, 0.3,
-                  "[joint.pin]\nkind = \"hinge\"\nbetween = [\"ground\", \"bar\"]\nat = [-1, 1]\n" +
-                      hold + "[watch.load]\nforce_on = \"post\"\n[watch.pin]\njoint = \"pin\"\n"));
+    const Barred barred = run_barred(
+        world(kG, 0.0, 0.0, bar, 1e-3, 0.3,
+              "[joint.pin]\nkind = \"hinge\"\nbetween = [\"ground\", \"bar\"]\nat = [-1, 1]\n" +
+                  hold + "[watch.load]\nforce_on = \"post\"\n[watch.pin]\njoint = \"pin\"\n"));
     EXPECT_EQ(is_open(barred, "load.y"), !hold.empty()) << hold;
     EXPECT_EQ(is_open(barred, "pin.y"), !hold.empty()) << hold;
     EXPECT_FALSE(is_open(barred, "pin.x")) << hold;
@@ -423,10 +404,10 @@ TEST(BodyOpen, DryFrictionOfJointsSharesLoads) {
 // of that.
 TEST(BodyOpen, RollingFrictionSharesLoads) {
   const std::string text = plank_on_discs(2, 0.0, "[watch.first]\nforce_on = \"post0\"\n");
-  const Barred smooth = run(text);
+  const Barred smooth = run_barred(text);
   EXPECT_FALSE(is_open(smooth, "first.y"));
   EXPECT_NEAR(value_of(smooth, "first.y"), -kLever, 1e-9);
-  const Barred rolls = run(with(text, "restitution = 0", "restitution = 0, rolling = 0.1"));
+  const Barred rolls = run_barred(with(text, "restitution = 0", "restitution = 0, rolling = 0.1"));
   EXPECT_TRUE(is_open(rolls, "first.y"));
   EXPECT_FALSE(is_open(rolls, "first.x"));
   EXPECT_TRUE(rolls.bar.is_resolved()) << rolls.bar.unresolved;
@@ -441,7 +422,7 @@ TEST(BodyOpen, RoundingOfJointsIsNoWork) {
           "[joint.j{}]\nkind = \"hinge\"\nbetween = [\"ground\", \"beam\"]\nat = [{}, 1]\n", x + 1,
           x);
     }
-    const Barred barred = run(world(
+    const Barred barred = run_barred(world(
         kG, 0.0, 0.0, "[body.beam]\nbox = [2, 0.1]\nmass = 1\nat = [0, 1]\n", step, 0.5, rest));
     std::vector<std::string> warnings;
     warn_of_world(barred.motion, warnings);
@@ -455,15 +436,15 @@ TEST(BodyOpen, AConditionBetweenStepsStopsWithoutGravity) {
   const auto body = [](double x, double v) {
     return fmt::format("[body.a]\n{}mass = 1\nat = [{}, 0]\nvelocity = [{}, 0]\n", kDisc, x, v);
   };
-  const Barred flies =
-      run(world(0.0, 0.0, 0.0, body(0, 3), 1e-2, 1.0) + "stop = \"abs(a.x - 0.5) < 0.0005\"\n");
+  const Barred flies = run_barred(world(0.0, 0.0, 0.0, body(0, 3), 1e-2, 1.0) +
+                                  "stop = \"abs(a.x - 0.5) < 0.0005\"\n");
   ASSERT_TRUE(flies.bar.end_time.has_value()) << flies.bar.unresolved;
   EXPECT_LE(std::abs(flies.motion.final_state.t - 1.0 / 6.0), *flies.bar.end_time);
   const std::string spring =
       "[joint.rail]\nkind = \"slider\"\nbetween = [\"ground\", \"a\"]\nat = [1, 0]\naxis = [1, 0]\n"
       "spring = { stiffness = 1, rest = -1 }\n";
   std::string swings = world(0.0, 0.0, 0.0, body(1, 0) + spring, 1e-2, 2.0);
-  const Barred swing = run(swings + "stop = \"abs(a.x - 0.5) < 0.0003\"\n");
+  const Barred swing = run_barred(swings + "stop = \"abs(a.x - 0.5) < 0.0003\"\n");
   ASSERT_TRUE(swing.bar.end_time.has_value()) << swing.bar.unresolved;
   EXPECT_LE(std::abs(swing.motion.final_state.t - std::acos(0.5)), *swing.bar.end_time);
 }
@@ -473,15 +454,16 @@ TEST(BodyOpen, AConditionBetweenStepsStopsWithoutGravity) {
 TEST(BodyOpen, AConditionBetweenStepsStops) {
   for (const double step : {2e-3, 1.3e-3, 7e-4}) {
     const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
-    const Barred low = run(world(kG, 1.0, 0.0, ball + kFloor, step, 2.0, "") +
-                           "stop = \"ball.y < "
-                           "0.1005\"\n");
+    const Barred low = run_barred(world(kG, 1.0, 0.0, ball + kFloor, step, 2.0, "") +
+                                  "stop = \"ball.y < "
+                                  "0.1005\"\n");
     ASSERT_TRUE(low.motion.outcome.certificate.ok());
     ASSERT_TRUE(low.bar.end_time.has_value()) << low.bar.unresolved;
     EXPECT_LE(std::abs(low.motion.final_state.t - std::sqrt(2.0 / kG)), *low.bar.end_time + step);
     const std::string up =
         fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1]\nvelocity = [0, 5]\n", kDisc);
-    const Barred slow = run(world(kG, 0.0, 0.0, up, step, 0.8) + "stop = \"ball.speed < 0.01\"\n");
+    const Barred slow =
+        run_barred(world(kG, 0.0, 0.0, up, step, 0.8) + "stop = \"ball.speed < 0.01\"\n");
     ASSERT_TRUE(slow.bar.end_time.has_value()) << slow.bar.unresolved;
     EXPECT_LE(std::abs(slow.motion.final_state.t - 4.99 / kG), *slow.bar.end_time);
     EXPECT_TRUE(slow.bar.is_resolved()) << slow.bar.unresolved;
@@ -489,7 +471,7 @@ TEST(BodyOpen, AConditionBetweenStepsStops) {
   // What never holds: the ball is as low as its centre at 0.1, and no step says less.
   const std::string ball = fmt::format("[body.ball]\n{}mass = 1\nat = [0, 1.1]\n", kDisc);
   const Barred never =
-      run(world(kG, 1.0, 0.0, ball + kFloor, 1e-3, 1.0) + "stop = \"ball.y < -0.1\"\n");
+      run_barred(world(kG, 1.0, 0.0, ball + kFloor, 1e-3, 1.0) + "stop = \"ball.y < -0.1\"\n");
   EXPECT_FALSE(never.bar.end_time.has_value());
 }
 

@@ -178,7 +178,7 @@ BodyFault BodyBalance<D>::check_momentum(std::size_t i, const Speeds& speeds, do
 }
 
 /// Whether the state tells what velocity and spin gained in this step, on which the next one
-/// relies; of a step in which impulses acted it may be what was told before.
+/// relies; where impulses act, and where joints may hand them on, it may be what was told before.
 template <int D>
 bool BodyBalance<D>::gained(std::size_t i) const {
   if (trial_.after->gains.size() != trial_.facts.size()) return false;

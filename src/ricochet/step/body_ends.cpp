@@ -63,13 +63,12 @@ void BodyEnds<D>::find_struck() {
     const double e = law.returned(comes, gains.closing(law, row, comes));
     if (e * comes > least) strike(row.body_a, row.body_b);
   }
-  bool any = false;
   for (const typename BodyJoints<D>::Lawful& one : joints_.lawful()) {
     const body::Joint<D>& joint = step_.world.joints[index(one.joint)];
     if (one.is_box() || joint.restitution == 0.0 || !(one.impulse > 0.0)) continue;
-    if (-one.shift * (joint.size > 0.0 ? joint.size : 1.0) > least) strike(joint.a, joint.b);
+    if (-one.shift * unit_of(joint) > least) strike(joint.a, joint.b);
   }
-  do {
+  for (bool any = true; any;) {  // who hangs together with them
     any = false;
     for (const body::Joint<D>& joint : step_.world.joints) {
       if (!step_.is_free(joint.a) || !step_.is_free(joint.b)) continue;
@@ -77,7 +76,7 @@ void BodyEnds<D>::find_struck() {
       strike(joint.a, joint.b);
       any = true;
     }
-  } while (any);
+  }
 }
 
 /// What velocities gained in the step: PairLaw::returned of the next one.

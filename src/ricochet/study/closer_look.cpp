@@ -90,7 +90,7 @@ void CloserLook<D>::look_again(const Shock& shock, step::Monitor* monitor,
   step::run_bodies<D>(world_, finer.run_, state, look, nullptr, told);
   if (fine.size() < 2) return;
   compare(shock, fine, found);
-  if (found || finer.depth_ >= kDeepest) return;
+  if (found || finer.depth_ >= ShockPairs<D>::kDeepest) return;
   if (const auto deeper = finer.find(monitor)) found = MergedShocks{shock.t, deeper->body};
 }
 

@@ -39,8 +39,7 @@ class CloserLook {
  private:
   static constexpr std::size_t kAfter = 3;   // states of the run after a shock
   static constexpr std::size_t kGoesOn = 6;  // where it may go on for some steps
-  static constexpr long long kFiner = 16;
-  static constexpr int kDeepest = 4;  // steps of h / 16^4
+  static constexpr long long kFiner = ShockPairs<D>::kFiner;
   using Motions = std::vector<body::Motion<D>>;
   struct Shock {
     body::WorldState<D> before;

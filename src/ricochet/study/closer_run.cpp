@@ -123,7 +123,7 @@ template <int D>
 std::optional<typename CloserRun<D>::Shock> CloserRun<D>::shock_of(Level& level, const Sample& s,
                                                                    const State& before) const {
   const double kick = kick_of(level, s, before);
-  const bool may = level.depth < kDeepest && more_ > kFiner * (kAfter + kGoesOn) &&
+  const bool may = level.depth < ShockPairs<D>::kDeepest && more_ > kFiner * (kAfter + kGoesOn) &&
                    (level.depth == 0 || level.shocks < kPerPart);
   if (!may || !(kick > level.least) || !level.pairs.any(s)) return {};
   if (level.pairs.are_merged(s, before, kick)) return Shock{kick, kAfter + 1};

@@ -23,8 +23,7 @@ class CloserRun {
   step::Outcome go(State& state, const step::BodyObserver<D>& look, step::Monitor* monitor);
 
  private:
-  static constexpr long long kFiner = 16;
-  static constexpr int kDeepest = 4;  // steps of h / 16^4
+  static constexpr long long kFiner = ShockPairs<D>::kFiner;
   static constexpr int kPerPart = 4;  // shocks of one stretch of short steps that are made shorter
   static constexpr long long kAfter = 2;   // steps from the one before a shock, and as many after
   static constexpr long long kGoesOn = 6;  // where it may go on for some steps

@@ -16,6 +16,8 @@ class ShockPairs {
   using Sample = step::BodySample<D>;
   using State = body::WorldState<D>;
   using Motions = std::vector<body::Motion<D>>;
+  static constexpr long long kFiner = 16;  // steps in place of one where shocks are resolved
+  static constexpr int kDeepest = 4;       // how often: to steps of h / 16^4
   ShockPairs(const body::World<D>& world, double h) : world_(world), h_(h) {}
 
   /// Whether a shock may be one that takes several, which follow each other, for one.
