@@ -241,6 +241,42 @@ std::vector<Disc> random_break(base::Random& random, int rows) {
   return discs;
 }
 
+// Exact: a disc that slides on a rough floor until it rolls, and is thrown back by a rough wall:
+// friction of the wall lifts it, so that the floor has no part in the blow, and by its angular
+// momentum about the floor it rolls on. With steps in which the floor's friction makes as much as
+// the blow, or more, runs say so or their bars hold it.
+TEST(BodyShocks, WhatAFloorMakesOfASlowBlowIsInTheBars) {
+  constexpr double kG = 9.81;
+  constexpr double kR = 0.1;
+  constexpr double kInertia = 0.005;  // of mass 1
+  constexpr int kTried = 60;
+  base::Random random(3);
+  int resolved = 0;
+  for (int which = 0; which < kTried; ++which) {
+    const double v = 2e-4 * std::pow(100.0, random.uniform());
+    const double friction = 0.05 * std::pow(16.0, random.uniform());
+    const double e = random.uniform(0.1, 0.95);
+    const double rolls = v / (1.0 + kInertia / (kR * kR));
+    const double gap = v * v / (kG * friction) + rolls * random.uniform(0.05, 0.2);
+    const double until = gap / rolls + 0.2;
+    const double blow = (1.0 + e) * rolls;
+    const double sticks = rolls / (1.0 + kR * kR / kInertia);
+    const double after = (v - blow - std::min(friction * blow, sticks)) * rolls / v;
+    if (!(after < 0.0)) continue;  // comes back to the wall
+    const Barred barred = run_barred(fmt::format(
+        "[world]\ndimension = 2\ngravity = [0, {}]\n[pair]\ndefault = {{ friction = {}, "
+        "restitution = {} }}\n{}{}[body.wall]\nfixed = true\nhalf_plane = {{ point = [{}, 0], "
+        "normal = [-1, 0] }}\n[run]\nstep = 1e-3\nuntil = {}\nrecord = 10\n",
+        -kG, friction, e, kFloor, disc("a", 0.0, kR, v, 0.0), kR + gap, until));
+    ASSERT_TRUE(barred.motion.outcome.certificate.ok());
+    if (!barred.bar.unresolved.empty()) continue;
+    ++resolved;
+    EXPECT_NEAR(barred.rate(0), after, barred.bar.velocity[0])
+        << v << ", " << friction << ", " << e;
+  }
+  EXPECT_GE(resolved, kTried / 8);
+}
+
 // Against the exact sequence of impacts: the first disc may strike two at almost one time, what
 // these make of it goes on to others, and discs that come together a little later do so from
 // another side.

@@ -24,7 +24,8 @@ void CloserLook<D>::add(const Sample& s, double kick, double usual) {
   const bool is_shock = kick > 0.0 && has_state;
   const bool is_merged = is_shock && pairs_.are_merged(s, last_[1], kick);
   // What goes on after a blow is looked at once.
-  const bool goes_on = is_shock && !is_merged && depth_ == 0 && pairs_.strikes_on(s, kick);
+  const bool goes_on =
+      is_shock && !is_merged && depth_ == 0 && pairs_.strikes_on(s, last_[1], kick);
   if (is_merged || goes_on) {
     const auto least =
         std::min_element(shocks_.begin(), shocks_.end(),

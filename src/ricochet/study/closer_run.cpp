@@ -102,6 +102,7 @@ double CloserRun<D>::kick_of(Level& level, const Sample& s, const State& before)
   constexpr double kShock = 4.0;  // times what is smooth
   constexpr double kRounding = 1e-9;
   const double gh = world_.gravity(s.state.t).norm() * level.run.step;
+  const std::vector<char> thrown = level.pairs.thrown(s);
   double most = 0.0;
   for (int i = 0; i < world_.count(); ++i) {
     const body::Body<D>& body = world_.body(i);
@@ -112,7 +113,7 @@ double CloserRun<D>::kick_of(Level& level, const Sample& s, const State& before)
     const double tiny =
         kRounding * std::max(body::speed_bound(body, from), body::speed_bound(body, to));
     double& usual = level.usual[index(i)];
-    const bool is_shock = kick > kShock * std::max(gh, usual) + tiny;
+    const bool is_shock = kick > kShock * std::max(gh, usual) + tiny || thrown[index(i)] != 0;
     usual = is_shock ? 0.0 : kick;
     if (is_shock) most = std::max(most, kick);
   }
@@ -127,7 +128,11 @@ std::optional<typename CloserRun<D>::Shock> CloserRun<D>::shock_of(Level& level,
                    (level.depth == 0 || level.shocks < kPerPart);
   if (!may || !(kick > level.least) || !level.pairs.any(s)) return {};
   if (level.pairs.are_merged(s, before, kick)) return Shock{kick, kAfter + 1};
-  const bool may_go_on = level.depth == 0 && level.pairs.strikes_on(s, kick);
+  // What rests on others pushes them in a step by g h: where the blow is no harder, it goes on.
+  constexpr double kSlow = 16.0;
+  const double gh = world_.gravity(s.state.t).norm() * level.run.step;
+  const bool may_go_on =
+      (level.depth == 0 || kick < kSlow * gh) && level.pairs.strikes_on(s, before, kick);
   return may_go_on ? std::optional<Shock>({kick, kAfter + kGoesOn - 1}) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "ricochet/base/index.h"
 #include "ricochet/body/finder.h"
@@ -54,6 +55,27 @@ bool ShockPairs<D>::any(const Sample& s) const {
          std::any_of(s.claim.reactions.begin(), s.claim.reactions.end(), limits);
 }
 
+/// By the speeds at which pairs that push, and have a restitution, come apart after it.
+template <int D>
+std::vector<char> ShockPairs<D>::thrown(const Sample& s) const {
+  constexpr double kLeast = 1e-3;  // of g h
+  constexpr double kRounding = 1e-9;
+  std::vector<char> found(world_.bodies.size(), 0);
+  const double least = kLeast * world_.gravity(s.state.t).norm() * h_;
+  s.each_push([&](const body::Row<D>& row, const body::Push<D>& push) {
+    const int a = body_of(push.key.a);
+    const int b = body_of(push.key.b);
+    if (!(push.impulse[0] > 0.0) || world_.law_between(a, b).looks_ahead()) return;
+    const body::Motion<D>& of_a = s.state.bodies[index(a)];
+    const body::Motion<D>& of_b = s.state.bodies[index(b)];
+    const double tiny = kRounding * (body::speed_bound(world_.body(a), of_a) +
+                                     body::speed_bound(world_.body(b), of_b));
+    if (!(body::relative(row, of_a, of_b)[0] > least + tiny)) return;
+    for (const int i : {a, b}) found[index(i)] = world_.body(i).is_free() ? 1 : 0;
+  });
+  return found;
+}
+
 /// Whether places were put back at pairs that do not push, as of those that come to touch by it:
 /// what strikes one of them next goes on through both.
 template <int D>
@@ -70,22 +92,36 @@ bool ShockPairs<D>::closes_gaps(const Sample& s) const {
   });
 }
 
+/// Pairs that touch and do not come apart.
 template <int D>
-bool ShockPairs<D>::strikes_on(const Sample& s, double kick) const {
-  for (const Strike& strike : strikes(s, kick)) {
-    for (const int body : {strike.a, strike.b}) {
-      if (!world_.body(body).is_free()) continue;
-      const bool any =
-          std::any_of(s.claim.pushes.begin(), s.claim.pushes.end(), [&](const body::Push<D>& push) {
-            const int a = body_of(push.key.a);
-            const int b = body_of(push.key.b);
-            const bool is_same = std::minmax(a, b) == std::minmax(strike.a, strike.b);
-            return (a == body || b == body) && !is_same && push.impulse[0] > 0.0;
-          });
-      if (any) return true;
-    }
+std::vector<body::Row<D>> ShockPairs<D>::touching(const State& before) const {
+  std::vector<body::Row<D>> rows = body::rows_within(world_, before, 0.0);
+  std::erase_if(rows, [&](const body::Row<D>& row) {
+    const double opens =
+        body::relative(row, before.bodies[index(row.body_a)], before.bodies[index(row.body_b)])[0];
+    return row.gap > row.slack || opens * h_ > row.slack;
+  });
+  return rows;
+}
+
+template <int D>
+bool ShockPairs<D>::strikes_on(const Sample& s, const State& before, double kick) const {
+  const std::vector<Strike> strike = strikes(s, kick);
+  if (strike.empty()) return false;
+  std::vector<std::pair<int, int>> pushing;  // bodies
+  for (const body::Push<D>& push : s.claim.pushes) {
+    if (push.impulse[0] > 0.0) pushing.emplace_back(body_of(push.key.a), body_of(push.key.b));
   }
-  return false;
+  for (const body::Row<D>& row : touching(before)) pushing.emplace_back(row.body_a, row.body_b);
+  return std::any_of(strike.begin(), strike.end(), [&](const Strike& one) {
+    return std::any_of(pushing.begin(), pushing.end(), [&](const std::pair<int, int>& other) {
+      const auto has = [&](int body) {
+        return world_.body(body).is_free() && (other.first == body || other.second == body);
+      };
+      const bool is_same = std::minmax(other.first, other.second) == std::minmax(one.a, one.b);
+      return !is_same && (has(one.a) || has(one.b));
+    });
+  });
 }
 
 /// Of each body a number that is one for all that push each other in the step, or hang together.

@@ -24,11 +24,13 @@ class ShockPairs {
   bool are_merged(const Sample& s, const State& before, double kick) const {
     return meet_apart(s, before, kick) || closes_gaps(s);
   }
-  /// Whether a body that is struck in a step pushes others too, as on a floor, which it may leave
-  /// for less than a step by the blow.
-  bool strikes_on(const Sample& s, double kick) const;
+  /// Whether a body that is struck in a step pushes others too, or rested on them before it, as on
+  /// a floor, which it may leave for less than a step by the blow.
+  bool strikes_on(const Sample& s, const State& before, double kick) const;
   /// Whether anything pushes, contacts or limits.
   bool any(const Sample& s) const;
+  /// By body: whether a pair throws it back in the step, however slowly.
+  std::vector<char> thrown(const Sample& s) const;
 
   double change(int body, const body::Motion<D>& one, const body::Motion<D>& other) const;
   double largest_change(const Motions& one, const Motions& other) const;
@@ -49,6 +51,7 @@ class ShockPairs {
     double time() const;
   };
   std::vector<Strike> strikes(const Sample& s, double kick) const;
+  std::vector<body::Row<D>> touching(const State& before) const;
   std::vector<int> groups(const Sample& s) const;
   Meeting meeting_of(const Strike& limit, const State& before) const;
   bool meet_apart(const Sample& s, const State& before, double kick) const;

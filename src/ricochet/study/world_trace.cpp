@@ -318,6 +318,8 @@ class WorldTracer {
     const double gh = world_.gravity(s.state.t).norm() * path_.step;
     double kick = 0.0;
     double usual = 0.0;
+    const std::vector<char> thrown =
+        closer_ != nullptr ? pairs_.thrown(s) : std::vector<char>(world_.bodies.size(), 0);
     find_bends(s);
     for (std::size_t b = 0; b < layout_.bodies.size(); ++b) {
       const TracedBody& traced = layout_.bodies[b];
@@ -333,7 +335,8 @@ class WorldTracer {
       moves_[b].v = v;
       // Before the first step nobody knows what is smooth: there contacts tell a shock.
       const bool begins = s.state.steps == 1 && moves_[b].kick > kShock * gh && pairs_.any(s);
-      if ((moves_[b].shocked || begins) && moves_[b].kick > kick) {
+      const bool is_thrown = thrown[base::index(traced.body)] != 0 && s.state.steps > 0;
+      if ((moves_[b].shocked || begins || is_thrown) && moves_[b].kick > kick) {
         kick = moves_[b].kick;
         usual = moves_[b].usual;
       }
