@@ -196,6 +196,16 @@ void Finder<D>::find(const std::vector<Motion<D>>& at, const std::vector<char>& 
 }
 
 template <int D>
+double gap_at(const World<D>& world, const RowKey& key, const std::vector<Motion<D>>& at) {
+  const Solid<D>& a = world.solid(key.a);
+  const Solid<D>& b = world.solid(key.b);
+  const auto pose = [&](int body) {
+    return pose_of(world.body(body), at[static_cast<std::size_t>(body)]);
+  };
+  return shape::gap_of(a.shape, pose(a.body), b.shape, pose(b.body), key.feature);
+}
+
+template <int D>
 std::vector<Row<D>> rows_within(const World<D>& world, const WorldState<D>& s, double time) {
   std::vector<char> exists(s.bodies.size());
   std::vector<double> reach(s.bodies.size());
@@ -209,6 +219,8 @@ std::vector<Row<D>> rows_within(const World<D>& world, const WorldState<D>& s, d
   return rows;
 }
 
+template double gap_at(const World<2>&, const RowKey&, const std::vector<Motion<2>>&);
+template double gap_at(const World<3>&, const RowKey&, const std::vector<Motion<3>>&);
 template std::vector<Row<2>> rows_within(const World<2>&, const WorldState<2>&, double);
 template std::vector<Row<3>> rows_within(const World<3>&, const WorldState<3>&, double);
 

@@ -81,6 +81,10 @@ template <int D>
 Row<D> row_of(const World<D>& world, int a, int b, const shape::Row<D>& found,
               const std::vector<Motion<D>>& at);
 
+/// The gap of a row where bodies are at these places; NaN where it is none there.
+template <int D>
+double gap_at(const World<D>& world, const RowKey& key, const std::vector<Motion<D>>& at);
+
 /// The rows that bodies may come to within a time, by their speeds, where they are now.
 template <int D>
 std::vector<Row<D>> rows_within(const World<D>& world, const WorldState<D>& s, double time);

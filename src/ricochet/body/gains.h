@@ -11,11 +11,22 @@ namespace ricochet::body {
 /// Whether motions of a world need what velocities gained in the step before.
 template <int D>
 bool needs_gains(const World<D>& world) {
-  const auto is_partly = [](const PairLaw& law) { return law.throws_partly(); };
-  if (std::any_of(world.laws.begin(), world.laws.end(), is_partly)) return true;
+  const auto throws = [](const PairLaw& law) { return !law.looks_ahead(); };
+  if (std::any_of(world.laws.begin(), world.laws.end(), throws)) return true;
   return std::any_of(world.joints.begin(), world.joints.end(), [](const Joint<D>& joint) {
     return joint.has_limits && joint.restitution > 0.0 && joint.restitution < 1.0;
   });
+}
+
+/// Whether open rows may act before they are entered: where all pairs throw back, some of them
+/// partly, and nothing else does.
+template <int D>
+bool may_land(const World<D>& world) {
+  const auto is_partly = [](const PairLaw& law) { return law.throws_partly(); };
+  const auto has_limits = [](const Joint<D>& joint) { return joint.has_limits; };
+  return !world.mixes_restitution() &&
+         std::any_of(world.laws.begin(), world.laws.end(), is_partly) &&
+         std::none_of(world.joints.begin(), world.joints.end(), has_limits);
 }
 
 /// How velocities and spins changed in the last step of a motion that threw a body back nowhere,
@@ -56,17 +67,57 @@ class Gains {
     return std::max(gained, h_ * pull / (is_angle ? joint.size : 1.0));
   }
 
-  /// What of the speed at which a pair comes together was gained, at most h |g|; only asked for
-  /// where it matters.
+  /// What of the speed at which a pair comes together was gained, at most kRod h |g|; only asked
+  /// for where it matters.
   double closing(const PairLaw& law, const Row<D>& row, double approach) const {
-    const double most = h_ * gravity_.norm();
+    const double most = kRod * h_ * gravity_.norm();
     if (!law.throws_partly() || !(approach > 0.0) || most == 0.0) return most;
-    const Vec<D> u =
-        velocity_at(of(row.body_a), row.arm_a) - velocity_at(of(row.body_b), row.arm_b);
-    return std::clamp(-row.normal.dot(u), 0.0, most);
+    return gained(row);
+  }
+
+  /// e of a row whose bodies come together.
+  double returned(const PairLaw& law, const Row<D>& row, double approach) const {
+    constexpr double kStill = 1e-6;  // of g h: they do not
+    if (law.throws_partly() && approach < kStill * h_ * gravity_.norm()) return 0.0;
+    return law.returned(approach, closing(law, row, approach));
+  }
+  /// Whether nothing is thrown back, rounding aside.
+  static bool lands(double e) { return e <= 1e-6; }
+
+  /// The speed u at which a pair met that comes together in one another, and whose gap was put back
+  /// by a lift d at the middle of the step: of what it gained, a, it gained a part below.
+  ///
+  ///     (u + a/2)² = (approach + a/2)² - 2 a d / h ,
+  ///
+  /// both sides at the middle, so that an elastic one pays for its lift; at least half of the
+  /// approach.
+  double met(const Row<D>& row, double approach, double lift) const {
+    return lift > 0.0 ? met(approach, lift, gained(row)) : approach;
+  }
+  /// The same of the limit of a joint, whose coordinate gained that.
+  double met_limit(const Joint<D>& joint, double approach, double lift, double gained) const {
+    const bool is_angle = joint.kind == JointKind::Hinge && joint.size > 0.0;
+    const double most = kRod * h_ * gravity_.norm() / (is_angle ? joint.size : 1.0);
+    return lift > 0.0 ? met(approach, lift, std::clamp(gained, 0.0, most)) : approach;
   }
 
  private:
+  double met(double approach, double lift, double a) const {
+    if (a == 0.0 || !(approach > 0.0)) return approach;
+    const double half = 0.5 * a;
+    const double least = 0.5 * approach + half;
+    const double middle = approach + half;
+    const double square = middle * middle - 2.0 * a * lift / h_;
+    return std::sqrt(std::max(square, least * least)) - half;
+  }
+  double gained(const Row<D>& row) const {
+    const Vec<D> u =
+        velocity_at(of(row.body_a), row.arm_a) - velocity_at(of(row.body_b), row.arm_b);
+    return std::clamp(-row.normal.dot(u), 0.0, kRod * h_ * gravity_.norm());
+  }
+
+  /// A rod that falls about its end gains as many g at the other.
+  static constexpr double kRod = 1.5;
   const World<D>& world_;
   const WorldState<D>& s_;
   double h_;

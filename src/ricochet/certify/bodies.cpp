@@ -141,9 +141,10 @@ bool BodyJudge<D>::check_joints(const BodyClaim<D>& claim) {
   const auto& next = parts_->motions.next_middles();
   joints.look(trial.middle, trial.exists);
   const body::Gains<D> gains = trial.gains();
-  const auto found = joints.judge(
-      claim.reactions, {trial.middle, trial.middle_after, next, gains, trial.h,
-                        trial.gravity.norm(), trial.limits, trial.level, trial.creep_limit});
+  const auto found =
+      joints.judge(claim.reactions,
+                   {trial.middle, trial.middle_after, next, trial.middle_unshifted, gains, trial.h,
+                    trial.gravity.norm(), trial.limits, trial.level, trial.creep_limit});
   const bool is_off = joints.is_off(4.0);
   if (!is_off && found.joint < 0 && claim.reactions.size() == trial.world.joints.size()) {
     Certificate& c = parts_->certificate;

@@ -17,6 +17,7 @@ template <int D>
 bool BodyCorrections<D>::replay(const BodyClaim<D>& claim) {
   trial_.put.clear();
   trial_.unshifted.clear();
+  trial_.middle_unshifted.clear();
   joints_.forget_put();
   joints_.all_act();
   if (joints_.any() && claim.joint_shifts.size() != claim.shifts.size()) {
@@ -25,6 +26,7 @@ bool BodyCorrections<D>::replay(const BodyClaim<D>& claim) {
   if (!claim.shifts.empty()) {
     motions_.place_all();
     trial_.unshifted = trial_.poses;
+    trial_.middle_unshifted = trial_.middle;
   }
   for (std::size_t k = 0; k < claim.shifts.size(); ++k) {
     if (!replay_round(claim.shifts[k], joints_.any() ? &claim.joint_shifts[k] : nullptr)) {

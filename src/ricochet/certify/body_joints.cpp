@@ -163,6 +163,18 @@ void JointCourt<D>::judge_held(const View& seen, const View& then, Case& of) con
   }
 }
 
+/// The speed at which a limit was met, before places were put back.
+template <int D>
+double JointCourt<D>::met_at(const body::Joint<D>& joint, bool is_low, double gap, double approach,
+                             double gained, const Step& step) const {
+  if (step.unshifted.empty()) return approach;
+  const double value =
+      see_joint<D>(joint, step.unshifted[index(joint.a)], step.unshifted[index(joint.b)])
+          .free.value;
+  const double was = is_low ? value - joint.low : joint.high - value;
+  return step.gains.met_limit(joint, approach, was < 0.0 ? gap - was : 0.0, gained);
+}
+
 /// Limits, friction, motor and spring along the coordinate.
 template <int D>
 void JointCourt<D>::judge_free(const View& seen, const View& then, const body::Reaction<D>& r,
@@ -203,7 +215,9 @@ void JointCourt<D>::judge_free(const View& seen, const View& then, const body::R
     if (!acts) continue;
     const double made = step.gains.of_limit(joint, free.along, free.couple, -sign * gained);
     const double back = joint.returned(-sign * was, made, step.h * step.gravity);
-    const double law = joint.restitution > 0.0 ? sign * (ends + back * was)
+    const double met =
+        back > 0.0 ? met_at(joint, is_low, gap, -sign * was, -sign * gained, step) : 0.0;
+    const double law = joint.restitution > 0.0 ? sign * ends - back * met
                                                : (sign * way + std::max(0.0, gap)) / step.h;
     of.check(free, (p - std::max(0.0, p - rho * law)) / rho, p / rho);
   }

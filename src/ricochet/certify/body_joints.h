@@ -59,11 +59,13 @@ class JointCourt {
   bool add_shifts(const Reactions& weights, const Motions& at, Motions& moved);
   bool ends_at_limits(const Reactions& weights, const Motions& moved) const;
   void forget_put() { put_.assign(2 * world_.joints.size(), 0); }  // who was, in a step
-  /// A step as joints see it: velocities before and after at the middle, and the next middle.
+  /// A step as joints see it: velocities before and after at the middle, the next middle, and this
+  /// one before places were put back, empty where they were not.
   struct Step {
     const Motions& before;
     const Motions& after;
     const Motions& next;
+    const Motions& unshifted;
     const body::Gains<D>& gains;
     double h{0.0};
     double gravity{0.0};
@@ -111,6 +113,8 @@ class JointCourt {
   void judge_force(const View& seen, const body::Reaction<D>& r, Case& of) const;
   void judge_held(const View& seen, const View& then, Case& of) const;
   void judge_free(const View& seen, const View& then, const body::Reaction<D>& r, Case& of) const;
+  double met_at(const body::Joint<D>& joint, bool is_low, double gap, double approach,
+                double gained, const Step& step) const;
   double ease(const Row& row, const body::Joint<D>& joint, const Motions& at) const;
   double free_work(const Row& row, const body::Joint<D>& joint, const Motions& before,
                    const Motions& after) const;

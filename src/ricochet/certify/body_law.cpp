@@ -132,8 +132,19 @@ void BodyLaw<D>::look_at_row(std::size_t k, Piece& piece) {
 /// e of a row that comes together with its velocity before.
 template <int D>
 double BodyLaw<D>::returned(const JudgedRow<D>& one) const {
+  return trial_.gains().returned(*one.law, one.row, -one.before[0]);
+}
+
+/// The speed at which it met, before places were put back.
+template <int D>
+double BodyLaw<D>::met(const JudgedRow<D>& one) const {
   const double approach = -one.before[0];
-  return one.law->returned(approach, trial_.gains().closing(*one.law, one.row, approach));
+  if (trial_.unshifted.empty()) return approach;
+  const body::Row<D>& row = one.row;
+  const double gap = shape::gap_of(
+      trial_.world.solid(row.key.a).shape, trial_.unshifted[index(row.body_a)],
+      trial_.world.solid(row.key.b).shape, trial_.unshifted[index(row.body_b)], row.key.feature);
+  return trial_.gains().met(row, approach, gap < 0.0 ? row.gap - gap : 0.0);
 }
 
 /// û, rho and the distance from the law; |F| less what rounding of velocities and gaps makes of it.
@@ -162,10 +173,11 @@ void BodyLaw<D>::measure(JudgedRow<D>& one, RowMeasure& found) const {
   }
   const double rho = D / trace;
   const double mu = one.law->friction;
+  const double e = one.law->looks_ahead() ? 0.0 : returned(one);
+  const bool is_ahead = one.law->looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e));
   const double shifted =
-      one.law->looks_ahead()
-          ? way_of(row.gap, row.slack, trial_.level, trial_.h, trial_.creep_limit) / trial_.h
-          : returned(one) * one.before[0];
+      is_ahead ? way_of(row.gap, row.slack, trial_.level, trial_.h, trial_.creep_limit) / trial_.h
+               : -e * (e > 0.0 ? met(one) : -one.before[0]);
   const auto lifted = [&](Vec<D> u) {
     u[0] += shifted + mu * slip_of(u);
     return u;
@@ -175,7 +187,7 @@ void BodyLaw<D>::measure(JudgedRow<D>& one, RowMeasure& found) const {
       8.0 * kRoundoff *
       (trial_.paces[a].place + trial_.paces[b].place + row.arm_a.norm() + row.arm_b.norm());
   double rounding = 32.0 * kRoundoff * (trial_.paces[a].speeds + trial_.paces[b].speeds);
-  if (one.law->looks_ahead() && row.gap > -place) rounding += place / trial_.h;
+  if (is_ahead && row.gap > -place) rounding += place / trial_.h;
   if (rolls) rounding += 4.0 * place / trial_.h;  // gaps of two places, turned
   const double size = one.impulse.norm();
   found.off = std::max(0.0, distance - rho * rounding);

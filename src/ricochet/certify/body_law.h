@@ -40,6 +40,7 @@ class BodyLaw {
   };
   void look_at_row(std::size_t row, Piece& piece);
   double returned(const JudgedRow<D>& one) const;
+  double met(const JudgedRow<D>& one) const;
   void measure(JudgedRow<D>& one, RowMeasure& found) const;
   End end_of(const JudgedRow<D>& one, double rho, double shifted) const;
   body::Vec<D> bend_of(const body::Row<D>& row) const;

@@ -51,6 +51,8 @@ BodyMeetings<D>::BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions
   for (const auto& solid : trial.world.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
   none_can_pass_ = all_look_ahead_ && sharp < 2;
   if (trial.mixes_restitution) meets_.resize(trial.facts.size());
+  may_land_ = body::may_land(trial.world);
+  thrown_.resize(trial.facts.size());
 }
 
 template <int D>
@@ -59,10 +61,12 @@ bool BodyMeetings<D>::drop_idle() {
   waited_.clear();
   find_newcomers();
   if (!meets_.empty()) find_meetings();
+  if (may_land_) find_thrown();
   for (std::size_t i = 0; i < trial_.rows.size();) {
     JudgedRow<D>& one = trial_.rows[i];
     const bool is_ahead = one.law->looks_ahead();
     Word word = is_ahead ? Word::Acts : Word::Waits;
+    if (!is_ahead && may_land_) word = lands(one);
     if (is_ahead && !meets_.empty()) {
       const double time = body::time_to_touch(trial_.world, one.row,
                                               Vec<D>(trial_.h * trial_.gravity), trial_.middle);
@@ -144,6 +148,45 @@ void BodyMeetings<D>::find_groups() {
     if (!is_open(one.row)) tie(one.row.body_a, one.row.body_b);
   }
   for (const body::Joint<D>& joint : trial_.world.joints) tie(joint.a, joint.b);
+}
+
+template <int D>
+double BodyMeetings<D>::comes(const body::Row<D>& row) const {
+  return -body::relative(row, trial_.middle[index(row.body_a)],
+                         trial_.middle[index(row.body_b)])[0];
+}
+
+/// Groups of bodies in which any is thrown back.
+template <int D>
+void BodyMeetings<D>::find_thrown() {
+  constexpr double kBlow = 1e-3;  // of g h
+  find_groups();
+  std::fill(thrown_.begin(), thrown_.end(), 0);
+  const double least = kBlow * trial_.h * trial_.gravity.norm();
+  for (const JudgedRow<D>& one : trial_.rows) {
+    if (is_open(one.row)) continue;
+    const double speed = comes(one.row);
+    if (!(trial_.gains().returned(*one.law, one.row, speed) * speed > least)) continue;
+    for (const int b : {one.row.body_a, one.row.body_b}) {
+      if (trial_.is_free(b)) thrown_[groups_.at(b)] = 1;
+    }
+  }
+}
+
+/// Whether an open row with e > 0 acts: where bodies come together too slowly to be thrown back,
+/// by nobody who is thrown. Where rounding decides it may do either.
+template <int D>
+Word BodyMeetings<D>::lands(const JudgedRow<D>& one) {
+  constexpr double kRounding = 1e-6;
+  const double speed = comes(one.row);
+  const auto e_of = [&](double approach) {
+    return trial_.gains().returned(*one.law, one.row, approach);
+  };
+  if (e_of(speed * (1.0 - kRounding)) > 0.0) return Word::Waits;
+  for (const int b : {one.row.body_a, one.row.body_b}) {
+    if (trial_.is_free(b) && thrown_[groups_.at(b)] != 0) return Word::Waits;
+  }
+  return e_of(speed * (1.0 + kRounding)) > 0.0 ? Word::May : Word::Acts;
 }
 
 /// When free bodies first meet a row or a limit with e > 0: of their own, and of the bodies that

@@ -10,8 +10,9 @@
 namespace ricochet::certify {
 
 /// Which rows act at all, where some have e > 0: those that touch. Rows with e = 0 act before they
-/// touch, but not for a body that meets such a one first. What does not act might be passed
-/// through.
+/// touch, but not for a body that meets such a one first. Who comes to a row with e > 0 so slowly
+/// that nothing throws it back lands, as with e = 0: see body::may_land. What does not act might be
+/// passed through.
 template <int D>
 class BodyMeetings {
  public:
@@ -33,6 +34,9 @@ class BodyMeetings {
   bool may_touch_before(const body::RowKey& key, double slack, double reach);
   void find_meetings();
   void find_groups();
+  double comes(const body::Row<D>& row) const;
+  void find_thrown();
+  Word lands(const JudgedRow<D>& one);
   Word waits(int a, int b, double time);
   bool may_pass(int a, int b) const;
 
@@ -43,7 +47,9 @@ class BodyMeetings {
   bool none_can_pass_{true};                 // every pair has rows ahead of its motion
   std::vector<Meeting> meets_;               // where some rows have e = 0 and others not
   std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
-  BodyGroups groups_;                        // that touch or are joined
+  bool may_land_{false};
+  std::vector<char> thrown_;  // by group, where all pairs have e > 0
+  BodyGroups groups_;         // that touch or are joined
   // Shapes with e > 0 that touch, sorted, but did not do so before places were put back.
   std::vector<std::pair<int, int>> newcomers_;
   std::vector<shape::Row<D>> found_;

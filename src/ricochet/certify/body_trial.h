@@ -226,6 +226,7 @@ struct BodyTrial {
   std::vector<std::array<double, 2>> shift_rounding;  // by joints: of places, of angles
   std::vector<body::RowKey> put;                      // rows by which they were, sorted
   std::vector<shape::Pose<D>> unshifted;              // poses before that; empty: none was
+  std::vector<body::Motion<D>> middle_unshifted;      // the same
 
   std::vector<JudgedRow<D>> rows;    // by BodyPairs; their velocities by BodyLaw
   std::vector<RowMeasure> measures;  // of them, by BodyLaw; limits and residuals by BodyIslands

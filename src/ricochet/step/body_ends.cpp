@@ -60,7 +60,7 @@ void BodyEnds<D>::find_struck() {
     const body::Row<D>& row = step_.rows[i];
     const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
     const double comes = contacts_.approach()[i];
-    const double e = law.returned(comes, gains.closing(law, row, comes));
+    const double e = gains.returned(law, row, comes);
     if (e * comes > least) strike(row.body_a, row.body_b);
   }
   for (const typename BodyJoints<D>::Lawful& one : joints_.lawful()) {

@@ -289,14 +289,27 @@ void BodyJoints<D>::measure_lawful(double h, double gh, const Motions& before) {
 }
 
 template <int D>
-void BodyJoints<D>::set_before(double h, const Motions& before, const body::Gains<D>& gains) {
+double BodyJoints<D>::lift_of(const Lawful& limit, const Motions& unshifted) const {
+  if (unshifted.empty()) return 0.0;
+  const body::Joint<D>& joint = world_.joints[index(limit.joint)];
+  const body::JointRow<D> was =
+      body::rows_of(joint, unshifted[index(joint.a)], unshifted[index(joint.b)]).free;
+  const double gap = body::limit_of(joint, was, limit.slot == Slot::Low).gap;
+  return gap < 0.0 ? limit.row.gap - gap : 0.0;
+}
+
+template <int D>
+void BodyJoints<D>::set_before(double h, const Motions& before, const Motions& unshifted,
+                               const body::Gains<D>& gains) {
   for (Lawful& one : lawful_) {
     const body::Joint<D>& joint = world_.joints[index(one.joint)];
     if (one.is_box() || joint.restitution == 0.0) continue;
     const double rate = body::rate_of(one.row, before[index(joint.a)], before[index(joint.b)]);
     const double gained = -body::rate_of(one.row, gains.of(joint.a), gains.of(joint.b));
     const double made = gains.of_limit(joint, one.row.along, one.row.turn_b, gained);
-    one.shift = joint.returned(-rate, made, gravity_step_) * rate;
+    const double e = joint.returned(-rate, made, gravity_step_);
+    const double lift = e > 0.0 ? lift_of(one, unshifted) : 0.0;
+    one.shift = -e * gains.met_limit(joint, -rate, lift, gained);
   }
   for (Equation& equation : equations_) {
     if (equation.number != kSpring || !equation.acts) continue;

@@ -60,10 +60,12 @@ class BodyJoints {
   void forget_put() { put_.clear(); }
   double least_slack() const;  // of limits that take part, as ways of points of the bodies
   /// Those of a step, with what the last one did; `takes_all`: limits that are far
-  /// too. Then what depends on velocities `before`.
+  /// too. Then what depends on velocities `before`, and on where bodies were before places were put
+  /// back; empty: they were not.
   void begin_push(double h, double gh, const Motions& before, const Reactions& last,
                   bool takes_all);
-  void set_before(double h, const Motions& before, const body::Gains<D>& gains);
+  void set_before(double h, const Motions& before, const Motions& unshifted,
+                  const body::Gains<D>& gains);
   /// What belongs to velocities `after`, whose next middle is `next`; whether it was known, or
   /// comes no nearer where it `may_stay` so.
   bool settle(double h, const Motions& after, const Motions& next, double enough, bool may_stay);
@@ -119,6 +121,7 @@ class BodyJoints {
   void list_equations(const std::vector<int>& order);
   void list_by_body();
   bool add_crossed(double h);
+  double lift_of(const Lawful& limit, const Motions& unshifted) const;
   void measure_lawful(double h, double gh, const Motions& before);
   double needed(double h, double gh, const Motions& before) const;
   bool add_limit(const body::Joint<D>& joint, int number, bool is_low);

@@ -47,7 +47,7 @@ void BodyProblem<D>::pose(const State& s, bool is_first) {
   if (goes_on && !is_wider_ && contacts_.has_turns()) kept_moments_ = contacts_.moments();
   is_wider_ = false;
   contacts_.take(step_.rows, true);
-  joints_.set_before(step_.h, step_.middle, step_.gains());
+  joints_.set_before(step_.h, step_.middle, step_.unshifted, step_.gains());
   joints_.factor(contacts_.eases());
   joints_.hold(contacts_.eases(), step_.after);
   contacts_.pose_joints(step_.after);
@@ -96,10 +96,12 @@ void BodyProblem<D>::pose_row(std::size_t i) {
   };
   const double comes = -relative(step_.middle)[0];
   Vec<D> q = relative(step_.after);
+  const double e = law.looks_ahead() ? 0.0 : step_.gains().returned(law, row, comes);
+  const bool is_ahead = law.looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e));
   q[0] +=
-      law.looks_ahead()
+      is_ahead
           ? certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) / step_.h
-          : -law.returned(comes, step_.gains().closing(law, row, comes)) * comes;
+          : -e * (e > 0.0 ? step_.gains().met(row, comes, step_.lift_of(row)) : comes);
   if (i < turns_.bends().size()) q += turns_.bends()[i];
   const auto at = static_cast<Eigen::Index>(D * i);
   contacts_.free().template segment<D>(at) = q;

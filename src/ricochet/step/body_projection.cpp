@@ -18,6 +18,7 @@ problem::Report BodyProjection<D>::put_back(certify::BodyClaim<D>& claim) {
   claim.joint_shifts.clear();
   step_.put.clear();
   step_.is_shifted = false;
+  step_.unshifted.clear();
   joints_.forget_put();
   for (std::size_t round = 0; round < kMostRounds; ++round) {
     double deepest = depth();
@@ -53,6 +54,7 @@ double BodyProjection<D>::depth() const {
 template <int D>
 void BodyProjection<D>::note_touching() {
   step_.is_shifted = true;
+  step_.unshifted = step_.middle;
   step_.slept.clear();
   if (sleeping_.any()) step_.slept = sleeping_.still();
   step_.touched.clear();

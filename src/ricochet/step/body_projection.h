@@ -24,6 +24,9 @@ class BodyProjection {
         joints_(joints),
         sleeping_(sleeping) {
     for (const body::PairLaw& law : step.world.laws) any_back_ = any_back_ || !law.looks_ahead();
+    for (const body::Joint<D>& joint : step.world.joints) {
+      any_back_ = any_back_ || (joint.has_limits && joint.restitution > 0.0);
+    }
   }
 
   /// Puts middles back where they are deep; the step's rows are then those of the new places.
@@ -45,7 +48,7 @@ class BodyProjection {
   BodyContacts<D>& contacts_;
   BodyJoints<D>& joints_;
   const SleepingBodies<D>& sleeping_;
-  bool any_back_{false};                // some pairs have e > 0
+  bool any_back_{false};                // some pairs or limits have e > 0
   std::vector<body::Motion<D>> shift_;  // by which places are put back, as velocities
 };
 

@@ -9,6 +9,7 @@
 #include "ricochet/base/executor.h"
 #include "ricochet/base/index.h"
 #include "ricochet/base/looks.h"
+#include "ricochet/body/finder.h"
 #include "ricochet/body/gains.h"
 #include "ricochet/body/world.h"
 #include "ricochet/certify/body_claim.h"
@@ -72,6 +73,7 @@ struct BodyStep {
   bool is_shifted{false};
   std::vector<std::pair<int, int>> touched;  // shapes that touched before that, sorted
   std::vector<char> slept;                   // bodies that slept then; empty: none
+  std::vector<body::Motion<D>> unshifted;    // where bodies were then, where any has e > 0
 
   // Of the impulses found:
   std::vector<body::Motion<D>> after;  // places at the middle, velocities after
@@ -102,6 +104,13 @@ struct BodyStep {
     if (!slept.empty() && slept[index(row.body_a)] != 0 && slept[index(row.body_b)] != 0)
       return true;
     return std::binary_search(touched.begin(), touched.end(), std::pair(row.key.a, row.key.b));
+  }
+
+  /// By how much a row that was entered was lifted where places were put back.
+  double lift_of(const body::Row<D>& row) const {
+    if (!is_shifted) return 0.0;
+    const double gap = body::gap_at(world, row.key, unshifted);
+    return gap < 0.0 ? row.gap - gap : 0.0;  // 0 also where there was no such row
   }
 
   /// u' = u + h g; driven bodies go to their next middle.

@@ -18,7 +18,8 @@ namespace ricochet::step {
 /// at the next middle, one with e > 0 acts where it touches at this one, and those with e = 0 of a
 /// body that meets such a one by the next middle do too. Deviation: where a middle
 /// lies more than the slack inside, places are put back by impulses that only push, and the change
-/// of potential energy is booked.
+/// of potential energy is booked; who is thrown back pays for it, Gains::met. Rows with e > 0 whose
+/// bodies come together too slowly to be thrown back land as those with e = 0: OpenRows.
 ///
 /// In space rotations are those of body/turning.h: R+ = R exp(h (Ω + Ω+)/2), R+ I Ω+ = R I Ω + T,
 /// with rows at q_M = (x + h/2 v, R exp(h/2 Ω)) and spins of rows R̄Ω, R̄Ω+, R̄ = R exp(h/4 (Ω + Ω+)):

@@ -10,9 +10,10 @@ using base::index;
 template <int D>
 OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
     : step_(step), joints_(joints) {
-  if (!step.world.mixes_restitution()) return;
-  meets_.resize(step.world.bodies.size());
+  may_land_ = !step.world.mixes_restitution() && body::needs_gains(step.world);
   group_.resize(step.world.bodies.size());
+  thrown_.resize(step.world.bodies.size());
+  if (step.world.mixes_restitution()) meets_.resize(step.world.bodies.size());
 }
 
 template <int D>
@@ -31,10 +32,12 @@ void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
                    body::time_to_limit(step_.world, joint, limit, step_.given, step_.middle));
     });
   }
+  if (may_land_) find_thrown(rows);
   std::erase_if(rows, [&](const body::Row<D>& row) {
     if (is_held_by_lowest(row)) return true;
     if (touches(row)) return false;
     const bool looks_ahead = step_.world.law_between(row.body_a, row.body_b).looks_ahead();
+    if (may_land_ && !looks_ahead) return !lands(row);
     return !looks_ahead ||
            (any && waits(row.body_a, row.body_b,
                          body::time_to_touch(step_.world, row, step_.given, step_.middle)));
@@ -51,12 +54,14 @@ bool OpenRows<D>::touches(const body::Row<D>& row) const {
                      step_.touched_before(row));
 }
 
-/// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root
-/// of its group; whether any does by the next middle.
 template <int D>
-bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
-  if (meets_.empty()) return false;
-  std::fill(meets_.begin(), meets_.end(), std::numeric_limits<double>::infinity());
+double OpenRows<D>::comes(const body::Row<D>& row) const {
+  return -body::relative(row, step_.middle[index(row.body_a)], step_.middle[index(row.body_b)])[0];
+}
+
+/// Bodies that touch or are joined.
+template <int D>
+void OpenRows<D>::group_touching(const std::vector<body::Row<D>>& rows) {
   for (std::size_t i = 0; i < group_.size(); ++i) group_[i] = static_cast<int>(i);
   const auto tie = [&](int a, int b) {
     if (!step_.is_free(a) || !step_.is_free(b)) return;
@@ -68,6 +73,43 @@ bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
     if (touches(row)) tie(row.body_a, row.body_b);
   }
   for (const body::Joint<D>& joint : step_.world.joints) tie(joint.a, joint.b);
+}
+
+/// Groups of bodies that touch or are joined in which any is thrown back.
+template <int D>
+void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
+  constexpr double kBlow = 1e-3;  // of g h
+  group_touching(rows);
+  std::fill(thrown_.begin(), thrown_.end(), 0);
+  for (const body::Row<D>& row : rows) {
+    if (!touches(row)) continue;
+    const double speed = comes(row);
+    const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
+    if (!(step_.gains().returned(law, row, speed) * speed > kBlow * step_.gravity_step)) continue;
+    for (const int b : {row.body_a, row.body_b}) {
+      if (step_.is_free(b)) thrown_[index(group_of(b))] = 1;
+    }
+  }
+}
+
+/// Whether an open row with e > 0 acts before it is entered, as one that throws nothing back.
+template <int D>
+bool OpenRows<D>::lands(const body::Row<D>& row) {
+  const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
+  if (step_.gains().returned(law, row, comes(row)) > 0.0) return false;
+  const auto is_thrown = [&](int b) {
+    return step_.is_free(b) && thrown_[index(group_of(b))] != 0;
+  };
+  return !is_thrown(row.body_a) && !is_thrown(row.body_b);
+}
+
+/// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root
+/// of its group; whether any does by the next middle.
+template <int D>
+bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
+  if (meets_.empty()) return false;
+  std::fill(meets_.begin(), meets_.end(), std::numeric_limits<double>::infinity());
+  group_touching(rows);
   bool any = false;
   const auto meet = [&](int a, int other, double time) {
     if (time > step_.h) return;
