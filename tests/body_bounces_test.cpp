@@ -164,5 +164,24 @@ TEST(BodyBounces, WhatHasCornersComesToRest) {
   }
 }
 
+// The judge knows by itself which rows land: chains with limits, whose links fall on a floor, and
+// boxes among others with another e.
+TEST(BodyBounces, WhereLimitsOrOtherLawsAreNobodyLandsAhead) {
+  for (const double restitution : {0.0, 0.4}) {
+    const Motion motion = run_scene(
+        testing::read_text(on_floor(
+            2, "friction = 0.4, restitution = 0.4",
+            fmt::format("capsule = [[-0.2, 0], [0.2, 0], 0.03]\nmass = 1\nat = [0, 0.4]\nangle = "
+                        "0.3\n[body.b]\ncapsule = [[-0.2, 0], [0.2, 0], 0.03]\nmass = 1\nat = "
+                        "[0.3821, 0.5182]\nangle = 0.3\n[joint.j]\nkind = \"hinge\"\nbetween = "
+                        "[\"a\", \"b\"]\nat = [0.19107, 0.45911]\nlimits = {{ low = -0.5, high "
+                        "= 0.5 }}\nrestitution = {}\n",
+                        restitution),
+            1e-3, 3.0)),
+        false);
+    EXPECT_TRUE(motion.outcome.certificate.ok()) << restitution;
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::study::body_bounces_test

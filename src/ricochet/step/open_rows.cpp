@@ -10,7 +10,7 @@ using base::index;
 template <int D>
 OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
     : step_(step), joints_(joints) {
-  may_land_ = !step.world.mixes_restitution() && body::needs_gains(step.world);
+  may_land_ = body::may_land(step.world);
   group_.resize(step.world.bodies.size());
   thrown_.resize(step.world.bodies.size());
   if (step.world.mixes_restitution()) meets_.resize(step.world.bodies.size());
