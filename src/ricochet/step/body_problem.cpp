@@ -98,10 +98,9 @@ void BodyProblem<D>::pose_row(std::size_t i) {
   Vec<D> q = relative(step_.after);
   const double e = law.looks_ahead() ? 0.0 : step_.gains().returned(law, row, comes);
   const bool is_ahead = law.looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e));
-  q[0] +=
-      is_ahead
-          ? certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) / step_.h
-          : -e * (e > 0.0 ? step_.gains().met(row, comes, step_.lift_of(row)) : comes);
+  q[0] += is_ahead ? certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) /
+                         step_.h
+                   : -e * (e > 0.0 ? step_.gains().met(row, comes, step_.lift_of(row)) : comes);
   if (i < turns_.bends().size()) q += turns_.bends()[i];
   const auto at = static_cast<Eigen::Index>(D * i);
   contacts_.free().template segment<D>(at) = q;
