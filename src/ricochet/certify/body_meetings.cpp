@@ -177,16 +177,16 @@ void BodyMeetings<D>::find_thrown() {
 /// by nobody who is thrown. Where rounding decides it may do either.
 template <int D>
 Word BodyMeetings<D>::lands(const JudgedRow<D>& one) {
-  constexpr double kRounding = 1e-6;
+  constexpr double kDoubt = 1e-6;
   const double speed = comes(one.row);
   const auto e_of = [&](double approach) {
     return trial_.gains().returned(*one.law, one.row, approach);
   };
-  if (e_of(speed * (1.0 - kRounding)) > 0.0) return Word::Waits;
+  if (e_of(speed * (1.0 - kDoubt)) > 0.0) return Word::Waits;
   for (const int b : {one.row.body_a, one.row.body_b}) {
     if (trial_.is_free(b) && thrown_[groups_.at(b)] != 0) return Word::Waits;
   }
-  return e_of(speed * (1.0 + kRounding)) > 0.0 ? Word::May : Word::Acts;
+  return e_of(speed * (1.0 + kDoubt)) > 0.0 ? Word::May : Word::Acts;
 }
 
 /// When free bodies first meet a row or a limit with e > 0: of their own, and of the bodies that
