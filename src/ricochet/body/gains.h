@@ -14,7 +14,7 @@ bool needs_gains(const World<D>& world) {
   const auto throws = [](const PairLaw& law) { return !law.looks_ahead(); };
   if (std::any_of(world.laws.begin(), world.laws.end(), throws)) return true;
   return std::any_of(world.joints.begin(), world.joints.end(), [](const Joint<D>& joint) {
-    return joint.has_limits && joint.restitution > 0.0 && joint.restitution < 1.0;
+    return joint.has_limits && joint.restitution > 0.0;
   });
 }
 
@@ -80,6 +80,11 @@ class Gains {
     constexpr double kStill = 1e-6;  // of g h: they do not
     if (law.throws_partly() && approach < kStill * h_ * gravity_.norm()) return 0.0;
     return law.returned(approach, closing(law, row, approach));
+  }
+  /// Whether bodies are thrown back by a row, by more than counts as rest.
+  bool throws(const PairLaw& law, const Row<D>& row, double approach) const {
+    constexpr double kRest = 1e-3;  // of g h
+    return returned(law, row, approach) * approach > kRest * h_ * gravity_.norm();
   }
   /// Whether nothing is thrown back, rounding aside.
   static bool lands(double e) { return e <= 1e-6; }

@@ -159,14 +159,10 @@ double BodyMeetings<D>::comes(const body::Row<D>& row) const {
 /// Groups of bodies in which any is thrown back.
 template <int D>
 void BodyMeetings<D>::find_thrown() {
-  constexpr double kBlow = 1e-3;  // of g h
   find_groups();
   std::fill(thrown_.begin(), thrown_.end(), 0);
-  const double least = kBlow * trial_.h * trial_.gravity.norm();
   for (const JudgedRow<D>& one : trial_.rows) {
-    if (is_open(one.row)) continue;
-    const double speed = comes(one.row);
-    if (!(trial_.gains().returned(*one.law, one.row, speed) * speed > least)) continue;
+    if (is_open(one.row) || !trial_.gains().throws(*one.law, one.row, comes(one.row))) continue;
     for (const int b : {one.row.body_a, one.row.body_b}) {
       if (trial_.is_free(b)) thrown_[groups_.at(b)] = 1;
     }

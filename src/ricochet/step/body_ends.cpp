@@ -59,9 +59,7 @@ void BodyEnds<D>::find_struck() {
     if (!(contacts_.impulses()[static_cast<Eigen::Index>(D * i)] > 0.0)) continue;
     const body::Row<D>& row = step_.rows[i];
     const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
-    const double comes = contacts_.approach()[i];
-    const double e = gains.returned(law, row, comes);
-    if (e * comes > least) strike(row.body_a, row.body_b);
+    if (gains.throws(law, row, contacts_.approach()[i])) strike(row.body_a, row.body_b);
   }
   for (const typename BodyJoints<D>::Lawful& one : joints_.lawful()) {
     const body::Joint<D>& joint = step_.world.joints[index(one.joint)];

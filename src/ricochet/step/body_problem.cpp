@@ -82,6 +82,18 @@ void BodyProblem<D>::find_bounds(const State& s) {
   });
 }
 
+/// What the law of a row has beside U+: max(0, g)/h where it looks ahead or lands, else e times the
+/// speed at which it met, which is towards each other.
+template <int D>
+double BodyProblem<D>::shift_of(const body::Row<D>& row, const body::PairLaw& law,
+                                double comes) const {
+  const double e = law.looks_ahead() ? 0.0 : step_.gains().returned(law, row, comes);
+  if (law.looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e))) {
+    return certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) / step_.h;
+  }
+  return e > 0.0 ? -e * step_.gains().met(row, comes, step_.lift_of(row)) : 0.0;
+}
+
 /// What is asked of a row, but for the impulse that it begins with.
 template <int D>
 void BodyProblem<D>::pose_row(std::size_t i) {
@@ -96,11 +108,7 @@ void BodyProblem<D>::pose_row(std::size_t i) {
   };
   const double comes = -relative(step_.middle)[0];
   Vec<D> q = relative(step_.after);
-  const double e = law.looks_ahead() ? 0.0 : step_.gains().returned(law, row, comes);
-  const bool is_ahead = law.looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e));
-  q[0] += is_ahead ? certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) /
-                         step_.h
-                   : -e * (e > 0.0 ? step_.gains().met(row, comes, step_.lift_of(row)) : comes);
+  q[0] += shift_of(row, law, comes);
   if (i < turns_.bends().size()) q += turns_.bends()[i];
   const auto at = static_cast<Eigen::Index>(D * i);
   contacts_.free().template segment<D>(at) = q;

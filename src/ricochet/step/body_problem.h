@@ -29,6 +29,7 @@ class BodyProblem {
   bool widens(const State& s) { return outruns() && widen(s); }
 
  private:
+  double shift_of(const body::Row<D>& row, const body::PairLaw& law, double comes) const;
   void pose_row(std::size_t row);
   void find_bounds(const State& s);
   int pace_of(int body, const State& s) const;

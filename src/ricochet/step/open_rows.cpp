@@ -78,14 +78,12 @@ void OpenRows<D>::group_touching(const std::vector<body::Row<D>>& rows) {
 /// Groups of bodies that touch or are joined in which any is thrown back.
 template <int D>
 void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
-  constexpr double kBlow = 1e-3;  // of g h
   group_touching(rows);
   std::fill(thrown_.begin(), thrown_.end(), 0);
   for (const body::Row<D>& row : rows) {
     if (!touches(row)) continue;
-    const double speed = comes(row);
     const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
-    if (!(step_.gains().returned(law, row, speed) * speed > kBlow * step_.gravity_step)) continue;
+    if (!step_.gains().throws(law, row, comes(row))) continue;
     for (const int b : {row.body_a, row.body_b}) {
       if (step_.is_free(b)) thrown_[index(group_of(b))] = 1;
     }
