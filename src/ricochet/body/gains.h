@@ -18,15 +18,16 @@ bool needs_gains(const World<D>& world) {
   });
 }
 
-/// Whether open rows may act before they are entered: where all pairs throw back, some of them
-/// partly, and nothing else does.
+/// Whether open rows with e > 0 may act before they are entered: where some pairs throw back
+/// partly, and no limit of a joint does.
 template <int D>
 bool may_land(const World<D>& world) {
   const auto is_partly = [](const PairLaw& law) { return law.throws_partly(); };
-  const auto has_limits = [](const Joint<D>& joint) { return joint.has_limits; };
-  return !world.mixes_restitution() &&
-         std::any_of(world.laws.begin(), world.laws.end(), is_partly) &&
-         std::none_of(world.joints.begin(), world.joints.end(), has_limits);
+  const auto throws = [](const Joint<D>& joint) {
+    return joint.has_limits && joint.restitution > 0.0;
+  };
+  return std::any_of(world.laws.begin(), world.laws.end(), is_partly) &&
+         std::none_of(world.joints.begin(), world.joints.end(), throws);
 }
 
 /// How velocities and spins changed in the last step of a motion that threw a body back nowhere,
@@ -85,6 +86,12 @@ class Gains {
   bool throws(const PairLaw& law, const Row<D>& row, double approach) const {
     constexpr double kRest = 1e-3;  // of g h
     return returned(law, row, approach) * approach > kRest * h_ * gravity_.norm();
+  }
+  /// Whether they are by so much that it would be thrown back once more, whoever gained it: then
+  /// others feel it in the same step.
+  bool throws_far(const PairLaw& law, const Row<D>& row, double approach) const {
+    const double speed = returned(law, row, approach) * approach;
+    return throws(law, row, approach) && law.returned(speed, kRod * h_ * gravity_.norm()) > 0.0;
   }
   /// Whether nothing is thrown back, rounding aside.
   static bool lands(double e) { return e <= 1e-6; }

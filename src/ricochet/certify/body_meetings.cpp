@@ -15,6 +15,7 @@ using body::Vec;
 namespace {
 
 constexpr double kSameTime = 2e-3;      // of a step: what counts as the same instant
+constexpr double kDoubt = 1e-6;         // of a speed: rounding decides within
 constexpr double kNearly = 1.0 + 1e-6;  // times the slack: rounding decides up to there
 
 /// Corners without a radius have no rows where they are before no face: see shape.
@@ -60,17 +61,16 @@ bool BodyMeetings<D>::drop_idle() {
   if (all_look_ahead_ && meets_.empty()) return true;
   waited_.clear();
   find_newcomers();
-  if (!meets_.empty()) find_meetings();
   if (may_land_) find_thrown();
+  if (!meets_.empty()) find_meetings();
   for (std::size_t i = 0; i < trial_.rows.size();) {
     JudgedRow<D>& one = trial_.rows[i];
     const bool is_ahead = one.law->looks_ahead();
-    Word word = is_ahead ? Word::Acts : Word::Waits;
-    if (!is_ahead && may_land_) word = lands(one);
-    if (is_ahead && !meets_.empty()) {
+    Word word = looks_ahead(one);
+    if (word != Word::Waits && !meets_.empty()) {
       const double time = body::time_to_touch(trial_.world, one.row,
                                               Vec<D>(trial_.h * trial_.gravity), trial_.middle);
-      word = waits(one.row.body_a, one.row.body_b, time);
+      word = std::max(word, waits(one.row.body_a, one.row.body_b, time));
     }
     const bool is_idle = word == Word::Waits || (word == Word::May && !(one.impulse[0] > 0.0));
     if (is_idle && is_open(one.row)) {
@@ -156,61 +156,72 @@ double BodyMeetings<D>::comes(const body::Row<D>& row) const {
                          trial_.middle[index(row.body_b)])[0];
 }
 
-/// Groups of bodies in which any is thrown back.
+/// Groups of bodies in which any is thrown far, or is where rounding decides.
 template <int D>
 void BodyMeetings<D>::find_thrown() {
   find_groups();
-  std::fill(thrown_.begin(), thrown_.end(), 0);
+  std::fill(thrown_.begin(), thrown_.end(), Word::Acts);
   for (const JudgedRow<D>& one : trial_.rows) {
-    if (is_open(one.row) || !trial_.gains().throws(*one.law, one.row, comes(one.row))) continue;
+    if (is_open(one.row)) continue;
+    const auto throws_far = [&](double part) {
+      return trial_.gains().throws_far(*one.law, one.row, comes(one.row) * part);
+    };
+    if (!throws_far(1.0 + kDoubt)) continue;
+    const Word word = throws_far(1.0 - kDoubt) ? Word::Waits : Word::May;
     for (const int b : {one.row.body_a, one.row.body_b}) {
-      if (trial_.is_free(b)) thrown_[groups_.at(b)] = 1;
+      if (!trial_.is_free(b)) continue;
+      Word& group = thrown_[groups_.at(b)];
+      group = std::max(group, word);
     }
   }
 }
 
-/// Whether an open row with e > 0 acts: where bodies come together too slowly to be thrown back,
-/// by nobody who is thrown. Where rounding decides it may do either.
+/// Whether an open row acts: with e = 0, or where bodies come together too slowly to be thrown
+/// back, by nobody who is thrown far. Where rounding decides it may do either.
 template <int D>
-Word BodyMeetings<D>::lands(const JudgedRow<D>& one) {
-  constexpr double kDoubt = 1e-6;
+Word BodyMeetings<D>::looks_ahead(const JudgedRow<D>& one) {
+  if (one.law->looks_ahead()) return Word::Acts;
+  if (!may_land_) return Word::Waits;
   const double speed = comes(one.row);
   const auto e_of = [&](double approach) {
     return trial_.gains().returned(*one.law, one.row, approach);
   };
   if (e_of(speed * (1.0 - kDoubt)) > 0.0) return Word::Waits;
+  Word word = e_of(speed * (1.0 + kDoubt)) > 0.0 ? Word::May : Word::Acts;
   for (const int b : {one.row.body_a, one.row.body_b}) {
-    if (trial_.is_free(b) && thrown_[groups_.at(b)] != 0) return Word::Waits;
+    if (trial_.is_free(b)) word = std::max(word, thrown_[groups_.at(b)]);
   }
-  return e_of(speed * (1.0 + kDoubt)) > 0.0 ? Word::May : Word::Acts;
+  return word;
 }
 
-/// When free bodies first meet a row or a limit with e > 0: of their own, and of the bodies that
-/// they touch or are joined to. Until then rows with e = 0 that would touch later do not act.
+/// When free bodies first meet a row that does not land, or a limit, with e > 0: of their own, and
+/// of the bodies that they touch or are joined to. Until then rows that would touch later do not
+/// act ahead.
 template <int D>
 void BodyMeetings<D>::find_meetings() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::fill(meets_.begin(), meets_.end(), Meeting{kNever, kNever});
   find_groups();
   const Vec<D> given = trial_.h * trial_.gravity;
-  const auto meet = [&](int a, int b, double time) {
+  const auto meet = [&](int a, int b, double time, bool is_sure) {
     if (time > (1.0 + kSameTime) * trial_.h) return;
     for (const int i : {a, b}) {
       if (!trial_.is_free(i)) continue;
-      meets_[index(i)].own = std::min(meets_[index(i)].own, time);
+      if (is_sure) meets_[index(i)].own = std::min(meets_[index(i)].own, time);
       Meeting& group = meets_[groups_.at(i)];
       group.of_group = std::min(group.of_group, time);
     }
   };
   for (const JudgedRow<D>& one : trial_.rows) {
-    if (one.law->looks_ahead() || !is_open(one.row)) continue;
+    const Word word = looks_ahead(one);
+    if (word == Word::Acts || !is_open(one.row)) continue;
     meet(one.row.body_a, one.row.body_b,
-         body::time_to_touch(trial_.world, one.row, given, trial_.middle));
+         body::time_to_touch(trial_.world, one.row, given, trial_.middle), word == Word::Waits);
   }
   joints_.look(trial_.middle, trial_.exists);
   joints_.each_open_limit(trial_.middle, given, [&](std::size_t j, bool, double time) {
     const body::Joint<D>& joint = trial_.world.joints[j];
-    if (joint.restitution > 0.0) meet(joint.a, joint.b, time);
+    if (joint.restitution > 0.0) meet(joint.a, joint.b, time, true);
   });
   joints_.each_open_limit(trial_.middle, given, [&](std::size_t j, bool is_low, double time) {
     const body::Joint<D>& joint = trial_.world.joints[j];

@@ -36,7 +36,7 @@ class BodyMeetings {
   void find_groups();
   double comes(const body::Row<D>& row) const;
   void find_thrown();
-  Word lands(const JudgedRow<D>& one);
+  Word looks_ahead(const JudgedRow<D>& one);
   Word waits(int a, int b, double time);
   bool may_pass(int a, int b) const;
 
@@ -48,7 +48,7 @@ class BodyMeetings {
   std::vector<Meeting> meets_;               // where some rows have e = 0 and others not
   std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
   bool may_land_{false};
-  std::vector<char> thrown_;  // by group, where all pairs have e > 0
+  std::vector<Word> thrown_;  // by group, where bodies may land: whether they do
   BodyGroups groups_;         // that touch or are joined
   // Shapes with e > 0 that touch, sorted, but did not do so before places were put back.
   std::vector<std::pair<int, int>> newcomers_;

@@ -19,6 +19,7 @@ OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
 template <int D>
 void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
   constexpr double kSame = 1e-3;  // of a step
+  if (may_land_) find_thrown(rows);
   const bool any = find_meetings(rows);
   const auto waits = [&](int a, int b, double time) {
     const auto meets = [&](int i) {
@@ -32,13 +33,10 @@ void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
                    body::time_to_limit(step_.world, joint, limit, step_.given, step_.middle));
     });
   }
-  if (may_land_) find_thrown(rows);
   std::erase_if(rows, [&](const body::Row<D>& row) {
     if (is_held_by_lowest(row)) return true;
     if (touches(row)) return false;
-    const bool looks_ahead = step_.world.law_between(row.body_a, row.body_b).looks_ahead();
-    if (may_land_ && !looks_ahead) return !lands(row);
-    return !looks_ahead ||
+    return !looks_ahead(row) ||
            (any && waits(row.body_a, row.body_b,
                          body::time_to_touch(step_.world, row, step_.given, step_.middle)));
   });
@@ -75,7 +73,7 @@ void OpenRows<D>::group_touching(const std::vector<body::Row<D>>& rows) {
   for (const body::Joint<D>& joint : step_.world.joints) tie(joint.a, joint.b);
 }
 
-/// Groups of bodies that touch or are joined in which any is thrown back.
+/// Groups of bodies that touch or are joined in which any is thrown far.
 template <int D>
 void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
   group_touching(rows);
@@ -83,17 +81,18 @@ void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
   for (const body::Row<D>& row : rows) {
     if (!touches(row)) continue;
     const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
-    if (!step_.gains().throws(law, row, comes(row))) continue;
+    if (!step_.gains().throws_far(law, row, comes(row))) continue;
     for (const int b : {row.body_a, row.body_b}) {
       if (step_.is_free(b)) thrown_[index(group_of(b))] = 1;
     }
   }
 }
 
-/// Whether an open row with e > 0 acts before it is entered, as one that throws nothing back.
+/// Whether an open row acts before it is entered: with e = 0, or as one that throws nothing back.
 template <int D>
-bool OpenRows<D>::lands(const body::Row<D>& row) {
+bool OpenRows<D>::looks_ahead(const body::Row<D>& row) {
   const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
+  if (law.looks_ahead() || !may_land_) return law.looks_ahead();
   if (step_.gains().returned(law, row, comes(row)) > 0.0) return false;
   const auto is_thrown = [&](int b) {
     return step_.is_free(b) && thrown_[index(group_of(b))] != 0;
@@ -101,8 +100,8 @@ bool OpenRows<D>::lands(const body::Row<D>& row) {
   return !is_thrown(row.body_a) && !is_thrown(row.body_b);
 }
 
-/// When a body, or one that touches or is joined to it, first meets a row with e > 0: by the root
-/// of its group; whether any does by the next middle.
+/// When a body, or one that touches or is joined to it, first meets a row with e > 0 that does not
+/// land: by the root of its group; whether any does by the next middle.
 template <int D>
 bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
   if (meets_.empty()) return false;
@@ -119,7 +118,7 @@ bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
     }
   };
   for (const body::Row<D>& row : rows) {
-    if (step_.world.law_between(row.body_a, row.body_b).looks_ahead() || touches(row)) continue;
+    if (touches(row) || looks_ahead(row)) continue;
     meet(row.body_a, row.body_b, body::time_to_touch(step_.world, row, step_.given, step_.middle));
   }
   joints_.each_open_limit([&](int j, bool, const body::JointRow<D>& limit) {

@@ -15,9 +15,10 @@ class OpenRows {
 
   /// Takes them out. Rows with e > 0 act where they touch or were put back, and nowhere else; where
   /// places are put back, if they touched before that. But who comes so slowly that nothing throws
-  /// it back lands, as with e = 0: see body::may_land. Nor do those with e = 0 whose bodies, with
-  /// what touches them, meet such a row before or at the same time: looking ahead they would brake
-  /// what is thrown back. Limits of joints are such rows.
+  /// it back lands, as with e = 0, unless who touches one of them is thrown far: see
+  /// body::may_land. Nor do those with e = 0, and those that land, whose bodies, with what touches
+  /// them, meet one with e > 0 before or at the same time: looking ahead they would brake what is
+  /// thrown back. Limits of joints are such rows.
   void drop(std::vector<body::Row<D>>& rows);
 
  private:
@@ -25,7 +26,7 @@ class OpenRows {
   double comes(const body::Row<D>& row) const;
   void group_touching(const std::vector<body::Row<D>>& rows);
   void find_thrown(const std::vector<body::Row<D>>& rows);
-  bool lands(const body::Row<D>& row);
+  bool looks_ahead(const body::Row<D>& row);
   bool find_meetings(const std::vector<body::Row<D>>& rows);
   int group_of(int body);
   bool is_held_by_lowest(const body::Row<D>& row) const;
@@ -35,7 +36,7 @@ class OpenRows {
   std::vector<double> meets_;  // by root, where some pairs have e = 0 and others not
   std::vector<int> group_;     // by body
   bool may_land_{false};
-  std::vector<char> thrown_;  // by root, where all pairs have e > 0
+  std::vector<char> thrown_;  // by root, where bodies may land
 };
 
 extern template class OpenRows<2>;
