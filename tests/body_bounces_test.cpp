@@ -181,5 +181,39 @@ TEST(BodyBounces, WhereLimitsOrOtherLawsAreNobodyLandsAhead) {
   }
 }
 
+/// Discs or boxes that fall between walls, nine of them of two materials by turns.
+std::string heap(const std::string& shape, const std::string& pairs, double turn) {
+  std::string text =
+      "[world]\ndimension = 2\ngravity = [0, -9.81]\n[material.odd]\ndensity = 30\n"
+      "[material.even]\ndensity = 30\n[material.walls]\n[pair]\n" +
+      pairs +
+      "[body.floor]\nfixed = true\nmaterial = \"walls\"\nhalf_plane = { point = [0, 0], normal = "
+      "[0, 1] }\n[body.left]\nfixed = true\nmaterial = \"walls\"\nhalf_plane = { point = [-0.5, "
+      "0], normal = [1, 0] }\n[body.right]\nfixed = true\nmaterial = \"walls\"\nhalf_plane = { "
+      "point = [0.5, 0], normal = [-1, 0] }\n";
+  base::Random random(7);
+  for (int i = 0; i < 9; ++i) {
+    text += fmt::format("[body.b{}]\n{}\nmaterial = \"{}\"\nat = [{}, {}]\nangle = {}\n", i, shape,
+                        i % 2 == 0 ? "even" : "odd", 0.3 * (i % 3 - 1) + 0.02 * random.uniform(),
+                        0.2 + 0.3 * (i / 3), turn * random.uniform());
+  }
+  return text + "[run]\nstep = 1e-3\nuntil = 6\n";
+}
+
+// A theorem: what bounces with e < 1 and rubs comes to rest, in heaps too, and beside pairs with
+// e = 0.
+TEST(BodyBounces, HeapsComeToRest) {
+  const std::string all = "default = { friction = 0.5, restitution = 0.5 }\n";
+  for (const std::string& pairs :
+       {all, all + "\"even even\" = { friction = 0.5, restitution = 0 }\n",
+        all + "\"walls even\" = { friction = 0.5, restitution = 0 }\n"}) {
+    for (const std::string shape : {"disc = 0.1", "box = [0.2, 0.16]"}) {
+      const Motion motion = run_scene(testing::read_text(heap(shape, pairs, 0.2)), false);
+      EXPECT_TRUE(motion.outcome.certificate.ok()) << pairs << shape;
+      EXPECT_LT(motion.final_state.u.norm(), shape[0] == 'd' ? 1e-3 : 1e-9) << pairs << shape;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::study::body_bounces_test

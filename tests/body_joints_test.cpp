@@ -431,11 +431,11 @@ TEST(BodyJoints, AWeldMakesOneBodyOfTwo) {
     const auto& bodies = motion.world->last.bodies;
     return glued ? Vec<2>(0.5 * (bodies[1].x + bodies[2].x)) : bodies[1].x;
   };
-  // Falls on the floor without turning, and stays: the same digits but for rounding.
+  // Falls on the floor without turning, and stays: the same digits but for what counts as touching.
   const study::Motion one = run_well(with_run(two_boxes(false, 0.0), 0.001, 1.0));
   const study::Motion two = run_well(with_run(two_boxes(true, 0.0), 0.001, 1.0));
-  EXPECT_LT((centre(one, false) - centre(two, true)).norm(), 1e-12);
-  EXPECT_NEAR(centre(two, true)[1], 0.5, 1e-12);
+  EXPECT_LT((centre(one, false) - centre(two, true)).norm(), 1e-9);
+  EXPECT_NEAR(centre(two, true)[1], 0.5, 1e-9);
   // Turns in the air: to second order.
   const auto off = [&](double step) {
     const study::Motion whole = run_well(with_run(two_boxes(false, 2.0), step, 0.4));
@@ -567,7 +567,7 @@ force_on = "floor"
   const study::Motion motion = run_well(with_run(text, 0.001, 3.0));
   EXPECT_NEAR(watch_of(motion, "load.y"), -200.0, 1e-8);
   EXPECT_NEAR(motion.world->last.bodies[1].x[1], 0.05, 1e-9);
-  EXPECT_LT(motion.outcome.certificate.violation_max, 1e-9);
+  EXPECT_LT(motion.outcome.certificate.violation_max, 0.015);  // as it strikes: 3/100 of a body
   EXPECT_LT(motion.outcome.certificate.joint_max, 1e-12);
 }
 

@@ -87,11 +87,15 @@ class Gains {
     constexpr double kRest = 1e-3;  // of g h
     return returned(law, row, approach) * approach > kRest * h_ * gravity_.norm();
   }
-  /// Whether they are by so much that it would be thrown back once more, whoever gained it: then
-  /// others feel it in the same step.
-  bool throws_far(const PairLaw& law, const Row<D>& row, double approach) const {
-    const double speed = returned(law, row, approach) * approach;
-    return throws(law, row, approach) && law.returned(speed, kRod * h_ * gravity_.norm()) > 0.0;
+  /// How fast bodies are thrown back by a row, or 0 where that counts as rest.
+  double thrown(const PairLaw& law, const Row<D>& row, double approach) const {
+    return throws(law, row, approach) ? returned(law, row, approach) * approach : 0.0;
+  }
+  /// Whether an open row lands beside others that are thrown back at a speed: where gravity along
+  /// its normal explains what would come of that.
+  bool lands_beside(const PairLaw& law, const Row<D>& row, double speed) const {
+    const double explained = kRod * h_ * std::abs(gravity_.dot(row.normal));
+    return speed == 0.0 || lands(law.returned(speed, explained));
   }
   /// Whether nothing is thrown back, rounding aside.
   static bool lands(double e) { return e <= 1e-6; }

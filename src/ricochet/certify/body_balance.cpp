@@ -168,11 +168,11 @@ BodyFault BodyBalance<D>::check_momentum(std::size_t i, const Speeds& speeds, do
     turning -= trial_.given[i].moment;
     turn_scale += trial_.given[i].lever;
   }
-  const double off = miss.norm();
+  const double off = std::max(0.0, miss.norm() - rounding_of_momentum(i, speeds));
   const double missed = body::size_of(turning);
   const double turned = std::max(0.0, missed - rounding_of_moment(i));
   found = std::max(off > 0.0 ? off / scale : 0.0, turned > 0.0 ? turned / turn_scale : 0.0);
-  const bool are_numbers = std::isfinite(off) && std::isfinite(missed);
+  const bool are_numbers = std::isfinite(miss.norm()) && std::isfinite(missed);
   const bool holds = are_numbers && found <= trial_.limits.balance;
   return holds ? BodyFault{} : BodyFault{i, Failure::Balance, found};
 }
@@ -193,6 +193,13 @@ bool BodyBalance<D>::gained(std::size_t i) const {
   const double spin = body::size_of(body::Spin<D>(to.spin - from.spin - trial_.h * told.spin));
   return v <= 4.0 * kRoundoff * (from.v.norm() + to.v.norm()) &&
          spin <= 4.0 * kRoundoff * (body::size_of(from.spin) + body::size_of(to.spin));
+}
+
+/// What rounding of velocities at joints makes of impulses: a body that only turns has no other.
+template <int D>
+double BodyBalance<D>::rounding_of_momentum(std::size_t i, const Speeds& speeds) const {
+  const BodyFact& fact = trial_.facts[i];
+  return joints_.any() ? 8.0 * kRoundoff * fact.mass * fact.reach * speeds.spin : 0.0;
 }
 
 /// What rounding of places makes of the moments of impulses: their arms may be 0.

@@ -46,6 +46,7 @@ class BodyBalance {
   BodyFault check_unmoved(std::size_t body) const;
   BodyFault check_momentum(std::size_t body, const Speeds& speeds, double& found) const;
   bool gained(std::size_t body) const;
+  double rounding_of_momentum(std::size_t i, const Speeds& speeds) const;
   double rounding_of_moment(std::size_t body) const;
   BodyFault check_position(std::size_t body, const Speeds& speeds) const;
   void add_up(std::size_t body, BodySums& sums) const;

@@ -174,7 +174,9 @@ void BodyLaw<D>::measure(JudgedRow<D>& one, RowMeasure& found) const {
   const double rho = D / trace;
   const double mu = one.law->friction;
   const double e = one.law->looks_ahead() ? 0.0 : returned(one);
-  const bool is_ahead = one.law->looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e));
+  const bool is_ahead =
+      one.law->looks_ahead() ||
+      (row.gap > row.slack && (body::Gains<D>::lands(e) || !trial_.is_put(row.key)));
   const double shifted =
       is_ahead ? way_of(row.gap, row.slack, trial_.level, trial_.h, trial_.creep_limit) / trial_.h
                : -e * (e > 0.0 ? met(one) : -one.before[0]);

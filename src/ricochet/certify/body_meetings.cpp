@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ricochet/body/strikes.h"
 #include "ricochet/certify/body_width.h"
 #include "ricochet/shape/gaps.h"
 
@@ -47,6 +48,12 @@ BodyMeetings<D>::BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions
     : trial_(trial), motions_(motions), joints_(joints), groups_(trial.facts.size()) {
   for (const body::PairLaw& law : trial.world.laws) {
     all_look_ahead_ = all_look_ahead_ && law.looks_ahead();
+    may_strike_ = may_strike_ || (law.looks_ahead() && law.friction > 0.0);
+  }
+  is_touched_.resize(trial.facts.size());
+  is_joined_.resize(trial.facts.size());
+  for (const body::Joint<D>& joint : trial.world.joints) {
+    is_joined_[index(joint.a)] = is_joined_[index(joint.b)] = 1;
   }
   int sharp = 0;
   for (const auto& solid : trial.world.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
@@ -58,10 +65,11 @@ BodyMeetings<D>::BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions
 
 template <int D>
 bool BodyMeetings<D>::drop_idle() {
-  if (all_look_ahead_ && meets_.empty()) return true;
+  if (all_look_ahead_ && meets_.empty() && !may_strike_) return true;
   waited_.clear();
   find_newcomers();
   if (may_land_) find_thrown();
+  if (may_strike_) find_company();
   if (!meets_.empty()) find_meetings();
   for (std::size_t i = 0; i < trial_.rows.size();) {
     JudgedRow<D>& one = trial_.rows[i];
@@ -94,8 +102,7 @@ bool BodyMeetings<D>::is_open(const body::Row<D>& row) const {
   if (std::binary_search(newcomers_.begin(), newcomers_.end(), std::pair(row.key.a, row.key.b))) {
     return true;
   }
-  return row.gap > row.slack * kNearly &&
-         !std::binary_search(trial_.put.begin(), trial_.put.end(), row.key);
+  return row.gap > row.slack * kNearly && !trial_.is_put(row.key);
 }
 
 /// Pairs with e > 0 that touch because places were put back do not act. Which rows sharp bodies
@@ -150,37 +157,55 @@ void BodyMeetings<D>::find_groups() {
   for (const body::Joint<D>& joint : trial_.world.joints) tie(joint.a, joint.b);
 }
 
+/// With the spin before the step, which in space is not that at its rows.
 template <int D>
-double BodyMeetings<D>::comes(const body::Row<D>& row) const {
-  return -body::relative(row, trial_.middle[index(row.body_a)],
-                         trial_.middle[index(row.body_b)])[0];
+body::Motion<D> BodyMeetings<D>::before(int b) const {
+  body::Motion<D> m = trial_.middle[index(b)];
+  if (trial_.is_free(b)) m.spin = trial_.start_of(index(b)).spin;
+  return m;
 }
 
-/// Groups of bodies in which any is thrown far, or is where rounding decides.
+template <int D>
+double BodyMeetings<D>::comes(const body::Row<D>& row) const {
+  return -body::relative(row, before(row.body_a), before(row.body_b))[0];
+}
+
+/// Free bodies that are touched.
+template <int D>
+void BodyMeetings<D>::find_company() {
+  std::fill(is_touched_.begin(), is_touched_.end(), 0);
+  for (const JudgedRow<D>& one : trial_.rows) {
+    if (is_open(one.row)) continue;
+    is_touched_[index(one.row.body_a)] = is_touched_[index(one.row.body_b)] = 1;
+  }
+}
+
+/// How fast any is thrown back in groups of bodies, at least and at most.
 template <int D>
 void BodyMeetings<D>::find_thrown() {
   find_groups();
-  std::fill(thrown_.begin(), thrown_.end(), Word::Acts);
+  std::fill(thrown_.begin(), thrown_.end(), Thrown{});
   for (const JudgedRow<D>& one : trial_.rows) {
     if (is_open(one.row)) continue;
-    const auto throws_far = [&](double part) {
-      return trial_.gains().throws_far(*one.law, one.row, comes(one.row) * part);
+    const auto thrown = [&](double part) {
+      return trial_.gains().thrown(*one.law, one.row, comes(one.row) * part);
     };
-    if (!throws_far(1.0 + kDoubt)) continue;
-    const Word word = throws_far(1.0 - kDoubt) ? Word::Waits : Word::May;
+    const double most = thrown(1.0 + kDoubt);
+    if (most == 0.0) continue;
+    const double least = thrown(1.0 - kDoubt);
     for (const int b : {one.row.body_a, one.row.body_b}) {
       if (!trial_.is_free(b)) continue;
-      Word& group = thrown_[groups_.at(b)];
-      group = std::max(group, word);
+      Thrown& group = thrown_[groups_.at(b)];
+      group = {std::max(group.least, least), std::max(group.most, most)};
     }
   }
 }
 
 /// Whether an open row acts: with e = 0, or where bodies come together too slowly to be thrown
-/// back, by nobody who is thrown far. Where rounding decides it may do either.
+/// back, by nobody who is thrown. Where rounding decides it may do either.
 template <int D>
 Word BodyMeetings<D>::looks_ahead(const JudgedRow<D>& one) {
-  if (one.law->looks_ahead()) return Word::Acts;
+  if (one.law->looks_ahead()) return may_strike_ ? strikes(one) : Word::Acts;
   if (!may_land_) return Word::Waits;
   const double speed = comes(one.row);
   const auto e_of = [&](double approach) {
@@ -189,9 +214,30 @@ Word BodyMeetings<D>::looks_ahead(const JudgedRow<D>& one) {
   if (e_of(speed * (1.0 - kDoubt)) > 0.0) return Word::Waits;
   Word word = e_of(speed * (1.0 + kDoubt)) > 0.0 ? Word::May : Word::Acts;
   for (const int b : {one.row.body_a, one.row.body_b}) {
-    if (trial_.is_free(b)) word = std::max(word, thrown_[groups_.at(b)]);
+    if (!trial_.is_free(b)) continue;
+    const Thrown& group = thrown_[groups_.at(b)];
+    const bool may = trial_.gains().lands_beside(*one.law, one.row, group.least * (1.0 - kDoubt));
+    const bool must = trial_.gains().lands_beside(*one.law, one.row, group.most * (1.0 + kDoubt));
+    word = std::max(word, must ? Word::Acts : may ? Word::May : Word::Waits);
   }
   return word;
+}
+
+/// Whether an open row with e = 0 acts before it touches, waits until then, or where rounding
+/// decides may do either.
+template <int D>
+Word BodyMeetings<D>::strikes(const JudgedRow<D>& one) const {
+  const body::Row<D>& row = one.row;
+  const auto any = [&](const std::vector<char>& of) {
+    return (trial_.is_free(row.body_a) && of[index(row.body_a)] != 0) ||
+           (trial_.is_free(row.body_b) && of[index(row.body_b)] != 0);
+  };
+  const body::Strike<D> strike{trial_.world,        *one.law,           row,
+                               before(row.body_a),  before(row.body_b), trial_.h,
+                               trial_.gravity_step, any(is_joined_),    !any(is_touched_)};
+  const bool waits = strike.waits(1.0 - kDoubt);
+  if (waits != strike.waits(1.0 + kDoubt)) return Word::May;
+  return waits ? Word::Waits : Word::Acts;
 }
 
 /// When free bodies first meet a row that does not land, or a limit, with e > 0: of their own, and
@@ -213,6 +259,7 @@ void BodyMeetings<D>::find_meetings() {
     }
   };
   for (const JudgedRow<D>& one : trial_.rows) {
+    if (one.law->looks_ahead()) continue;
     const Word word = looks_ahead(one);
     if (word == Word::Acts || !is_open(one.row)) continue;
     meet(one.row.body_a, one.row.body_b,
@@ -237,7 +284,9 @@ Word BodyMeetings<D>::waits(int a, int b, double time) {
     if (!trial_.is_free(i)) continue;
     const double own = meets_[index(i)].own;
     const double group = meets_[groups_.at(i)].of_group;
-    if (std::min(own, group) <= time + kSameTime * trial_.h) word = std::max(word, Word::May);
+    const double first = std::min(own, group);
+    if (!std::isfinite(first)) continue;
+    if (first <= time + kSameTime * trial_.h) word = std::max(word, Word::May);
     if (own <= std::min(time, trial_.h) - kSameTime * trial_.h) word = Word::Waits;
   }
   return word;
@@ -257,7 +306,7 @@ template <int D>
 bool BodyMeetings<D>::check_passing() const {
   constexpr int kFewest = 16;
   constexpr int kMost = 4096;
-  if (none_can_pass_) return true;
+  if (none_can_pass_ && waited_.empty()) return true;
   for (const auto& [a, b] : motions_.near_before()) {
     if (!may_pass(a, b)) continue;
     const auto& one = trial_.world.solid(a);

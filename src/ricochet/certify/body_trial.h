@@ -237,6 +237,9 @@ struct BodyTrial {
   /// The next step; false where t+ is not t + h.
   bool begin(const State& from_here, const State& to, double step, Level law, bool whole);
   bool is_free(int body) const { return facts[base::index(body)].is_free(); }
+  bool is_put(const body::RowKey& key) const {
+    return std::binary_search(put.begin(), put.end(), key);
+  }
   /// The start of the step, as it was put back.
   const body::Motion<D>& start_of(std::size_t body) const {
     return is_whole ? from[body] : before->bodies[body];

@@ -51,12 +51,13 @@ problem::Report BodyContacts<D>::solve(certify::Level level, double speed, doubl
       all.unlooked = all.unlooked || is_unlooked(k);
       continue;
     }
+    joints_press_ = false;
     gather(k);
     const problem::Report one = level == certify::Level::Exact ? solve_island(k) : solve_near(k);
     all.iterations += one.iterations;
     all.fell_back = all.fell_back || one.fell_back;
     all.unique = all.unique && one.unique;
-    all.shared = all.shared || one.shared;
+    all.shared = all.shared || one.shared || joints_press_;
     all.unlooked = all.unlooked || is_unlooked(k);
     if (all.status == problem::Status::Solved) all.status = one.status;
     if ((gives_up_ || is_stopped()) && all.status != problem::Status::Solved) break;

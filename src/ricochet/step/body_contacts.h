@@ -139,6 +139,7 @@ class BodyContacts {
   void widen(int count);
   void take_out(int mechanism, int island);
   void finish_lawful(int island);
+  bool may_be_pressed(int local, std::size_t row, double scale) const;
   problem::Report solve_island(int island);
   problem::Report solve_near(int island);
   bool is_for_rounds(int island) const;
@@ -283,6 +284,7 @@ class BodyContacts {
   std::vector<int> columns_;
   std::vector<int> seen_;
   problem::BlockRows wide_;
+  bool joints_press_{false};  // some contact of an island, as hard as they like
   std::vector<double> lone_;  // by row of an island: mobility of its bodies without joints
   Eigen::MatrixXd back_;      // G M^-1 J^T of one mechanism
   Eigen::MatrixXd through_;   // K^-1 J M^-1 G^T of one mechanism

@@ -88,7 +88,8 @@ template <int D>
 double BodyProblem<D>::shift_of(const body::Row<D>& row, const body::PairLaw& law,
                                 double comes) const {
   const double e = law.looks_ahead() ? 0.0 : step_.gains().returned(law, row, comes);
-  if (law.looks_ahead() || (row.gap > row.slack && body::Gains<D>::lands(e))) {
+  const bool is_apart = row.gap > row.slack;
+  if (law.looks_ahead() || (is_apart && (body::Gains<D>::lands(e) || !step_.is_put(row.key)))) {
     return certify::way_of(row.gap, row.slack, step_.level, step_.h, step_.creep_limit) / step_.h;
   }
   return e > 0.0 ? -e * step_.gains().met(row, comes, step_.lift_of(row)) : 0.0;

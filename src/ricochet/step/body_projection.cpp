@@ -30,6 +30,7 @@ problem::Report BodyProjection<D>::put_back(certify::BodyClaim<D>& claim) {
     begin_round(deepest);
     report = solve();
     if (report.status != problem::Status::Solved) return report;
+    drop_rounding();
     contacts_.apply(step_.rows, shift_);
     joints_.hold(contacts_.eases(), shift_);
     note_put(claim);
@@ -136,6 +137,21 @@ void BodyProjection<D>::turn_start([[maybe_unused]] std::size_t i,
   if constexpr (D == 3) {
     step_.from[i].shift(Vec<D>::Zero(), by);
     step_.from[i].spin = body::rotation(by) * step_.from[i].spin;
+  }
+}
+
+/// What rounding leaves of weights puts nobody back.
+template <int D>
+void BodyProjection<D>::drop_rounding() {
+  constexpr double kRounding = 1e-14;  // of what is put right
+  for (std::size_t i = 0; i < step_.rows.size(); ++i) {
+    const body::Row<D>& row = step_.rows[i];
+    double mass = std::numeric_limits<double>::infinity();
+    for (const int b : {row.body_a, row.body_b}) {
+      if (step_.is_free(b)) mass = std::min(mass, step_.world.body(b).mass);
+    }
+    double& weight = contacts_.impulses()[static_cast<Eigen::Index>(D * i)];
+    if (weight < kRounding * mass * std::max(std::abs(row.gap), row.slack)) weight = 0.0;
   }
 }
 

@@ -39,6 +39,7 @@ class BodyProjection {
   problem::Report solve();
   void hold_shift();
   void set_ease();
+  void drop_rounding();
   void note_put(certify::BodyClaim<D>& claim);
   void shift_bodies();
   void turn_start(std::size_t body, const body::Spin<D>& by);

@@ -92,6 +92,9 @@ struct BodyStep {
     creep_limit = limits.creep_limit(gravity_step);
   }
   body::Gains<D> gains() const { return {world, *before, h, gravity}; }
+  bool is_put(const body::RowKey& key) const {
+    return std::binary_search(put.begin(), put.end(), key);
+  }
   bool is_put_back() const { return start == &from; }
   double depth_of(double slack) const { return certify::depth_of(slack, level, h, creep_limit); }
   bool is_free(int body) const { return facts[base::index(body)].is_free; }

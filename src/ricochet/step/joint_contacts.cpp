@@ -209,6 +209,7 @@ void BodyContacts<D>::finish_lawful(int island) {
       lone_[index(k)] += row < first_joint_ ? trace / D : trace;
     }
     if (row < first_joint_) {
+      joints_press_ = joints_press_ || may_be_pressed(k, row, scale);
       own.diagonal().array() += kRounding * scale;
       continue;
     }
@@ -219,6 +220,19 @@ void BodyContacts<D>::finish_lawful(int island) {
     const double unit = unit_of(world_.joints[index(lawful.joint)]);
     if (lawful.is_box()) q_[D * k] = -weight * lawful.most / unit;
   }
+}
+
+/// Whether joints alone keep a contact shut that rubs: they may press it as hard as they like, and
+/// its friction, and with it the motion, is open.
+template <int D>
+bool BodyContacts<D>::may_be_pressed(int local, std::size_t row, double scale) const {
+  constexpr double kHeld = 1e-12;
+  constexpr double kFree = 1e-6;
+  const Eigen::Map<const Block> own(W_.block(W_.diagonal(local)));
+  if (!(friction_[row] > 0.0) || own(0, 0) > kHeld * scale) return false;
+  const double slip = q_.template segment<D - 1>(Eigen::Index{D} * local + 1).norm();
+  const double ease = own.trace() - own(0, 0);
+  return ease > kFree * scale && q_[Eigen::Index{D} * local] <= noise_[row] && slip > noise_[row];
 }
 
 /// How far an impulse of a joint is from its law, as the judge takes it: the velocity that is off,
@@ -258,6 +272,7 @@ void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>& motions) const 
   template void BodyContacts<D>::widen(int);                                         \
   template void BodyContacts<D>::take_out(int, int);                                 \
   template void BodyContacts<D>::finish_lawful(int);                                 \
+  template bool BodyContacts<D>::may_be_pressed(int, std::size_t, double) const;     \
   template double BodyContacts<D>::joint_residual(int, int, double, double) const;   \
   template void BodyContacts<D>::apply_joints(std::vector<body::Motion<D>>&) const;
 RICOCHET_INSTANTIATE(2)

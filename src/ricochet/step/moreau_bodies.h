@@ -19,7 +19,8 @@ namespace ricochet::step {
 /// body that meets such a one by the next middle do too. Deviation: where a middle
 /// lies more than the slack inside, places are put back by impulses that only push, and the change
 /// of potential energy is booked; who is thrown back pays for it, Gains::met. Rows with e > 0 whose
-/// bodies come together too slowly to be thrown back land as those with e = 0: OpenRows.
+/// bodies come together too slowly to be thrown back land as those with e = 0: OpenRows. One
+/// with e = 0 and friction whose blow would be another in two steps waits too: body::Strike.
 ///
 /// In space rotations are those of body/turning.h: R+ = R exp(h (Ω + Ω+)/2), R+ I Ω+ = R I Ω + T,
 /// with rows at q_M = (x + h/2 v, R exp(h/2 Ω)) and spins of rows R̄Ω, R̄Ω+, R̄ = R exp(h/4 (Ω + Ω+)):

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ricochet/body/strikes.h"
+
 namespace ricochet::step {
 
 using base::index;
@@ -13,6 +15,14 @@ OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
   may_land_ = body::may_land(step.world);
   group_.resize(step.world.bodies.size());
   thrown_.resize(step.world.bodies.size());
+  for (const body::PairLaw& law : step.world.laws) {
+    may_strike_ = may_strike_ || (law.looks_ahead() && law.friction > 0.0);
+  }
+  touches_.resize(step.world.bodies.size());
+  is_joined_.resize(step.world.bodies.size());
+  for (const body::Joint<D>& joint : step.world.joints) {
+    is_joined_[index(joint.a)] = is_joined_[index(joint.b)] = 1;
+  }
   if (step.world.mixes_restitution()) meets_.resize(step.world.bodies.size());
 }
 
@@ -20,10 +30,13 @@ template <int D>
 void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
   constexpr double kSame = 1e-3;  // of a step
   if (may_land_) find_thrown(rows);
+  if (may_strike_) find_company(rows);
   const bool any = find_meetings(rows);
   const auto waits = [&](int a, int b, double time) {
     const auto meets = [&](int i) {
-      return step_.is_free(i) && meets_[index(group_of(i))] <= time + kSame * step_.h;
+      if (!step_.is_free(i)) return false;
+      const double first = meets_[index(group_of(i))];
+      return first <= step_.h && first <= time + kSame * step_.h;
     };
     return meets(a) || meets(b);
   };
@@ -46,15 +59,32 @@ void OpenRows<D>::drop(std::vector<body::Row<D>>& rows) {
 /// that, too.
 template <int D>
 bool OpenRows<D>::touches(const body::Row<D>& row) const {
-  const bool is_near =
-      row.gap <= row.slack || std::binary_search(step_.put.begin(), step_.put.end(), row.key);
+  const bool is_near = row.gap <= row.slack || step_.is_put(row.key);
   return is_near && (step_.world.law_between(row.body_a, row.body_b).looks_ahead() ||
                      step_.touched_before(row));
 }
 
+/// A body at the middle, with the spin that the step begins with: that at rows in space depends on
+/// its impulses.
+template <int D>
+body::Motion<D> OpenRows<D>::before(int b) const {
+  body::Motion<D> m = step_.middle[index(b)];
+  if (step_.is_free(b)) m.spin = (*step_.start)[index(b)].spin;
+  return m;
+}
+
 template <int D>
 double OpenRows<D>::comes(const body::Row<D>& row) const {
-  return -body::relative(row, step_.middle[index(row.body_a)], step_.middle[index(row.body_b)])[0];
+  return -body::relative(row, before(row.body_a), before(row.body_b))[0];
+}
+
+/// Who is touched.
+template <int D>
+void OpenRows<D>::find_company(const std::vector<body::Row<D>>& rows) {
+  std::fill(touches_.begin(), touches_.end(), 0);
+  for (const body::Row<D>& row : rows) {
+    if (touches(row)) touches_[index(row.body_a)] = touches_[index(row.body_b)] = 1;
+  }
 }
 
 /// Bodies that touch or are joined.
@@ -73,17 +103,20 @@ void OpenRows<D>::group_touching(const std::vector<body::Row<D>>& rows) {
   for (const body::Joint<D>& joint : step_.world.joints) tie(joint.a, joint.b);
 }
 
-/// Groups of bodies that touch or are joined in which any is thrown far.
+/// How fast any is thrown back in groups of bodies that touch or are joined.
 template <int D>
 void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
   group_touching(rows);
-  std::fill(thrown_.begin(), thrown_.end(), 0);
+  std::fill(thrown_.begin(), thrown_.end(), 0.0);
   for (const body::Row<D>& row : rows) {
     if (!touches(row)) continue;
     const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
-    if (!step_.gains().throws_far(law, row, comes(row))) continue;
+    const double speed = step_.gains().thrown(law, row, comes(row));
+    if (speed == 0.0) continue;
     for (const int b : {row.body_a, row.body_b}) {
-      if (step_.is_free(b)) thrown_[index(group_of(b))] = 1;
+      if (!step_.is_free(b)) continue;
+      double& most = thrown_[index(group_of(b))];
+      most = std::max(most, speed);
     }
   }
 }
@@ -92,12 +125,33 @@ void OpenRows<D>::find_thrown(const std::vector<body::Row<D>>& rows) {
 template <int D>
 bool OpenRows<D>::looks_ahead(const body::Row<D>& row) {
   const body::PairLaw& law = step_.world.law_between(row.body_a, row.body_b);
-  if (law.looks_ahead() || !may_land_) return law.looks_ahead();
+  if (law.looks_ahead()) return !strikes(law, row);
+  if (!may_land_) return false;
   if (step_.gains().returned(law, row, comes(row)) > 0.0) return false;
-  const auto is_thrown = [&](int b) {
-    return step_.is_free(b) && thrown_[index(group_of(b))] != 0;
+  const auto lands_beside = [&](int b) {
+    return !step_.is_free(b) || step_.gains().lands_beside(law, row, thrown_[index(group_of(b))]);
   };
-  return !is_thrown(row.body_a) && !is_thrown(row.body_b);
+  return lands_beside(row.body_a) && lands_beside(row.body_b);
+}
+
+/// Whether a row with e = 0 waits until it touches, as one with e > 0: see body::Strike.
+template <int D>
+bool OpenRows<D>::strikes(const body::PairLaw& law, const body::Row<D>& row) const {
+  if (law.friction == 0.0) return false;
+  const auto any = [&](const std::vector<char>& of) {
+    return (step_.is_free(row.body_a) && of[index(row.body_a)] != 0) ||
+           (step_.is_free(row.body_b) && of[index(row.body_b)] != 0);
+  };
+  const body::Strike<D> strike{step_.world,
+                               law,
+                               row,
+                               before(row.body_a),
+                               before(row.body_b),
+                               step_.h,
+                               step_.gravity_step,
+                               any(is_joined_),
+                               !any(touches_)};
+  return strike.waits();
 }
 
 /// When a body, or one that touches or is joined to it, first meets a row with e > 0 that does not
@@ -118,7 +172,8 @@ bool OpenRows<D>::find_meetings(const std::vector<body::Row<D>>& rows) {
     }
   };
   for (const body::Row<D>& row : rows) {
-    if (touches(row) || looks_ahead(row)) continue;
+    const bool may_throw = !step_.world.law_between(row.body_a, row.body_b).looks_ahead();
+    if (!may_throw || touches(row) || looks_ahead(row)) continue;
     meet(row.body_a, row.body_b, body::time_to_touch(step_.world, row, step_.given, step_.middle));
   }
   joints_.each_open_limit([&](int j, bool, const body::JointRow<D>& limit) {

@@ -65,9 +65,10 @@ void warn_of_others(const step::Outcome& outcome, std::vector<std::string>& warn
   if (outcome.shared_steps > 0) {
     warnings.push_back(fmt::format(
         "the motion is not unique in {} (first at t = {:.6g}): contacts that are more than needed "
-        "may share their load in other ways, which bound friction otherwise, and another motion "
-        "obeys the law as well; taken are the shares of equally stiff contacts, where they are "
-        "found",
+        "may share their load in other ways, or joints press them harder, which bound friction "
+        "otherwise, and another motion obeys the law as well; taken are the shares of equally "
+        "stiff "
+        "contacts, where they are found",
         outcome.shared_steps == 1 ? "a step" : fmt::format("{} steps", outcome.shared_steps),
         outcome.shared_time));
   }
