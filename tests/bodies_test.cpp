@@ -68,7 +68,7 @@ TEST(Bodies, WrongInputIsRefusedWithWords) {
   const std::string deep = changed(kBox, "at       = [0, 0.5]", "at = [0, 0.4]");
   expect_fault(deep, "'floor' and 'box' overlap by 0.1");
   expect_fault(deep, "[start] with tolerance");
-  expect_fault(changed(kBox, "material = \"wood\"", ""), "has no density");
+  expect_fault(changed(kBox, "material = \"wood\"", ""), "no material gives it a density");
   expect_fault(changed(kBox, "material = \"wood\"", "material = \"wod\""), "'wod' is not known");
   expect_fault(changed(kBox, "box      = [1, 1]", "bux = [1, 1]"), "has no shape");
   expect_fault(changed(kBox, "box      = [1, 1]", "polygon = [[0,0],[1,0],[0.2,0.2],[0,1]]"),

@@ -37,7 +37,7 @@ constexpr std::array kTexts = {
     FailureText{"law", "an impulse follows another law than the scene states",
                 "this is a fault of the program; please report it with the scene"},
     FailureText{"correction", "a violation correction does not put the walls right",
-                "try a smaller step, or correction = \"none\""},
+                "try a smaller step"},
     FailureText{"singular_mass", "the mass matrix is not positive definite there",
                 "choose coordinates whose kinetic energy is positive for every velocity, "
                 "or keep the motion away from that configuration"},

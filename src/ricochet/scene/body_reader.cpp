@@ -253,7 +253,7 @@ void WorldReader<D>::read_mass(TableReader& table, const std::vector<Shape>& sha
     if constexpr (D == 3) turning += one.inertia + far;
   }
   if (mass == nullptr && !(density > 0.0)) {
-    throw base::InputError(table.full("mass"), "is missing, and its material has no density",
+    throw base::InputError(table.full("mass"), "is missing, and no material gives it a density",
                            "write mass = 1, or a material with density",
                            document_.spot_of_key(table.value()));
   }

@@ -38,8 +38,9 @@ template <int D>
 shape::Shape<D> WorldReader<D>::make_hollow(TableReader& table, const Value& value, const Vec& at,
                                             const Locals& locals) {
   if (!beside_system_) {
-    table.fail(value, "hollow", "is a shape of scenes with [system]",
-               "write a chain, a mesh or several half-planes");
+    table.fail(
+        value, "hollow", "is a shape of scenes with [system]",
+        D == 2 ? "write a chain or several half-planes" : "write a mesh or several half-spaces");
   }
   Shape made = shape::ball<D>(number(table, value, "hollow", locals), at);
   if (!(made.round > 0.0)) {

@@ -232,6 +232,10 @@ std::string describe_meaning(const Motion& motion) {
   return part.empty() ? meaning : fmt::format("{}: {} is no number there", meaning, part);
 }
 
+std::string remedy_of_formulas(certify::Failure failure) {
+  return failure == certify::Failure::Correction ? ", or correction = \"none\"" : "";
+}
+
 std::string describe_status(const RunReport& report) {
   const Motion& motion = report.motion;
   const certify::Certificate& c = motion.outcome.certificate;
@@ -245,7 +249,9 @@ std::string describe_status(const RunReport& report) {
   words += fmt::format(": {}{}; {} done", describe_meaning(motion), describe_excess(motion),
                        describe_progress(motion));
   return entry("FAILED", words) +
-         entry("remedy", step::remedy_of(c.failure, motion.scene.scheme) + remedy_of_world(motion));
+         entry("remedy",
+               step::remedy_of(c.failure, motion.scene.scheme) +
+                   (motion.world ? remedy_of_world(motion) : remedy_of_formulas(c.failure)));
 }
 
 std::string describe_rolls(const Motion& motion) {

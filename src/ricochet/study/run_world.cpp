@@ -321,7 +321,7 @@ void warn_of_world(const Motion& motion, std::vector<std::string>& warnings) {
   if (record.told.ghosts > 0 && !ghosts_matter(record)) {
     warnings.push_back(describe_ghosts(record));
   }
-  constexpr double kMuch = 1e-3;
+  constexpr double kMuch = 1e-2;
   if (record.told.deepest > kMuch * size) {
     warnings.push_back(
         fmt::format("bodies were {:.2g} inside each other before they were put back, {:.1g} of the "
