@@ -232,9 +232,13 @@ Word BodyMeetings<D>::strikes(const JudgedRow<D>& one) const {
     return (trial_.is_free(row.body_a) && of[index(row.body_a)] != 0) ||
            (trial_.is_free(row.body_b) && of[index(row.body_b)] != 0);
   };
-  const body::Strike<D> strike{trial_.world,        *one.law,           row,
+  const bool is_joined = any(is_joined_);
+  if (one.law->friction == 0.0 || !(is_joined || body::push_turns(trial_.world, row))) {
+    return Word::Acts;
+  }
+  const body::Strike<D> strike{trial_.world,        one.law->friction,  row,
                                before(row.body_a),  before(row.body_b), trial_.h,
-                               trial_.gravity_step, any(is_joined_),    !any(is_touched_)};
+                               trial_.gravity_step, is_joined,          !any(is_touched_)};
   const bool waits = strike.waits(1.0 - kDoubt);
   if (waits != strike.waits(1.0 + kDoubt)) return Word::May;
   return waits ? Word::Waits : Word::Acts;

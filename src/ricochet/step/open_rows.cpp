@@ -137,20 +137,16 @@ bool OpenRows<D>::looks_ahead(const body::Row<D>& row) {
 /// Whether a row with e = 0 waits until it touches, as one with e > 0: see body::Strike.
 template <int D>
 bool OpenRows<D>::strikes(const body::PairLaw& law, const body::Row<D>& row) const {
-  if (law.friction == 0.0) return false;
+  if (!may_strike_ || law.friction == 0.0) return false;
   const auto any = [&](const std::vector<char>& of) {
     return (step_.is_free(row.body_a) && of[index(row.body_a)] != 0) ||
            (step_.is_free(row.body_b) && of[index(row.body_b)] != 0);
   };
-  const body::Strike<D> strike{step_.world,
-                               law,
-                               row,
-                               before(row.body_a),
-                               before(row.body_b),
-                               step_.h,
-                               step_.gravity_step,
-                               any(is_joined_),
-                               !any(touches_)};
+  const bool is_joined = any(is_joined_);
+  if (!is_joined && !body::push_turns(step_.world, row)) return false;
+  const body::Strike<D> strike{step_.world,        law.friction,       row,
+                               before(row.body_a), before(row.body_b), step_.h,
+                               step_.gravity_step, is_joined,          !any(touches_)};
   return strike.waits();
 }
 
