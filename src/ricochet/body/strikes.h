@@ -27,6 +27,7 @@ struct Strike {
   const Row<D>& row;
   Motion<D> a;  // places at the middle, velocities before
   Motion<D> b;
+  double width{0.0};  // of the thinner shape
   double h{0.0};
   double gravity_step{0.0};  // h |g|
   bool is_joined{false};     // a joint holds one of them
@@ -38,10 +39,13 @@ struct Strike {
     constexpr double kFew = 3.0;     // steps
     constexpr double kLeast = 16.0;  // slacks: a way that is none
     constexpr double kMost = 3e7;    // slacks: 3/100 of the smaller body
+    constexpr double kThin = 0.1;    // of its width
     const Vec<D> u = velocity_at(a, row.arm_a) - velocity_at(b, row.arm_b);
     const double comes = -row.normal.dot(u) * part;
     const double way = h * comes;
-    if (!(way > kLeast * row.slack && way < kMost * row.slack)) return false;
+    if (!(way > kLeast * row.slack && way < kMost * row.slack && way < kThin * width)) {
+      return false;
+    }
     return comes > kFew * gravity_step && (is_joined || !is_alone || !slides_on(u, comes));
   }
 

@@ -57,6 +57,9 @@ BodyMeetings<D>::BodyMeetings(BodyTrial<D>& trial, const BodyMotions<D>& motions
   }
   int sharp = 0;
   for (const auto& solid : trial.world.solids) sharp += is_sharp(solid.shape) ? 1 : 0;
+  for (const auto& solid : trial.world.solids) {
+    widths_.push_back(may_strike_ ? width_of<D>(solid.shape) : 0.0);
+  }
   none_can_pass_ = all_look_ahead_ && sharp < 2;
   if (trial.mixes_restitution) meets_.resize(trial.facts.size());
   may_land_ = body::may_land(trial.world);
@@ -236,9 +239,17 @@ Word BodyMeetings<D>::strikes(const JudgedRow<D>& one) const {
   if (one.law->friction == 0.0 || !(is_joined || body::push_turns(trial_.world, row))) {
     return Word::Acts;
   }
-  const body::Strike<D> strike{trial_.world,        one.law->friction,  row,
-                               before(row.body_a),  before(row.body_b), trial_.h,
-                               trial_.gravity_step, is_joined,          !any(is_touched_)};
+  const body::Strike<D> strike{
+      .world = trial_.world,
+      .friction = one.law->friction,
+      .row = row,
+      .a = before(row.body_a),
+      .b = before(row.body_b),
+      .width = std::min(widths_[index(row.key.a)], widths_[index(row.key.b)]),
+      .h = trial_.h,
+      .gravity_step = trial_.gravity_step,
+      .is_joined = is_joined,
+      .is_alone = !any(is_touched_)};
   const bool waits = strike.waits(1.0 - kDoubt);
   if (waits != strike.waits(1.0 + kDoubt)) return Word::May;
   return waits ? Word::Waits : Word::Acts;

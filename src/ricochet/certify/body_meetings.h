@@ -55,6 +55,7 @@ class BodyMeetings {
   std::vector<Meeting> meets_;               // where some rows have e = 0 and others not
   std::vector<std::pair<int, int>> waited_;  // shapes whose rows with e = 0 did not act
   bool may_strike_{false};
+  std::vector<double> widths_;    // by shape
   std::vector<char> is_joined_;   // by body
   std::vector<char> is_touched_;  // the same, where bodies may strike
   bool may_land_{false};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ricochet/body/strikes.h"
+#include "ricochet/certify/body_width.h"
 
 namespace ricochet::step {
 
@@ -17,6 +18,9 @@ OpenRows<D>::OpenRows(const BodyStep<D>& step, BodyJoints<D>& joints)
   thrown_.resize(step.world.bodies.size());
   for (const body::PairLaw& law : step.world.laws) {
     may_strike_ = may_strike_ || (law.looks_ahead() && law.friction > 0.0);
+  }
+  for (const auto& solid : step.world.solids) {
+    widths_.push_back(may_strike_ ? certify::width_of<D>(solid.shape) : 0.0);
   }
   touches_.resize(step.world.bodies.size());
   is_joined_.resize(step.world.bodies.size());
@@ -144,9 +148,17 @@ bool OpenRows<D>::strikes(const body::PairLaw& law, const body::Row<D>& row) con
   };
   const bool is_joined = any(is_joined_);
   if (!is_joined && !body::push_turns(step_.world, row)) return false;
-  const body::Strike<D> strike{step_.world,        law.friction,       row,
-                               before(row.body_a), before(row.body_b), step_.h,
-                               step_.gravity_step, is_joined,          !any(touches_)};
+  const body::Strike<D> strike{
+      .world = step_.world,
+      .friction = law.friction,
+      .row = row,
+      .a = before(row.body_a),
+      .b = before(row.body_b),
+      .width = std::min(widths_[index(row.key.a)], widths_[index(row.key.b)]),
+      .h = step_.h,
+      .gravity_step = step_.gravity_step,
+      .is_joined = is_joined,
+      .is_alone = !any(touches_)};
   return strike.waits();
 }
 

@@ -41,6 +41,7 @@ class OpenRows {
   std::vector<int> group_;     // by body
   bool may_land_{false};
   bool may_strike_{false};
+  std::vector<double> widths_;   // by shape
   std::vector<char> is_joined_;  // by body
   std::vector<char> touches_;    // by body: whether it is touched, where bodies may strike
   std::vector<double> thrown_;   // by root, where bodies may land: how fast [m/s]
