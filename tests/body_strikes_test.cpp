@@ -129,5 +129,20 @@ TEST(BodyStrikes, RodsInSpaceMakeOneBlow) {
   }
 }
 
+// Edges that are flush with faces: what rounding leaves of weights puts nobody back.
+TEST(BodyStrikes, DominoesFallOnEachOther) {
+  const std::string two =
+      "[world]\ndimension = 3\ngravity = [0, 0, -9.81]\n[pair]\ndefault = { friction = 0.3 }\n"
+      "[body.d]\nfor = \"i in 1..2\"\nbox = [0.01, 0.04, 0.1]\nmass = 0.04\n"
+      "at = [\"0.04*i\", 0, 0.05]\nspin = [0, \"3*(2-i)\", 0]\n"
+      "velocity = [\"0.15*(2-i)\", 0, \"0.015*(2-i)\"]\n[body.floor]\nfixed = true\n"
+      "half_space = { point = [0, 0, 0], normal = [0, 0, 1] }\n[run]\nuntil = 0.3\nstep = ";
+  for (const double step : {1e-3, 5e-4, 2.5e-4}) {
+    const Motion motion = run_scene(testing::read_text(two + fmt::format("{}\n", step)), false);
+    EXPECT_TRUE(motion.outcome.certificate.ok())
+        << step << ": " << certify::describe_failure(motion.outcome.certificate);
+  }
+}
+
 }  // namespace
 }  // namespace ricochet::study::body_strikes_test
