@@ -290,7 +290,7 @@ TEST(GaussSeidel, ContactsThatRestAreAsGoodInTheEnd) {
 }
 
 const std::filesystem::path kPublic =
-    std::filesystem::path(RICOCHET_SOURCE_DIR) / ".." / "shared" / "fclib";
+    std::filesystem::path(testing::kSourceFolder) / ".." / "shared" / "fclib";
 
 TEST(PublicProblems, AutoSolvesThemAll) {
   if (!std::filesystem::is_directory(kPublic)) GTEST_SKIP() << "no folder of public problems";
@@ -368,7 +368,7 @@ std::vector<double> impulses_in(const std::filesystem::path& file, std::size_t r
 TEST(ProgramSolve, ReplaysAStepOfARun) {
   const Folder folder;
   const std::string crate =
-      (std::filesystem::path(RICOCHET_SOURCE_DIR) / "scenes/crate.toml").string();
+      (std::filesystem::path(testing::kSourceFolder) / "scenes/crate.toml").string();
   for (const std::string file : {"step.h5", "step.txt"}) {
     const Finished run = run_program(
         {"run", crate, "--out", "crate", "--steps", "20", "--dump-step", "7", file}, folder.path());
@@ -482,7 +482,7 @@ TEST(InteriorPoint, EndsAsNearAsAskedAndTakesTheNextProblem) {
 TEST(ProgramSolve, SaysWhichStepsCannotBeDumped) {
   const Folder folder;
   const auto scene = [](const char* name) {
-    return (std::filesystem::path(RICOCHET_SOURCE_DIR) / "scenes" / name).string();
+    return (std::filesystem::path(testing::kSourceFolder) / "scenes" / name).string();
   };
   const auto refused = [&](const char* name, const char* step, const char* file) {
     const Finished run =

@@ -21,7 +21,7 @@ namespace {
 using study::Convergence;
 using study::Measure;
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 double fit(const Convergence& found, Measure measure) {
   return found.fit[static_cast<std::size_t>(measure)].value_or(-1.0);

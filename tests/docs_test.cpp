@@ -13,7 +13,7 @@
 namespace ricochet::testing::docs_test {
 namespace {
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 /// Blocks of a document between ```language and ```.
 std::vector<std::string> blocks(const std::string& text, const std::string& language) {
@@ -159,7 +159,7 @@ std::string marked(const std::string& text, const std::string& mark) {
 TEST(Docs, TheTableOfOrdersIsWhatTheProgramMeasures) {
   const std::string guide = read_file(kSource / "docs/guide/convergence.md");
   const Finished table =
-      run_command({(kSource / "tools/convergence-table").string(), RICOCHET_PROGRAM}, kSource);
+      run_command({(kSource / "tools/convergence-table").string(), testing::kProgram}, kSource);
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_EQ(marked(guide, "measured orders"), table.out) << "run make docs";
   EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 5);
@@ -177,7 +177,9 @@ TEST(Docs, TheExampleOfConvergeIsWhatTheProgramPrints) {
   EXPECT_EQ(run.out, shown) << "run make docs";
 }
 
-TEST(Docs, TheExampleProgramRuns) { EXPECT_EQ(std::system(RICOCHET_EXAMPLE " > /dev/null"), 0); }
+TEST(Docs, TheExampleProgramRuns) {
+  EXPECT_EQ(std::system((testing::kExample + std::string(" > /dev/null")).c_str()), 0);
+}
 
 }  // namespace
 }  // namespace ricochet::testing::docs_test

@@ -215,7 +215,7 @@ TEST(FirstWeek, ClosedOutputsAreNoCrash) {
   const Folder folder;
   write_file(folder / "s.toml", kSystem + kRun);
   for (const std::string arguments : {"run s.toml", "run none.toml", "gallery", "check s.toml"}) {
-    const std::string command = std::string(RICOCHET_PROGRAM) + " " + arguments + " >&- 2>&-";
+    const std::string command = std::string(testing::kProgram) + " " + arguments + " >&- 2>&-";
     EXPECT_LT(run_command({"sh", "-c", command}, folder.path()).code, 128) << arguments;
   }
 }
@@ -317,7 +317,7 @@ TEST(FirstWeek, TheReportBeginsWithWhatHappened) {
 TEST(FirstWeek, TablesOfRoomsAreTables) {
   int rows = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
-           std::filesystem::path(RICOCHET_SOURCE_DIR) / "src/ricochet")) {
+           std::filesystem::path(testing::kSourceFolder) / "src/ricochet")) {
     if (entry.path().filename() != "README.md") continue;
     std::istringstream lines(read_file(entry.path()));
     for (std::string line; std::getline(lines, line);) {

@@ -16,7 +16,8 @@
 namespace ricochet::golden::golden_test {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(RICOCHET_SOURCE_DIR) / "tests/golden";
+const std::filesystem::path kFolder =
+    std::filesystem::path(testing::kSourceFolder) / "tests/golden";
 
 /// The golden file of this machine; where there is none, another one.
 std::filesystem::path golden_file() {

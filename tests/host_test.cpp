@@ -30,7 +30,7 @@ using testing::run_command;
 using testing::run_program;
 using testing::SmallDisk;
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 std::string scene(const std::string& name) {
   return (kSource / "scenes" / (name + ".toml")).string();
@@ -214,7 +214,7 @@ TEST(Program, EndedByASignalLeavesNoTemporaryFile) {
 
 /// What the program says and does with a scene from a pipe.
 Finished run_piped(const std::string& name, const std::string& words, const Folder& folder) {
-  const std::string line = "cat '" + scene(name) + "' | '" RICOCHET_PROGRAM "' " + words;
+  const std::string line = "cat '" + scene(name) + "' | '" + testing::kProgram + "' " + words;
   return run_command({"sh", "-c", line}, folder.path());
 }
 
@@ -229,8 +229,8 @@ TEST(Input, AScenePipedInGivesTheSameTrajectory) {
     const std::string words = " --until " + until + " --out ";
     EXPECT_EQ(run_piped(name, "run /dev/stdin" + words + "pipe", folder).code, 0);
     EXPECT_EQ(run_piped(name, "run -" + words + "dash", folder).code, 0);
-    const std::string line =
-        "'" RICOCHET_PROGRAM "' run /dev/stdin" + words + "input < '" + scene(name) + "'";
+    const std::string line = std::string("'") + testing::kProgram + "' run /dev/stdin" + words +
+                             "input < '" + scene(name) + "'";
     EXPECT_EQ(run_command({"sh", "-c", line}, folder.path()).code, 0);
     std::size_t trajectories = 0;
     for (const std::string& file : names_in(folder / "file")) {
@@ -269,8 +269,8 @@ TEST(Input, EveryCommandTakesAScenePipedIn) {
 
 TEST(Input, FaultsOfAScenePipedInHaveTheirPlace) {
   const Folder folder;
-  const Finished run =
-      run_command({"sh", "-c", "echo '[run' | '" RICOCHET_PROGRAM "' run -"}, folder.path());
+  const Finished run = run_command(
+      {"sh", "-c", std::string("echo '[run' | '") + testing::kProgram + "' run -"}, folder.path());
   EXPECT_EQ(run.code, 2);
   EXPECT_NE(run.err.find("/dev/stdin:1"), std::string::npos) << run.err;
 }

@@ -16,7 +16,7 @@
 namespace ricochet::testing::house_test {
 namespace {
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 /// What each room may include. `solve` knows no mechanics, `certify` no solver, `problem`
 /// no model. No room knows `host`, which touches the machine.

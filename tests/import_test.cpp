@@ -825,7 +825,7 @@ TEST(Import, TheProgramWritesScenesThatRun) {
 
 TEST(Import, TheModelOfTheGuideRuns) {
   const std::string guide =
-      read_file(std::filesystem::path(RICOCHET_SOURCE_DIR) / "docs/guide/bodies.md");
+      read_file(std::filesystem::path(testing::kSourceFolder) / "docs/guide/bodies.md");
   const std::size_t begin = guide.find("```xml\n") + 7;
   const foreign::Imported made = import_text(guide.substr(begin, guide.find("```", begin) - begin));
   EXPECT_TRUE(made.notes.empty());

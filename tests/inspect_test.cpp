@@ -501,7 +501,7 @@ using testing::Finished;
 using testing::Folder;
 using testing::run_program;
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 TEST(InspectProgram, PrintsJsonWithItsKeys) {
   const Folder folder;

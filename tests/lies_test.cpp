@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "places.h"
 #include "ricochet/step/affine.h"
 #include "ricochet/step/billiard.h"
 #include "ricochet/step/conserving.h"
@@ -724,7 +725,7 @@ TEST(Lies, AllAreRefusedAndThePageSaysHow) {
       "## A lie for every field of a claim\n\n" +
       lies_table() + "\n## Schemes with a fault\n\n" + mutants_table();
   EXPECT_EQ(page.find("PASSED"), std::string::npos);
-  const std::string file = RICOCHET_SOURCE_DIR "/docs/theory/lies.md";
+  const std::string file = testing::kSourceFolder + std::string("/docs/theory/lies.md");
   if (std::getenv("RICOCHET_WRITE_DOCS") != nullptr) std::ofstream(file) << page;
   EXPECT_EQ(read(file), page) << "run make docs";
 }

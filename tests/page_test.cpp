@@ -17,7 +17,7 @@ namespace ricochet::testing::page_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kSource = RICOCHET_SOURCE_DIR;
+const fs::path kSource = testing::kSourceFolder;
 
 #ifdef RICOCHET_SANITIZED
 constexpr bool kSlow = true;
@@ -501,7 +501,7 @@ TEST(PlotCommand, LongTrajectoriesTakeLittleTimeAndMemory) {
     }
   }
   const std::string command = "ulimit -v 100000; exec \"$0\" plot long.csv --out long.svg";
-  const Finished run = run_command({"sh", "-c", command, RICOCHET_PROGRAM}, folder.path());
+  const Finished run = run_command({"sh", "-c", command, testing::kProgram}, folder.path());
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("1000000 rows"), std::string::npos);
   EXPECT_LT(run.cpu_seconds, 5.0) << "ten times what it takes on a free machine";

@@ -391,7 +391,7 @@ TEST(Pictures, AreWrittenAsTheirEndingSays) {
     EXPECT_EQ(plot("x.pdf").code, 0);
     EXPECT_EQ(read_file(folder / "x.pdf").substr(0, 4), "%PDF");
   }
-  const Finished alone = run_command({"/usr/bin/env", "PATH=/nowhere", RICOCHET_PROGRAM, "plot",
+  const Finished alone = run_command({"/usr/bin/env", "PATH=/nowhere", testing::kProgram, "plot",
                                       "o/trajectory.csv", "--out", "y.png"},
                                      folder.path());
   EXPECT_EQ(alone.code, 2);
@@ -465,7 +465,7 @@ TEST(Pictures, AFilmIsMadeWhereItCanBe) {
                   folder.path())
           .code,
       0);
-  const Finished alone = run_command({"/usr/bin/env", "PATH=/nowhere", RICOCHET_PROGRAM, "plot",
+  const Finished alone = run_command({"/usr/bin/env", "PATH=/nowhere", testing::kProgram, "plot",
                                       "o/trajectory.csv", "--scene", "s.toml", "--out", "a.gif"},
                                      folder.path());
   EXPECT_EQ(alone.code, 2);

@@ -46,7 +46,7 @@ Gallery take_gallery(const std::filesystem::path& place) {
 #ifdef RICOCHET_SANITIZED
   words[1] = "essai-08";
 #endif
-  const std::string stamp = stamp_of(RICOCHET_PROGRAM);
+  const std::string stamp = stamp_of(kProgram);
   Gallery gallery{{}, place / "g"};
   if (read_file(place / "made-by") != stamp) {
     std::filesystem::remove_all(place);
@@ -67,7 +67,7 @@ Gallery take_gallery(const std::filesystem::path& place) {
 
 const Gallery& shared_gallery() {
   static const Gallery gallery = [] {
-    const auto build = std::filesystem::path(RICOCHET_PROGRAM).parent_path().parent_path();
+    const auto build = std::filesystem::path(kProgram).parent_path().parent_path();
     const int lock = ::open((build / "gallery-of-tests.lock").c_str(), O_CREAT | O_RDWR, 0600);
     ::flock(lock, LOCK_EX);  // others wait until it is there
     Gallery made = take_gallery(build / "gallery-of-tests");
@@ -79,7 +79,7 @@ const Gallery& shared_gallery() {
 
 Finished run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                      double interrupt_after, int signal) {
-  std::vector<std::string> words = {RICOCHET_PROGRAM};
+  std::vector<std::string> words = {kProgram};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run_command(words, folder, interrupt_after, signal);
 }

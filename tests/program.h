@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "places.h"
+
 namespace ricochet::testing {
 
 /// What running the program left behind.

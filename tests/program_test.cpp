@@ -15,7 +15,7 @@
 namespace ricochet::testing::program_test {
 namespace {
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 std::string scene(const std::string& name) {
   return (kSource / "scenes" / (name + ".toml")).string();
@@ -220,7 +220,7 @@ TEST(Program, AnOutputThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
   for (const std::string arguments : {"gallery", "--help", "gallery essai-04"}) {
     const std::string call =
-        std::string(RICOCHET_PROGRAM) + " " + arguments + " > /dev/full 2> /dev/null";
+        std::string(testing::kProgram) + " " + arguments + " > /dev/full 2> /dev/null";
     const int status = std::system(call.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << arguments;
   }

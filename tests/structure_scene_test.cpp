@@ -25,7 +25,7 @@ using testing::Folder;
 using testing::read_file;
 using testing::run_program;
 
-const std::filesystem::path kSource = RICOCHET_SOURCE_DIR;
+const std::filesystem::path kSource = testing::kSourceFolder;
 
 const std::string kTube = R"toml(
 title = "Tube"

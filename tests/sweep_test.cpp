@@ -133,7 +133,7 @@ TEST_F(Sweep, ScenesOfOtherKindsAreSentToFamilies) {
              "[world]\ngravity = [0, -9.81]\n[body.ball]\nshape = { disc = 0.1 }\nmass = 1\n"
              "position = [0, 1]\n[run]\nscheme = \"moreau\"\nstep = 0.01\nuntil = 0.1\n");
   expect_refused(sweep({"--over", "run.step=0.01..0.02:2"}), {"sweep", "[world]", "[family]"});
-  const std::string bar = std::string(RICOCHET_SOURCE_DIR) + "/scenes/bar-wall.toml";
+  const std::string bar = std::string(testing::kSourceFolder) + "/scenes/bar-wall.toml";
   expect_refused(run_program({"sweep", bar, "--over", "run.step=0.1..0.2:2"}, folder_.path()),
                  {"sweep", "[structure]", "[family]"});
 }

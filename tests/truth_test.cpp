@@ -196,7 +196,7 @@ TEST(Truth, NoSceneIsWrongUnderAGreenStatusAndFewAreRefused) {
   EXPECT_LE(refusals * 100, honest) << refused;
   EXPECT_GE(right * 10, honest * 9);  // "unresolved" is no way out
   if (first_seed() != kSeed) return;
-  const std::string file = RICOCHET_SOURCE_DIR "/docs/theory/truth.md";
+  const std::string file = testing::kSourceFolder + std::string("/docs/theory/truth.md");
   if (std::getenv("RICOCHET_WRITE_DOCS") != nullptr) testing::write_file(file, page(trials));
   EXPECT_EQ(without_rounding(testing::read_file(file)), without_rounding(page(trials)))
       << "run make docs";
